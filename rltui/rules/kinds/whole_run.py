@@ -22,6 +22,9 @@ growth: random walks, autoregressions of 0.8 to 0.97, means of 20 to 100 points.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from rltui.distinct import distinct
@@ -31,7 +34,6 @@ from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
 from rltui.rules.series.ticks import Floats, Ints
-from rltui.rules.series.unimodal import unimodal
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth series is sure, see above
@@ -70,58 +72,60 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
-            if not (fell[row] > sigmas * error).any():
-                continue
-            significant = means.significant(row)
-            sure = significant > sigmas
-            for length in distinct(means.pairs.now[sure]).tolist():
-                levels = _lost(rule, window, means, row, length, error)
-                if levels is None or not _beyond_local(window, means, row, length, significant):
-                    continue
-                if found.add(row, length, *levels):
-                    break
-            else:
-                multiple = float(significant.max())
-                if multiple <= 0 or means.ticks[row] < BINNED:
-                    continue
-                for length in distinct(means.pairs.now[(fell[row] > sigmas * error) & ~sure]).tolist():
-                    levels = _lost(rule, window, means, row, length, error)
-                    if levels is None or not _clear(window, means, row, length, multiple):
-                        continue
-                    if found.add(row, length, *levels):
-                        break
+            beyond = fell[row] > sigmas * error
+            lost: dict[int, tuple[float, float]] = {}
+            for length in distinct(means.pairs.now[beyond]).tolist():
+                levels = _lost(rule, means, row, length, error)
+                if levels is not None:
+                    lost[length] = levels
+            if lost:
+                proved = _proved(window, means, row, lost, beyond, sigmas)
+                any(found.add(row, length, *lost[length]) for length in proved)
     return found.states(idle)
 
 
-def _lost(
-    rule: Rule, window: RollingWindow, means: RunMeans, row: int, length: int, error: float
-) -> tuple[float, float] | None:
+def _lost(rule: Rule, means: RunMeans, row: int, length: int, error: float) -> tuple[float, float] | None:
     """The level before a fall and the limit below which it is a loss; None where little had been gained."""
     ticks, sums = int(means.ticks[row]), means.sums
     end, wide = ticks - length, max(length, ticks // FIRST)
     if wide > end:
         return None
-    level = (sums[wide : end + 1] - sums[: end + 1 - wide]) / wide  # of the ticks before the newest ones
-    place = int(level.argmax())
-    top = float(level[place])
+    levels = means.levels(wide)
+    place = int(levels.best[end - wide])  # of the ticks before the newest ones
+    top = float(levels.mean[place])
     first = max(ticks // FIRST, 2)
-    lowest = float(level[: max(place - wide, 0) + 1].min()) if place >= wide else np.inf
-    start = float(sums[first]) / first if place >= first else np.inf  # it came before
+    lowest = float(levels.lowest[place - wide]) if place >= wide else math.inf
+    start = float(sums[first]) / first if place >= first else math.inf  # it came before
     if not (
-        top - start > REAL * error * np.sqrt(1 / wide + 1 / first)
-        or top - lowest > REAL * error * np.sqrt(2 / wide)
+        top - start > REAL * error * math.sqrt(1 / wide + 1 / first)
+        or top - lowest > REAL * error * math.sqrt(2 / wide)
     ):
         return None
     lowest = min(lowest, start)
-    effect = rule.number("effect", 0.0)
-    if effect and top - lowest < effect * window.ticks.point_spread(ticks):
-        return None
     limit = top - rule.number("fraction", 0.5) * (top - lowest)
     now = float(sums[ticks] - sums[end]) / length
     size = max(abs(top), abs(lowest))
     if not (now < limit and _large(rule, ticks, top - now, size)):
         return None
-    return top, limit
+    effect = rule.number("effect", 0.0)
+    return None if effect and top - lowest < effect * means.point_spread[row] else (top, limit)
+
+
+def _proved(
+    window: RollingWindow, means: RunMeans, row: int, lengths: Iterable[int], beyond: Bools, sigmas: float
+) -> Iterator[int]:
+    """The lengths of newest windows, of those given, whose falls are sure; `beyond`: by the plain errors."""
+    now, significant = means.pairs.now, means.significant(row)
+    sure = significant > sigmas
+    for length in lengths:
+        if sure[now == length].any() and _beyond_local(window, means, row, length, significant):
+            yield length
+    multiple = float(significant.max())
+    if multiple <= 0 or means.ticks[row] < BINNED:
+        return
+    for length in lengths:
+        if (beyond & ~sure)[now == length].any() and _clear(means, row, length, multiple):
+            yield length
 
 
 def _beyond_local(window: RollingWindow, means: RunMeans, row: int, length: int, significant: Floats) -> bool:
@@ -142,24 +146,18 @@ def _beyond_local(window: RollingWindow, means: RunMeans, row: int, length: int,
     return bool(fall > LOCAL * np.sqrt(square * (1 / length + 1 / before)))
 
 
-def _clear(window: RollingWindow, means: RunMeans, row: int, length: int, multiple: float) -> bool:
-    """Whether the run rose and fell so clearly that a fall of too small a `multiple` of errors is sure."""
+def _clear(means: RunMeans, row: int, length: int, multiple: float) -> bool:
+    """Whether a run rose and fell so clearly that a fall of too small a `multiple` of errors is sure."""
     ticks = int(means.ticks[row])
     end, wide = ticks - length, max(length, ticks // FIRST)
-    level = means.sums[wide : end + 1] - means.sums[: end + 1 - wide]
-    place = int(level.argmax())
-    values = window.ticks.value[:ticks]
-    top = float(level[place]) / wide
+    levels = means.levels(wide)
+    place = int(levels.best[end - wide])
+    deviation, like = means.around_unimodal(row, place + wide // 2)
+    if not deviation:
+        return True
     now = float(means.sums[ticks] - means.sums[end]) / length
-    residual = values - unimodal(values, place + wide // 2)
-    square = float(np.mean(np.square(residual)))
-    if not square:
-        return True
-    fall = (top - now) / float(np.sqrt(square))
-    if fall * multiple > CLEAR**2:
-        return True
-    like = 1 - float(np.mean(np.square(np.diff(residual)))) / (2 * square)
-    return ticks >= LONG and like < LIKE and fall > FAR
+    fall = (float(levels.mean[place]) - now) / deviation
+    return fall * multiple > CLEAR**2 or (ticks >= LONG and like < LIKE and fall > FAR)
 
 
 def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -187,18 +185,19 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             if not fell[row].max() > sigmas * error:
                 continue
             count = int(means.ticks[row])
-            apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
-            error = float(means.smooth_deviation(row)[apart])
             parts = means.mean(*_parts(count, max(count // START, 2)))
             before = float(start[row, 0])
             limit = before - rule.number("fraction", 0.5) * (max(parts.max(), before) - parts.min())
-            for place in np.flatnonzero(fell[row] > sigmas * error).tolist():
-                level = float(now[row, place])
-                size = max(abs(before), abs(level))
-                if not (level < limit and _large(rule, count, before - level, size)):
-                    continue
-                if found.add(row, int(LENGTHS[place]), before, limit):
-                    break
+            lost = [
+                place
+                for place in np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
+                if _large(rule, count, before - now[row, place], max(abs(before), abs(now[row, place])))
+            ]
+            if lost:
+                apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
+                smooth = float(means.smooth_deviation(row)[apart])
+                sure = (place for place in lost if fell[row, place] > sigmas * smooth)
+                any(found.add(row, int(LENGTHS[place]), before, limit) for place in sure)
     return found.states(idle)
 
 
@@ -206,9 +205,9 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     """A gain of `effect` deviations of single points is ruled out: no fifth of the run is so far above it.
 
     The start is the first tenth. An error is added to the gain, so what too few points could not show is
-    not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spread`). Cohen
-    (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. Where episodes differ much, a
-    gain can be small beside that and yet be sure: what was gained by `REAL` errors is not nothing.
+    not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spreads`).
+    Cohen (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. Where episodes differ
+    much, a gain can be small beside that and yet be sure: what was gained by `REAL` errors is not nothing.
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -233,9 +232,11 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         if idle and not len(rows):
             return None
         error = means.deviation(rows) * np.sqrt(1 / wide[rows] + 1 / first[rows])
-        spread = np.array([window.ticks.point_spread(count) for count in ticks[rows].tolist()])
-        largest = rule.number("effect", 0.5) * spread
-        on[means.moments[rows]] = (gain[rows] + SURE * error < largest) & (gain[rows] < REAL * error)
+        unsure = gain[rows] < REAL * error
+        if nowhere(idle, unsure):
+            return None
+        largest = rule.number("effect", 0.5) * means.point_spread[rows]
+        on[means.moments[rows]] = (gain[rows] + SURE * error < largest) & unsure
         off[means.moments[rows]] = gain[rows] - SURE * error > largest  # a gain that is proved
         value[means.moments] = means.mean(ticks - wide, ticks)
         limit[means.moments] = start

@@ -289,7 +289,7 @@ class RollingWindow:
             self._judged = True
             moments = self._moments.judged
             if len(moments):
-                self._means = RunMeans(self.ticks.value[: self.end], moments, self.at[moments] + 1)
+                self._means = RunMeans(self.ticks, moments, self.at[moments] + 1)
         return self._means
 
     def trend(self) -> Floats:

@@ -19,8 +19,8 @@ correlation adds. It is the largest of three estimates, because each is too smal
 Where neighbours differ little and the differences are hardly correlated, none of them is enough: a running
 mean over many episodes, as Stable-Baselines3 and others log, looks like a random walk until the run is many
 times as long as what it is a mean of. For such series (`smoothness`) the variance depends on the length of a
-window (`scaled_variances`): second differences of means of 1, 2, 4, ... ticks, as far as the run holds six of
-them, and beyond by the growth seen so far, which is at most that of a random walk.
+window (`RunMeans.smooth_deviation`): second differences of means of 1, 2, 4, ... ticks, as far as the run
+holds six of them, and beyond by the growth seen so far, which is at most that of a random walk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 
 from rltui.distinct import distinct
 from rltui.rules.series.robust_statistics import NORMAL, median
-from rltui.rules.series.ticks import Floats, Ints
+from rltui.rules.series.ticks import Floats, Ints, Ticks
+from rltui.rules.series.unimodal import unimodal
 
 FEWEST = 8  # ticks of a run that is judged
 GROWTH = 1.01  # of a run from one moment that is judged to the next: an onset is known to 1 % of it
@@ -104,12 +105,25 @@ def pairs_within(ticks: int) -> Pairs:
     return _pairs_of(int(_SCALES_AT[_SCALES_AT.searchsorted(ticks)]))
 
 
+class Levels:
+    """Means of the same number of neighbouring ticks: m of them, by their first tick."""
+
+    def __init__(self, sums: Floats, wide: int) -> None:
+        self.mean: Floats = (sums[wide:] - sums[: len(sums) - wide]) / wide
+        self.lowest: Floats = np.minimum.accumulate(self.mean)  # (m,) of those up to each
+        highest = np.maximum.accumulate(self.mean)
+        rises = np.concatenate((np.zeros(1, np.bool_), highest[1:] > highest[:-1]))
+        # (m,) which of those up to each is the highest, the first of equals
+        self.best: Ints = np.maximum.accumulate(np.where(rises, np.arange(len(rises)), 0))
+
+
 class RunMeans:
     """What means of a run's ticks are at k moments, and what they may err by."""
 
-    def __init__(self, values: Floats, moments: Ints, ticks: Ints) -> None:
-        """`values` (n,) are the ticks, `moments` (k,) those of the rolling window that are judged."""
-        self._values = values
+    def __init__(self, held: Ticks, moments: Ints, ticks: Ints) -> None:
+        """`held` are the ticks, `moments` (k,) those of the rolling window that are judged."""
+        self._held = held
+        self._values = values = held.value[: ticks[-1]]
         self.moments = moments
         self.ticks = ticks  # (k,) ticks until then
         self.sums = np.concatenate((np.zeros(1), np.cumsum(values)))  # (n + 1,) before each position
@@ -121,6 +135,36 @@ class RunMeans:
         self.pairs = pairs_within(int(ticks[-1]))
         self._falls: Floats | None = None
         self._smooth: dict[int, Floats] = {}
+        self._squares: dict[int, Floats] = {}
+        self._levels: dict[int, Levels] = {}
+        self._around: dict[tuple[int, int], tuple[float, float]] = {}
+
+    @cached_property
+    def point_spread(self) -> Floats:
+        """(k,) deviation of single points until each moment."""
+        return self._held.point_spreads(self.ticks)
+
+    def levels(self, wide: int) -> Levels:
+        """The means of so many neighbouring ticks."""
+        found = self._levels.get(wide)
+        if found is None:
+            found = self._levels[wide] = Levels(self.sums, wide)
+        return found
+
+    def around_unimodal(self, row: int, top: int) -> tuple[float, float]:
+        """How the ticks until a moment differ from the best curve that rises up to a tick and then falls.
+
+        Their deviation from it, and how neighbours correlate there; NaN where nothing differs.
+        """
+        found = self._around.get((row, top))
+        if found is None:
+            values = self._values[: int(self.ticks[row])]
+            residual = values - unimodal(values, top)
+            square = float(np.mean(np.square(residual)))
+            turns = float(np.mean(np.square(np.diff(residual))))
+            like = 1 - turns / (2 * square) if square else math.nan
+            found = self._around[row, top] = math.sqrt(square), like
+        return found
 
     def mean(self, begin: Ints, end: Ints) -> Floats:
         """Means of the ticks between some positions; of the shape of both."""
@@ -144,9 +188,55 @@ class RunMeans:
             share = known and known * smoothness(self._values[:count])
             found = np.full(len(LENGTHS), usual)
             if share:
-                scaled = np.sqrt(scaled_variances(self.sums, count, float(self.least[row])))
+                scaled = np.sqrt(self._scaled_variances(count, float(self.least[row])))
                 found *= np.maximum(scaled / usual, 1.0) ** share
             self._smooth[row] = found
+        return found
+
+    def _scaled_variances(self, count: int, least: float) -> Floats:
+        """(lengths,) variance at each of `LENGTHS` such that over it is that of the mean of so many ticks.
+
+        Means of a random walk grow more variable with their length, and differences of neighbouring means
+        more so than second differences tell: `_of_walk` is what is known of both, and the growth that is seen
+        is a share of its growth.
+        """
+        walk, ratio = _of_walk()
+        found: list[float] = []
+        for length in SCALES:
+            if length > 1 and count < FEWEST_MEANS * length:
+                break
+            square = self._bends(length)[: (count - 3 * length) // max(length // 4, 1) + 1]
+            usual = _smaller(square)
+            if count >= 2 * FEWEST_MEANS * length:  # noise may grow with the level
+                usual = max(usual, _smaller(square[len(square) // 2 :]))
+            found.append(usual / (SECOND * length))
+        curve = np.maximum(np.maximum.accumulate(np.array(found)), max(least * least, 1e-300))
+        scales = len(curve)
+        curve = np.minimum(
+            curve, curve[0] * walk[:scales] / walk[0]
+        )  # what grows faster is a course, not noise
+        few = STEEPER / np.sqrt(count)
+        if scales > 1:
+            grown = np.log(curve[1:] / curve[:-1]) / np.log(walk[1:scales] / walk[: scales - 1])
+            like = np.clip(np.concatenate((grown[:1], grown)), 0, 1)
+            slope = float(np.clip(grown[-2:].mean() + few, 0, 1))
+            unsure = max(slope, float(np.clip(grown.mean() + few, 0, 1)))
+        else:
+            like, slope, unsure = np.ones(1), 1.0, 1.0
+        at = np.log2(SCALES[:scales])
+        logs = np.interp(_LOGS, at, np.log2(curve * ratio[:scales] ** like))
+        variance: Floats = (
+            np.exp2(logs + 2 * slope * np.maximum(_LOGS - at[-1], 0)) * (1 + UNSURE * unsure) ** 2
+        )
+        return variance
+
+    def _bends(self, length: int) -> Floats:
+        """Squares of second differences of neighbouring sums of so many ticks, every quarter of them."""
+        found = self._squares.get(length)
+        if found is None:
+            total = self.sums[length:] - self.sums[:-length]
+            bend = total[2 * length :] - 2 * total[length:-length] + total[: -2 * length]
+            found = self._squares[length] = np.square(bend[:: max(length // 4, 1)])
         return found
 
     def significant(self, row: int) -> Floats:
@@ -160,12 +250,13 @@ class RunMeans:
         """(k, pairs) how far the newest ticks lie below those before, by the error of a deviation of one."""
         if self._falls is None:
             pairs, ticks, sums = self.pairs, self.ticks[:, None], self.sums
-            begin = ticks - pairs.now
-            before = begin - pairs.before
-            there = (before >= 0) & _is_newest(pairs.now, ticks)
-            middle = sums[np.maximum(begin, 0)]
-            fell = (middle - sums[np.maximum(before, 0)]) / pairs.before - (sums[ticks] - middle) / pairs.now
-            self._falls = np.where(there, fell / pairs.error, -np.inf)
+            begin = np.where(_is_newest(LENGTHS, ticks), ticks - LENGTHS, 0)
+            middle = sums[begin]
+            newest = (sums[ticks] - middle) / LENGTHS
+            before = begin[:, pairs.now_at] - pairs.before
+            earlier = (middle[:, pairs.now_at] - sums[np.maximum(before, 0)]) / pairs.before
+            fell = earlier - newest[:, pairs.now_at]
+            self._falls = np.where(before >= 0, fell / pairs.error, -np.inf)
         return self._falls
 
     @cached_property
@@ -207,25 +298,23 @@ def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
     """
     found = np.empty(len(ticks))
     few = int(ticks.searchsorted(BINNED))
-    for row, count in enumerate(ticks[:few].tolist()):
-        held = values[:count]
-        second = np.square(held[2:] - 2 * held[1:-1] + held[:-2]) / SECOND
-        smaller = np.sort(second)[: (count - 1) // 2]
-        found[row] = min(_of_few(held), STEEPEST * float(smaller.mean()) / HALF_TRIMMED)
-    found[few:] = _autoregressive(values, ticks[few:])
-    if ticks[-1] >= BINNED:
-        many = ticks >= BINNED
-        binned = _of_bins(sums, ticks[many])
-        found[many] = np.clip(found[many], binned, BEYOND * binned)
+    if few:
+        squares, products, most = np.array([_of_few(values[:count]) for count in ticks[:few].tolist()]).T
+        found[:few] = np.minimum(_fitted(squares, products, ticks[:few] - 1), most)
+    if few < len(ticks):
+        binned = _of_bins(sums, ticks[few:])
+        found[few:] = np.clip(_autoregressive(values, ticks[few:]), binned, BEYOND * binned)
     return found
 
 
-def _of_few(values: Floats) -> float:
-    """The same by a first-order autoregression, of few ticks, most of which may be a steep climb.
+def _of_few(values: Floats) -> tuple[float, float, float]:
+    """What `_fitted` takes of few ticks, and the most that the variance of a steep climb may be.
 
-    So the median of eight differences is taken from each of them.
+    Most of them may be such a climb: so the median of eight differences is taken from each of them.
     """
     change = np.diff(values)
+    second = np.square(np.diff(change)) / SECOND
+    smaller = np.sort(second)[: len(change) // 2]
     for begin in range(0, len(change), STEEP):
         part = change[begin : begin + STEEP] if len(change) - begin >= 2 * STEEP else change[begin:]
         part -= median(part)
@@ -234,31 +323,26 @@ def _of_few(values: Floats) -> float:
     usual = NORMAL * median(np.abs(change))
     if usual:
         change = np.clip(change, -JUMP * usual, JUMP * usual)
-    square, product = float(change @ change), float(change[1:] @ change[:-1])
-    return float(_fitted(np.array((square,)), np.array((product,)), np.array((len(change),)))[0])
+    most = STEEPEST * float(smaller.mean()) / HALF_TRIMMED
+    return float(change @ change), float(change[1:] @ change[:-1]), most
 
 
 def _autoregressive(values: Floats, ticks: Ints) -> Floats:
     """(k,) the same of many ticks, by the later half of them."""
-    found = np.empty(len(ticks))
     change = np.diff(values)
-    scales = _SCALES_AT[_SCALES_AT.searchsorted(ticks, "right") - 1]
-    for scale in distinct(scales).tolist():
-        chosen = scales == scale
-        ends = ticks[chosen] - 1
-        begins = ends // 2
-        usual = NORMAL * median(np.abs(change[(scale - 1) // 2 : scale - 1]))
-        step = change[int(begins[0]) : int(ends[-1])]
-        if usual:
-            step = np.clip(step, -JUMP * usual, JUMP * usual)
-        squares, products = np.zeros((2, len(step) + 1))  # sums of them before each position
-        np.cumsum(np.square(step), out=squares[1:])
-        np.cumsum(step[1:] * step[:-1], out=products[2:])
-        begin, end = begins - begins[0], ends - begins[0]
-        found[chosen] = _fitted(
-            squares[end] - squares[begin], products[end] - products[begin + 1], ends - begins
-        )
-    return found
+    scales = _SCALES_AT.searchsorted(ticks, "right") - 1
+    used = distinct(scales)
+    usual = np.array([median(np.abs(change[(scale - 1) // 2 : scale - 1])) for scale in _SCALES_AT[used]])
+    cut = np.where(usual > 0, JUMP * NORMAL * usual, np.inf)[:, None]
+    step = np.clip(change, -cut, cut)  # (scales, n - 1)
+    squares, products = np.zeros((2, len(used), len(change) + 1))  # sums of them before each position
+    np.cumsum(np.square(step), axis=1, out=squares[:, 1:])
+    np.cumsum(step[:, 1:] * step[:, :-1], axis=1, out=products[:, 2:])
+    row, end = used.searchsorted(scales), ticks - 1
+    begin = end // 2
+    return _fitted(
+        squares[row, end] - squares[row, begin], products[row, end] - products[row, begin + 1], end - begin
+    )
 
 
 def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
@@ -294,42 +378,6 @@ def smoothness(values: Floats) -> float:
     square = float(change @ change)
     like = 1 + 2 * float(change[1:] @ change[:-1]) / square + STEEPER / math.sqrt(len(values))
     return min(max((like - ROUGH) / (SMOOTH_FROM - ROUGH), 0.0), 1.0)
-
-
-def scaled_variances(sums: Floats, count: int, least: float) -> Floats:
-    """(lengths,) variance at each of `LENGTHS` such that over it is that of the mean of so many ticks.
-
-    Means of a random walk grow more variable with their length, and differences of neighbouring means more
-    so than second differences tell: `_of_walk` is what is known of both, and the growth that is seen is a
-    share of its growth.
-    """
-    walk, ratio = _of_walk()
-    found: list[float] = []
-    for length in SCALES:
-        if length > 1 and count < FEWEST_MEANS * length:
-            break
-        total = sums[length : count + 1] - sums[: count + 1 - length]
-        bend = total[2 * length :] - 2 * total[length:-length] + total[: -2 * length]
-        square = np.square(bend[:: max(length // 4, 1)])
-        usual = _smaller(square)
-        if count >= 2 * FEWEST_MEANS * length:  # noise may grow with the level
-            usual = max(usual, _smaller(square[len(square) // 2 :]))
-        found.append(usual / (SECOND * length))
-    curve = np.maximum(np.maximum.accumulate(np.array(found)), max(least * least, 1e-300))
-    scales = len(curve)
-    curve = np.minimum(curve, curve[0] * walk[:scales] / walk[0])  # what grows faster is a course, not noise
-    few = STEEPER / np.sqrt(count)
-    if scales > 1:
-        grown = np.log(curve[1:] / curve[:-1]) / np.log(walk[1:scales] / walk[: scales - 1])
-        like = np.clip(np.concatenate((grown[:1], grown)), 0, 1)
-        slope = float(np.clip(grown[-2:].mean() + few, 0, 1))
-        unsure = max(slope, float(np.clip(grown.mean() + few, 0, 1)))
-    else:
-        like, slope, unsure = np.ones(1), 1.0, 1.0
-    at = np.log2(SCALES[:scales])
-    logs = np.interp(_LOGS, at, np.log2(curve * ratio[:scales] ** like))
-    variance: Floats = np.exp2(logs + 2 * slope * np.maximum(_LOGS - at[-1], 0)) * (1 + UNSURE * unsure) ** 2
-    return variance
 
 
 @cache

@@ -200,20 +200,24 @@ class Ticks:
         end = int(np.searchsorted(self.last[: self.n], step, "right"))
         return median(self.value[max(0, end - window) : end])
 
-    def point_spread(self, end: int) -> float:
-        """Standard deviation of single points before a position, from second differences; NaN of less than 3.
+    def point_spreads(self, ends: Ints) -> Floats:
+        """(k,) standard deviation of single points before each position, from second differences.
 
-        Differences beyond `FAR` of the usual ones are jumps of the level and cut. Where points are joined it
-        is that of the first 512, or what makes medians vary as the ticks do (they vary by 1.25 / sqrt(n) of
-        the deviation of n points), whichever is larger.
+        The positions rise and are 3 at least. Differences beyond `FAR` of the usual ones are jumps of the
+        level and cut. Where points are joined it is that of the first 512, or what makes medians vary as the
+        ticks do (they vary by 1.25 / sqrt(n) of the deviation of n points), whichever is larger.
         """
-        held = self.value[:end]
+        held, have = self.value[: ends[-1]], ends - 2
         bend = np.abs(held[2:] - 2 * held[1:-1] + held[:-2])
-        usual = median(bend)
-        if usual > 0:
-            bend = np.minimum(bend, FAR * usual)
-        found = math.sqrt(float(bend @ bend) / (6 * len(bend))) if len(bend) else math.nan
-        return found if self.stride == 1 else max(self._spread, found * math.sqrt(self.stride) / 1.25)
+        size = len(bend)
+        padded = np.concatenate((np.zeros(size), bend))
+        rows = np.ndarray((size + 1, size), np.float64, padded, 0, (8, 8))[have]  # zeros, then what it sees
+        rows.sort(axis=1)
+        place, first = np.arange(len(ends)), size - have
+        usual = (rows[place, first + (have - 1) // 2] + rows[place, first + have // 2]) / 2
+        np.minimum(rows, np.where(usual > 0, FAR * usual, np.inf)[:, None], out=rows)
+        found: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows) / (6 * have))
+        return found if self.stride == 1 else np.maximum(self._spread, found * math.sqrt(self.stride) / 1.25)
 
     def last_nonfinite_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
@@ -296,7 +300,7 @@ class Ticks:
     def _join(self) -> None:
         """Make one tick of every two: half as many, twice as long."""
         if self.stride == 1:
-            self._spread = self.point_spread(CAP)
+            self._spread = float(self.point_spreads(np.array((CAP,)))[0])
         half = CAP // 2
         self.value[:half] = self.value.reshape(half, 2).mean(axis=1)
         last = self.last[1::2].copy()
