@@ -239,12 +239,12 @@ def test_policy_and_critic_say_level_and_trend() -> None:
     fall = [2.0 - at / 60 for at in range(60)]
     found = answer("policy", {"actor/entropy": fall, "actor/ppo_kl": 0.004})
     assert found.sentence == (
-        "Entropy is 1.175, down from 1.958 at the start; KL of an update is 0.00400, steady."
+        "Entropy is 1.108, down from 1.958 at the start; KL of an update is 0.00400, steady."
     )
     rise = [-0.5 + at / 60 for at in range(60)]
     found = answer("critic", {"critic/vf_explained_var": rise, "critic/vf_loss": 0.2})
     assert found.sentence.startswith(
-        "The critic explains 32 % of the variance of the returns, up from none at"
+        "The critic explains 39 % of the variance of the returns, up from none at"
     )
     nothing = answer("critic", {"critic/vf_explained_var": -0.2})
     assert nothing.sentence == "The critic explains none of the variance of the returns, steady."

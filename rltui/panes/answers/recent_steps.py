@@ -18,7 +18,8 @@ from rltui.rules.special_metrics import special_metrics
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-LAST = 20  # steps that "now" means
+LAST = 20  # steps that "now" means, at most
+LEAST = 5  # the same in a short run, of which it is the last fifth: its level still moves from step to step
 HISTORY = 48  # values that a share over time is told by
 MOSTLY_GONE = -0.95  # a change from which on percent say less than times
 UNSTEADY = 1.0  # times the level: noise that hides what the level does
@@ -63,18 +64,24 @@ class Values:
         return Values(self.tag, self.step[kept], self.value[kept]) if kept.any() else self
 
     @property
+    def last(self) -> F64:
+        """The values that "now" means."""
+        return self.value[-min(LAST, max(LEAST, len(self.value) // 5)) :]
+
+    @property
     def now(self) -> float:
         """The median of the last points."""
-        return median(self.value[-LAST:])
+        return median(self.last)
 
     @property
     def change(self) -> float | None:
-        """Relative change of the median from the first to the last points; 0 within noise, None unknown.
+        """Relative change from the first points to `now`; 0 within noise, None unknown.
 
-        It counts where the medians differ by more than the distance of the quartiles of either side, or the
-        quartiles lie apart. Noise that is as large as the level itself hides whether there is a change.
+        It counts where the medians of the first and the last 20 points (of a short run: of its halves)
+        differ by more than the distance of the quartiles of either side, or the quartiles lie apart. Noise
+        that is as large as the level itself hides whether there is a change.
         """
-        if len(self.value) < 2 * 5:
+        if len(self.value) < 2 * LEAST:
             return None
         count = min(LAST, len(self.value) // 2)
         before, after = self.value[:count], self.value[-count:]
@@ -86,7 +93,8 @@ class Values:
         )
         spread, moved = max(late - early, high - low), abs(now - was)
         if moved >= STEADY * was and (moved >= spread or low > late or high < early):
-            return now / was - 1
+            first = median(self.value[: len(self.last)])
+            return self.now / first - 1 if first > 0 else now / was - 1
         return 0.0 if moved < STEADY * was or spread < UNSTEADY * max(was, now) else None
 
 

@@ -48,7 +48,7 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     said = []
     if total is not None and base is not None:
         title = glossary().metrics[f"{base}.mean"].title
-        now = float(np.mean(total.value[-LAST:]))  # of outcomes that are 0 or 1 a median tells nothing
+        now = float(np.mean(total.last))  # of outcomes that are 0 or 1 a median tells nothing
         head = replace(fact(title.lower(), total, "score"), value=now, text=_text(now), told=True)
         facts.append(head)
         whole = since_start(view, total.tag, at_step)
