@@ -117,18 +117,21 @@ class Filters:
     query: str = ""
 
 
-# ---- overlays
+# ---- overlays; the kinds of lists are no tuples, since empty ones would be equal and false
 
 
-class Help(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Help:
     """All keys and signs."""
 
 
-class ProblemTable(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProblemTable:
     """The table of problems, and the terms of the field."""
 
 
-class ExplainOverlay(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ExplainOverlay:
     """What the metric of a row means."""
 
     row: Row
@@ -141,24 +144,28 @@ class RunList:
     selected: str
 
 
-class Palette(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Palette:
     """Everything by name."""
 
 
-class MetricPicker(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MetricPicker:
     """Metrics to draw beside the one that a large chart shows, or `instead` of it."""
 
     tag: str
     instead: bool = False
 
 
-class RunChoice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RunChoice:
     """What the list of runs is grouped by, or a column more for it."""
 
     of: Literal["group", "column"]
 
 
-class HParamDetails(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class HParamDetails:
     """One hyperparameter in full."""
 
     key: str
