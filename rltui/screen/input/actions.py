@@ -71,10 +71,6 @@ def _select(session: Session, state: AppState, row: str) -> None:
         state.selection.row = row
 
 
-def _go_to_finding(session: Session, state: AppState, argument: str) -> None:
-    navigation.go_to_finding(session, state, argument)
-
-
 def _select_evidence(session: Session, state: AppState, argument: str) -> None:
     """A click: select a finding and one of its metrics; the same again opens its chart."""
     finding, _, evidence = argument.partition(" ")
@@ -302,7 +298,7 @@ ACTIONS: dict[str, Action] = {
     "previous-pane": lambda session, state, _: navigation.turn_pane(session, state, -1),
     "open": _open,
     "select": _select,
-    "go-finding": _go_to_finding,
+    "go-finding": navigation.go_to_finding,
     "select-evidence": _select_evidence,
     "next-evidence": lambda session, state, _: navigation.turn_evidence(session, state, 1),
     "previous-evidence": lambda session, state, _: navigation.turn_evidence(session, state, -1),

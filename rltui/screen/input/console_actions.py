@@ -27,6 +27,9 @@ _LEVELS: tuple[Level, ...] = ("", "warning", "error")
 def perform(session: Session, state: AppState, command: Command) -> bool:
     """Do an action in the console pane; False where it is not one of it."""
     does = _ACTIONS.get(command.action)
+    if does is None and (by := navigation.distance(command.action, state.drawn_pane.rows)):
+        _move(session, state, by)
+        return True
     if does is None:
         return False
     return does(session, state, command.argument) is not False
@@ -46,10 +49,6 @@ def _move(session: Session, state: AppState, by: int) -> None:
     window = console_window(session, state)
     at_end = window is not None and (window.at_end or bool(state.console.level))
     state.console.at = None if to >= len(lines) and at_end else lines[min(max(to, 0), len(lines) - 1)].offset
-
-
-def _follow(state: AppState) -> None:
-    state.console.at = None
 
 
 def _to_start(session: Session, state: AppState) -> None:
@@ -181,14 +180,8 @@ def _moment_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> Mo
 
 
 _ACTIONS: dict[str, Callable[[Session, AppState, str], bool | None]] = {
-    "up": lambda session, state, _: _move(session, state, -1),
-    "down": lambda session, state, _: _move(session, state, 1),
-    "page-up": lambda session, state, _: _move(session, state, -state.drawn_pane.rows),
-    "page-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows),
-    "half-up": lambda session, state, _: _move(session, state, -(state.drawn_pane.rows // 2)),
-    "half-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows // 2),
     "home": lambda session, state, _: _to_start(session, state),
-    "end": lambda session, state, _: _follow(state),
+    "end": lambda session, state, _: setattr(state.console, "at", None),
     "open": lambda session, state, _: _unfold(session, state),
     "select": lambda session, state, argument: _select(session, state, argument),
     "back": lambda session, state, _: _back(state),

@@ -26,7 +26,6 @@ _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
 _SORTING = ("sort", "sort-back", "sort-by", "reverse")
 # Columns that the keys for sorting go round, whether there is room for them or not.
 _SORTED = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
-_FAR = 10**9
 
 
 def perform(session: Session, state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
@@ -38,7 +37,7 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
         state.overlays.clear()
         return command
     following: Command | None = None
-    if by := _distance(overlay, action):
+    if by := navigation.distance(action, overlay.drawn.rows):
         _move(overlay, by)
     elif action == "item":
         overlay.at = int(command.argument)
@@ -68,13 +67,6 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
     if isinstance(overlay.kind, RunList) and items and action not in _SORTING:
         overlay.kind.selected = items[min(overlay.at, len(items) - 1)][1]
     return following
-
-
-def _distance(overlay: ListOverlay, action: str) -> int:
-    """Items that an action moves by; 0 for what moves nothing."""
-    rows, half = overlay.drawn.rows, max(overlay.drawn.rows // 2, 1)
-    page = {"page-up": -rows, "page-down": rows, "half-up": -half, "half-down": half}
-    return {"up": -1, "down": 1, **page, "home": -_FAR, "end": _FAR}.get(action, 0)
 
 
 def _move(overlay: ListOverlay, by: int) -> None:

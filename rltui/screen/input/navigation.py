@@ -23,6 +23,13 @@ TIME_SHARE = 0.05  # of the run that one step back in time goes
 FAR = 10**9
 
 
+def distance(action: str, rows: int) -> int:
+    """Items that an action moves by in a list of which so many are in sight; 0 for what moves nothing."""
+    half = max(rows // 2, 1)
+    pages = {"page-up": -rows, "page-down": rows, "half-up": -half, "half-down": half}
+    return {"up": -1, "down": 1, **pages, "home": -FAR, "end": FAR}.get(action, 0)
+
+
 def go(session: Session, state: AppState, pane: str, tag: str = "") -> None:
     """Show a pane, and a metric in it."""
     selection = state.selection

@@ -8,13 +8,13 @@ from rltui.logs.samples.model import SampleHead
 from rltui.samples.sample_query import SORT_KEYS, notable, widest_groups
 from rltui.samples.sample_text import as_markdown
 from rltui.screen import shown
+from rltui.screen.input import navigation
 from rltui.screen.input.bindings import Command
 from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
 from rltui.screen.state import AppState, SampleOverlay
 from rltui.screen.text_filter import edited
 from rltui.session.session import Session
 
-_FAR = 10**9
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette", "help")
 _NOTABLE = {
     "sample-best": "best",
@@ -41,7 +41,9 @@ def perform_in_list(session: Session, state: AppState, command: Command) -> bool
     if action == "select" and state.selection.row == command.argument:
         action = "open"
     does = _IN_LIST.get(action)
-    if does is not None:
+    if by := navigation.distance(action, state.drawn_pane.rows):
+        _move(session, state, by)
+    elif does is not None:
         does(session, state, command.argument)
     elif action in _NOTABLE:
         _go_to_notable(session, state, _NOTABLE[action])
@@ -148,14 +150,6 @@ def _compare_from_list(session: Session, state: AppState, action: str) -> None:
 
 
 _IN_LIST: dict[str, Callable[[Session, AppState, str], None]] = {
-    "up": lambda session, state, _: _move(session, state, -1),
-    "down": lambda session, state, _: _move(session, state, 1),
-    "page-up": lambda session, state, _: _move(session, state, -state.drawn_pane.rows),
-    "page-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows),
-    "half-up": lambda session, state, _: _move(session, state, -(state.drawn_pane.rows // 2)),
-    "half-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows // 2),
-    "home": lambda session, state, _: _move(session, state, -_FAR),
-    "end": lambda session, state, _: _move(session, state, _FAR),
     "open": lambda session, state, _: _open(session, state),
     "select": lambda session, state, key: setattr(state.selection, "row", key),
     "sample-sort": lambda session, state, _: _sort(session, state),
@@ -180,7 +174,7 @@ def perform(session: Session, state: AppState, overlay: SampleOverlay, command: 
         return command
     if action in _PASSED_ON:
         return command
-    if by := _lines(overlay, action):
+    if by := navigation.distance(action, max(overlay.drawn.rows - 2, 1)):
         overlay.top = max(overlay.top + by, 0)
         return None
     does = _OVER_SAMPLE.get(action)
@@ -189,12 +183,6 @@ def perform(session: Session, state: AppState, overlay: SampleOverlay, command: 
     elif action in _NOTABLE:
         _go_to_notable(session, state, _NOTABLE[action])
     return None
-
-
-def _lines(overlay: SampleOverlay, action: str) -> int:
-    page = max(overlay.drawn.rows - 2, 1)
-    pages = {"page-up": -page, "page-down": page, "half-up": -(page // 2), "half-down": page // 2}
-    return {"up": -1, "down": 1, **pages, "home": -_FAR, "end": _FAR}.get(action, 0)
 
 
 def _back(session: Session, state: AppState, overlay: SampleOverlay) -> None:
@@ -246,10 +234,6 @@ def _same_prompt(
     return [one for one in heads if one.prompt == head.prompt]
 
 
-def _turn_sample(session: Session, state: AppState, by: int) -> None:
-    _move(session, state, by)
-
-
 def _fold(session: Session, state: AppState, overlay: SampleOverlay) -> None:
     overlay.unfolded = not overlay.unfolded
 
@@ -285,10 +269,10 @@ def typed(session: Session, state: AppState, overlay: SampleOverlay, key: str) -
 _OVER_SAMPLE: dict[str, Callable[[Session, AppState, SampleOverlay], None]] = {
     "back": _back,
     "open": _back,
-    "left": lambda session, state, _: _turn_sample(session, state, -1),
-    "right": lambda session, state, _: _turn_sample(session, state, 1),
-    "next-pane": lambda session, state, _: _turn_sample(session, state, 1),
-    "previous-pane": lambda session, state, _: _turn_sample(session, state, -1),
+    "left": lambda session, state, _: _move(session, state, -1),
+    "right": lambda session, state, _: _move(session, state, 1),
+    "next-pane": lambda session, state, _: _move(session, state, 1),
+    "previous-pane": lambda session, state, _: _move(session, state, -1),
     "filter": _search,
     "next-finding": lambda session, state, overlay: _next_match(session, state, overlay, 1),
     "sample-match-back": lambda session, state, overlay: _next_match(session, state, overlay, -1),
