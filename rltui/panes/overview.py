@@ -10,7 +10,7 @@ from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
 from rltui.panes.pane_list import pane_tables
 from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
-from rltui.rules.load import scenario_of
+from rltui.panes.scenarios import scenario_of
 from rltui.session.tag_index import TagIndex
 
 if TYPE_CHECKING:
@@ -146,9 +146,9 @@ def _wanted(index: TagIndex, framework: str) -> _Wanted:
     def tags_of(*names: str) -> tuple[str, ...]:
         return tuple(tag for name in names for tag in index.canonical.get(name, ()))
 
-    outcome = [tags_of(name) for name in (scenario.groups[0][1] if scenario.groups else ())]
+    outcome = [tags_of(name) for name in (scenario.groups[0].metrics if scenario.groups else ())]
     others = [tags_of(*names) for names in tables.core]
-    others += [tags_of(name) for _, names in scenario.groups for name in names]
+    others += [tags_of(name) for group in scenario.groups for name in group.metrics]
     others += [tags_of(*names) for names in tables.key_metrics]
     found = tuple(filter(None, outcome)), tuple(filter(None, others))
     _WANTED[index] = framework, found

@@ -61,7 +61,6 @@ class Evaluator:
         """`selection` saves choosing the rules of each tag again, for runs with the same names and limits."""
         self.run = run
         self._selection = selection if selection is not None else RuleSelection(names, config, rules)
-        self.book = self._selection.book
         self.series: dict[str, SeriesState] = {}
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
@@ -156,17 +155,20 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after new ticks."""
         if self._state is None:
-            self._state = FiringState(self.book, self.series, self._derived())
+            self._state = FiringState(self._selection.book, self.series, self._derived())
         return self._state
 
     def findings(self) -> list[Finding]:
         """What fires now: symptoms with the findings they explain, most important first."""
         if self._findings is None:
             if self._ruled is None:
-                state = self.state
-                self._ruled = gather(state, [finding_of(state, rule_id) for rule_id in state.shown()])
+                self._ruled = self._ask_rules() if self.series else []  # no points: no rule need be read
             self._findings = sorted([*self._ruled, *self._job_findings], key=order)
         return list(self._findings)
+
+    def _ask_rules(self) -> list[Finding]:
+        state = self.state
+        return gather(state, [finding_of(state, rule_id) for rule_id in state.shown()])
 
     def history(self) -> list[Finding]:
         """What fired before and is resolved, latest first."""

@@ -1,11 +1,11 @@
-"""The shipped rules, symptoms and scenarios, checked and compiled: `rulebook()`.
+"""The shipped rules and symptoms, checked and compiled: `rulebook()`.
 
 All faults of all files are told at once, each naming file and entry; a faulty entry is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -14,12 +14,12 @@ from typing import NamedTuple, TypeAlias
 from rltui.data.toml_files import DATA, FileReport, read_folder
 from rltui.metrics.glossary_files import glossary
 from rltui.problem import Problem
-from rltui.rules.model import Gap, Rule, Scenario, Symptom
+from rltui.rules.model import Gap, Rule, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.text import clean
 
-RuleEntry: TypeAlias = Rule | Symptom | Scenario | Gap
+RuleEntry: TypeAlias = Rule | Symptom | Gap
 
 
 class Rulebook(NamedTuple):
@@ -27,7 +27,6 @@ class Rulebook(NamedTuple):
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
-    scenarios: tuple[Scenario, ...]
     gaps: Mapping[str, Gap]
     problems: tuple[Problem, ...] = ()
 
@@ -45,12 +44,12 @@ def rulebook() -> Rulebook:
 def load(folder: Path) -> Rulebook:
     """The rules of a folder of files. Never raises for what the files hold."""
     problems: list[Problem] = []
-    entries: dict[tuple[bool, str], tuple[RuleEntry, FileReport]] = {}
+    entries: dict[str, tuple[RuleEntry, FileReport]] = {}
     for _, table, report in read_folder(folder, problems, "rules-data"):
         file = report.check(table, rule_file()) or RuleFile()
-        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.scenario, *file.gap)
+        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.gap)
         for entry in found:
-            first, earlier = entries.setdefault((isinstance(entry, Scenario), entry.id), (entry, report))
+            first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     kept = [entry for entry, _ in entries.values()]
@@ -66,7 +65,6 @@ def load(folder: Path) -> Rulebook:
     return Rulebook(
         rules,
         tuple(entry for entry in kept if isinstance(entry, Symptom)),
-        tuple(entry for entry in kept if isinstance(entry, Scenario)),
         gaps,
         tuple(problems),
     )
@@ -86,25 +84,5 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
             yield entry.per
     elif isinstance(entry, Gap):
         yield from (entry.train, entry.held_out)
-    elif isinstance(entry, Scenario):
-        yield from chain(entry.any, entry.none, *(metrics for _, metrics in entry.groups))
     else:
         yield from entry.check_next
-
-
-def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:
-    """The first scenario of the data whose signs are among the canonical ids of a run.
-
-    The last scenario of the data asks for nothing, so there always is one.
-    """
-    present = {name for name in canonical if name}
-    book = rulebook()
-    for scenario in book.scenarios:
-        if scenario.frameworks and framework not in scenario.frameworks:
-            continue
-        if scenario.any and not present.intersection(scenario.any):
-            continue
-        if present.intersection(scenario.none):
-            continue
-        return scenario
-    return Scenario("other", "training", ())

@@ -1,4 +1,4 @@
-"""The words of the rules: a rule, a symptom, a scenario, as the data files write them.
+"""The words of the rules: a rule, a symptom, as the data files write them.
 
 The words are Prometheus': a condition that holds makes a rule pending; when it has held for `for` ticks
 it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of
@@ -144,18 +144,6 @@ class Symptom(NamedTuple):
     def covers(self, rule: str) -> bool:
         """Whether a finding belongs below it."""
         return _any(rule, self.explains)
-
-
-class Scenario(NamedTuple):
-    """A kind of training, how it is told, and what to look at first."""
-
-    id: str
-    title: str
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
-    any: tuple[str, ...] = ()  # canonical ids, one of which must be there
-    none: tuple[str, ...] = ()
-    frameworks: tuple[str, ...] = ()
-    source: str = ""
 
 
 @lru_cache(maxsize=16384)  # rules and symptoms ask the same of the same findings at every step

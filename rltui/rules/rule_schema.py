@@ -30,7 +30,7 @@ from rltui.data.fields import (
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import RECORDING, Applies, Example, Gap, Rule, Scenario, Symptom
+from rltui.rules.model import RECORDING, Applies, Example, Gap, Rule, Symptom
 
 
 class RuleFile(NamedTuple):
@@ -38,7 +38,6 @@ class RuleFile(NamedTuple):
 
     rule: tuple[Rule, ...] = ()
     symptom: tuple[Symptom, ...] = ()
-    scenario: tuple[Scenario, ...] = ()
     gap: tuple[Gap, ...] = ()
 
 
@@ -104,20 +103,6 @@ _RULE: dict[str, Field[Any]] = {
     **dict.fromkeys(("check_next", "holds_while", "inhibited_by", "info_when", "requires"), _TEXTS),
     **dict.fromkeys(("title", "message", "advice", "source", "per"), _TEXT),
 }
-_GROUP = TableField(
-    {"name": _TEXT, "metrics": _TEXTS}, lambda name, metrics: (name, metrics), required=("name", "metrics")
-)
-_SCENARIO = TableField(
-    {
-        "id": _ID,
-        "groups": ListField(_GROUP),
-        **dict.fromkeys(("any", "none", "frameworks"), _TEXTS),
-        **dict.fromkeys(("title", "source"), _TEXT),
-    },
-    Scenario,
-    required=("id", "title", "groups"),
-    strict=True,
-)
 _GAP = TableField(
     {"id": _ID, "train": _TEXT, "held_out": _TEXT, "above": NumberField(), "relative": BoolField()},
     Gap,
@@ -173,7 +158,6 @@ def rule_file() -> TableField[RuleFile]:
     fields: dict[str, Field[object]] = {
         "rule": ListField(_RuleField()),
         "symptom": ListField(symptom),
-        "scenario": ListField(_SCENARIO),
         "gap": ListField(_GAP),
     }
     return TableField(fields, RuleFile)

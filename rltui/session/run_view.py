@@ -265,13 +265,13 @@ class RunView:
         self._evaluator = None
         held = {piece.tag for pieces, _ in self._held for piece in pieces}
         # A run whose framework shows late is evaluated again from what is still known exactly.
-        self.evaluator.feed(
-            [
-                NewPoints(tag, series.recent())
-                for tag, series in self.run.series.items()
-                if tag not in held and series.count
-            ]
-        )
+        again = [
+            NewPoints(tag, series.recent())
+            for tag, series in self.run.series.items()
+            if tag not in held and series.count
+        ]
+        if again:
+            self.evaluator.feed(again)
 
     def findings_at(self, step: int, *, evaluate: bool = True) -> PastFindings:
         """What was wrong when the run was at a step: evaluated again if possible, else as far as known."""

@@ -40,7 +40,6 @@ FAULTS = [
         '[[symptom]]\nid = "x"\nseverity = "warning"\ntitle = "t"\nmessage = "m"\nall = 3',
         "all must be a list",
     ),
-    ('[[scenario]]\nid = "x"\ngroups = []', "needs 'title'"),
     ('[[gap]]\nid = "x"\ntrain = "reward.mean"\nheld_out = "reward.mean"\nabove = "x"', "above must be"),
 ]
 
@@ -68,7 +67,7 @@ KEYS = st.sampled_from(
 
 @given(
     st.dictionaries(
-        st.sampled_from(["rule", "symptom", "scenario", "gap", "other"]),
+        st.sampled_from(["rule", "symptom", "gap", "other"]),
         VALUES | st.lists(st.dictionaries(KEYS, VALUES | st.just("threshold"), max_size=6), max_size=2),
     )
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.load import load, rulebook, scenario_of
+from rltui.rules.load import load, rulebook
 from tests.support.judged import ids, judge_of
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
@@ -131,26 +131,6 @@ def test_every_symptom_names_rules_and_has_words() -> None:
     """Each symptom of the data has advice, a source, and something to look at."""
     for symptom in rulebook().symptoms:
         assert symptom.advice and symptom.source and symptom.check_next, symptom.id
-
-
-@pytest.mark.parametrize(
-    ("canonical", "expected"),
-    [
-        ({"reward.mean", "lengths.response.mean", "policy.entropy"}, "grpo"),
-        ({"critic.explained_variance", "lengths.response.mean", "policy.kl_coef"}, "grpo"),
-        ({"critic.explained_variance", "reward.penalty.mean", "policy.ratio.mean"}, "rlhf-ppo"),
-        ({"preference.margin", "optimizer.loss"}, "preference"),
-        ({"reward_model.accuracy", "optimizer.loss"}, "reward-model"),
-        ({"reward.success_rate", "policy.approx_kl"}, "embodied"),
-        ({"reward.episode_return.mean", "critic.q.mean"}, "off-policy"),
-        ({"reward.episode_return.mean", "policy.clip_fraction"}, "classic"),
-        ({"optimizer.loss", "policy.token_accuracy"}, "sft"),
-        (set(), "other"),
-    ],
-)
-def test_the_kind_of_training_is_told(canonical: set[str], expected: str) -> None:
-    """What a run logs decides what its overview shows first."""
-    assert scenario_of(canonical).id == expected
 
 
 def test_faulty_rule_files_are_told_all_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
