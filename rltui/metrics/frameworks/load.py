@@ -7,7 +7,7 @@ asked for. What is wrong is in `Frameworks.problems`; a faulty entry is left out
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -177,47 +177,77 @@ class Frameworks:
 
     # ---- the union of all, for runs of an unknown framework
 
-    @cached_property
-    def _union(self) -> tuple[list[str], list[Vote], Matcher]:
-        """Every name of every framework, with prefixes: what most of them mean by it."""
-        meanings: dict[str, dict[NameTarget, list[str]]] = {}
-        for id_, file in self._files.items():
+    def _shared(self, *, wild: bool) -> Iterator[tuple[str, str, NameTarget]]:
+        """Framework, name without logger prefix and meaning, of all names with wildcards or of all others."""
+        for id_ in self._files:
             for name, entry in self._own_names(id_).items():
                 # "All other times of this framework" says nothing of a framework that nobody knows.
                 rest = name.endswith("/**") and (
                     name.count("/") == 1 or entry.canonical in self.conventions.kinds
                 )
-                if rest or not entry.shared:
-                    continue
-                meaning = entry._replace(caveat="", older=False) if entry.caveat or entry.older else entry
-                for prefix in file.prefixes:
-                    meanings.setdefault(prefix + name, {}).setdefault(meaning, []).append(id_)
-        votes = {}
-        for name, found in meanings.items():
-            # A plain word is the writing of a home-made loop before it is that of any framework.
-            plain = "/" not in name
-            entry = max(found, key=lambda each: (plain and GENERIC in found[each], len(found[each])))
-            votes[name] = Vote(entry, found[entry], len(found) > 1)
-        for one, other in ambiguous([name for name in votes if is_wild(name)]):
+                if is_wild(name) == wild and entry.shared and not rest:
+                    bare = entry._replace(caveat="", older=False) if entry.caveat or entry.older else entry
+                    yield id_, name, bare
+
+    @cached_property
+    def _exact(self) -> Mapping[str, list[tuple[str, NameTarget]]]:
+        """Each name that is spelled out, without logger prefix -> the frameworks that write it."""
+        index: dict[str, list[tuple[str, NameTarget]]] = {}
+        for id_, name, entry in self._shared(wild=False):
+            index.setdefault(name, []).append((id_, entry))
+        return index
+
+    @cached_property
+    def _prefixes(self) -> Mapping[str, frozenset[str]]:
+        """Each logger prefix -> the frameworks that write it."""
+        prefixes = {prefix for file in self._files.values() for prefix in file.prefixes}
+        return {
+            prefix: frozenset(id_ for id_, file in self._files.items() if prefix in file.prefixes)
+            for prefix in prefixes
+        }
+
+    @cached_property
+    def _wild(self) -> tuple[list[str], list[Vote], Matcher]:
+        """Every name with wildcards of every framework, with prefixes: what most of them mean by it."""
+        meanings: dict[str, list[tuple[str, NameTarget]]] = {}
+        for id_, name, entry in self._shared(wild=True):
+            for prefix in self._files[id_].prefixes:
+                meanings.setdefault(prefix + name, []).append((id_, entry))
+        votes = {name: _vote(name, found) for name, found in meanings.items()}
+        for one, other in ambiguous(list(votes)):
             if one in votes:  # two frameworks differ in their spelling; the first file's holds
                 votes.pop(other, None)
         return list(votes), list(votes.values()), Matcher(list(votes))
 
     def vote(self, key: str, *, wild: bool = True) -> tuple[Resolved, Vote] | None:
         """What most frameworks mean by `key`; without `wild`, only names spelled out in some file count."""
-        names, votes, matcher = self._union
-        index, part = matcher.exact(key), ""
-        if index is None:
-            found = matcher.wild(key) if wild else None
-            if found is None:
-                return None
-            index, part = found.place, wild_text(found.pattern, found.wild)
-        return Resolved(votes[index].entry, names[index], part, False), votes[index]
+        found = [
+            (id_, entry)
+            for prefix, writers in self._prefixes.items()
+            if key.startswith(prefix)
+            for id_, entry in self._exact.get(key[len(prefix) :], ())
+            if id_ in writers
+        ]
+        if found:
+            order = self.ids.index
+            vote = _vote(key, sorted(found, key=lambda each: order(each[0])))
+            return Resolved(vote.entry, key, "", False), vote
+        if not wild:
+            return None
+        names, votes, matcher = self._wild
+        match = matcher.wild(key)
+        if match is None:
+            return None
+        part = wild_text(match.pattern, match.wild)
+        return Resolved(votes[match.place].entry, names[match.place], part, False), votes[match.place]
 
     @cached_property
     def spelled(self) -> tuple[str, ...]:
         """Every name that some framework writes, wildcards left out."""
-        return tuple(name for name in self._union[0] if not is_wild(name))
+        shared = self._shared(wild=False)
+        return tuple(
+            dict.fromkeys(prefix + name for id_, name, _ in shared for prefix in self._files[id_].prefixes)
+        )
 
     @cached_property
     def aliases(self) -> Mapping[str, Mapping[str, list[str]]]:
@@ -228,6 +258,17 @@ class Frameworks:
             for name, entry in self._own_names(id_).items():
                 found.setdefault(entry.canonical, {}).setdefault(label, []).append(name)
         return found
+
+
+def _vote(name: str, said: Iterable[tuple[str, NameTarget]]) -> Vote:
+    """What most frameworks mean by a name: `said` has each with its meaning, in the order of their files."""
+    found: dict[NameTarget, list[str]] = {}
+    for id_, entry in said:
+        found.setdefault(entry, []).append(id_)
+    # A plain word is the writing of a home-made loop before it is that of any framework.
+    plain = "/" not in name
+    entry = max(found, key=lambda each: (plain and GENERIC in found[each], len(found[each])))
+    return Vote(entry, found[entry], len(found) > 1)
 
 
 def _normalised(name: str) -> str:

@@ -18,11 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import product, repeat
 from typing import NamedTuple
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _TOKEN = re.compile(r"\*\*|\*|<n>")
+_IN_A_ROW = re.compile(r"(\*|<n>)(\*\*|\*|<n>)")
 _REGEX = {"**": "(.+)", "*": "([^/]+)", "<n>": "([0-9]+)"}
 _ANY, _PART, _DIGIT = "**", "*", "<n>"
 
@@ -42,7 +43,7 @@ def check(pattern: str) -> None:
         raise PatternError("has braces that do not pair")
     if any(len(match.group(1).split(",")) < 2 for match in _BRACES.finditer(pattern)):
         raise PatternError("has braces with a single alternative")
-    if re.search(r"(\*|<n>)(\*\*|\*|<n>)", bare.replace("**", "*")) or "***" in bare:
+    if _IN_A_ROW.search(bare.replace("**", "*")) or "***" in bare:
         raise PatternError("has two wildcards in a row, so that neither has an end")
 
 
@@ -57,21 +58,18 @@ def expand(pattern: str, target: str = "") -> Iterator[tuple[str, str]]:
     if "{" not in pattern and "{" not in target:
         yield pattern, target
         return
-    groups = [match.group(1).split(",") for match in _BRACES.finditer(pattern)]
-    others = [match.group(1).split(",") for match in _BRACES.finditer(target)]
-    if others and [len(group) for group in others] != [len(group) for group in groups]:
+    names, aims = _pieces(pattern), _pieces(target)
+    if len(aims) == 1:  # all lead to one name
+        yield from zip(map("".join, product(*names)), repeat(target), strict=False)
+        return
+    if [len(words) for words in aims] != [len(words) for words in names]:
         raise PatternError("has other alternatives than the name it leads to")
-    frame, aim = _BRACES.split(pattern)[::2], _BRACES.split(target)[::2]
-    for choice in product(*(range(len(group)) for group in groups)):
-        name = _fill(frame, [group[at] for group, at in zip(groups, choice, strict=True)])
-        if others:
-            yield name, _fill(aim, [group[at] for group, at in zip(others, choice, strict=True)])
-        else:
-            yield name, target
+    yield from zip(map("".join, product(*names)), map("".join, product(*aims)), strict=True)
 
 
-def _fill(frame: Sequence[str], words: Sequence[str]) -> str:
-    return "".join(piece + word for piece, word in zip(frame, [*words, ""], strict=True))
+def _pieces(text: str) -> list[list[str]]:
+    """A text and its alternatives in turn."""
+    return [piece.split(",") if at % 2 else [piece] for at, piece in enumerate(_BRACES.split(text))]
 
 
 def literal_head(pattern: str) -> str:
