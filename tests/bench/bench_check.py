@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rltui.shards.file_marks import YOUNG
 from tests.support.tfwriter import simple_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,9 +80,12 @@ def main() -> None:
     scalars = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with tempfile.TemporaryDirectory() as home:
-        for name, write in (("JSONL", write_jsonl), ("event file", write_events)):
-            logs = str(write(Path(home), scalars))
-            row = str(write(Path(home) / "row", len(TAGS)))
+        written = {
+            name: (str(write(Path(home), scalars)), str(write(Path(home) / "row", len(TAGS))))
+            for name, write in (("JSONL", write_jsonl), ("event file", write_events))
+        }
+        time.sleep(YOUNG)  # of younger files nothing is remembered
+        for name, (logs, row) in written.items():
             programs = {
                 "start (--version)": ["-m", "rltui", "--version"],
                 "export without printing": ["-c", READ, logs],
