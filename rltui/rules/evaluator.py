@@ -16,7 +16,7 @@ import numpy as np
 from rltui.config import Config
 from rltui.metrics import MetricNames
 from rltui.problem import Problem
-from rltui.rules.evaluate.firing import FiringState
+from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of
 from rltui.rules.evaluate.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.finding import Finding, Health, health_of, order
@@ -68,6 +68,7 @@ class Evaluator:
         self._ticks: int | None = None  # made when the state was last forgotten
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
+        self._said: dict[str, tuple[list[Firing], bool, Finding]] = {}  # by rule, when it fired last
         self._findings: list[Finding] | None = None  # and the job's
         self._health: Health | None = None
         self._unjudged: str | None = None
@@ -168,7 +169,16 @@ class Evaluator:
 
     def _ask_rules(self) -> list[Finding]:
         state = self.state
-        return gather(state, [finding_of(state, rule_id) for rule_id in state.shown()])
+        return gather(state, [self._worded(state, rule_id) for rule_id in state.shown()])
+
+    def _worded(self, state: FiringState, rule_id: str) -> Finding:
+        """The finding of a rule that fires: put into words again only when it fires otherwise than before."""
+        firings = state.firing[rule_id]
+        remark = state.any(firings[0].rule.info_when)
+        before = self._said.get(rule_id)
+        if before is None or before[0] != firings or before[1] != remark:
+            before = self._said[rule_id] = (firings, remark, finding_of(firings, remark=remark))
+        return before[2]
 
     def history(self) -> list[Finding]:
         """What fired before and is resolved, latest first."""

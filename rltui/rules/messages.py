@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
 from rltui.problem import SEVERITIES, Severity
-from rltui.rules.evaluate.firing import Firing, FiringState
+from rltui.rules.evaluate.firing import Firing
 from rltui.rules.evaluate.rule_state import Episode
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import NON_FINITE, Rule, Symptom
@@ -20,12 +20,15 @@ WORSE = 2.0  # times the present value that the worst one is told from
 COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
 
 
-def finding_of(state: FiringState, rule_id: str) -> Finding:
-    """One finding for all series on which a rule fires: the earliest onset, the worst severity."""
-    firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.ticks.tag))
+def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
+    """One finding for all series on which a rule fires: the earliest onset, the worst severity.
+
+    remark: whether it is one because of another rule.
+    """
+    firings = sorted(firings, key=lambda firing: (firing.since_step, firing.ticks.tag))
     first = firings[0]
     worst = max(firings, key=lambda firing: -math.inf if math.isnan(firing.worst) else firing.worst)
-    rank = 0 if state.any(first.rule.info_when) else max(RANK[firing.severity] for firing in firings)
+    rank = 0 if remark else max(RANK[firing.severity] for firing in firings)
     # What fires on although the value is back within its limit is told by the worst value.
     compared = first.rule.kind in COMPARED
     back = compared and (first.worst - first.limit) * (first.value - first.limit) < 0
