@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 
 _M_ARENA_MAX = -8  # glibc, malloc.h
 
@@ -35,6 +36,22 @@ def finish_imports() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+@contextlib.contextmanager
+def all_stays() -> Iterator[None]:
+    """Look for no garbage in a block that makes much that stays, nor among that later.
+
+    Verdicts and plan of 45,000 runs are read in 1.2 instead of 2.4 s.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.freeze()
+            gc.enable()
 
 
 def import_asyncio_without_ssl() -> None:

@@ -36,9 +36,10 @@ def _dirs() -> PlatformDirs:
     return PlatformDirs("rltui", appauthor=False)
 
 
-def digest(text: str, digits: int = 64) -> str:
+def digest(text: str | bytes, digits: int = 64) -> str:
     """The first hexadecimal digits, at most 64, of the SHA-256 of a text: for file names and keys."""
-    made: str = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+    made: str = sha256(data).hexdigest()
     return made[:digits]
 
 

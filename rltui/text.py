@@ -107,6 +107,8 @@ def fit(text: str, width: int) -> str:
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
     """Text fitted and filled with blanks to exactly `width` cells."""
+    if text.isascii() and len(text) <= width:
+        return text.rjust(width) if right else text.ljust(width)
     text = fit(text, width)
     blanks = " " * (width - cell_width(text))
     return blanks + text if right else text + blanks

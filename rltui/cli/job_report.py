@@ -59,11 +59,15 @@ def job_lines(jobs: dict[str, Any]) -> Iterator[str]:
 
 def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dict[str, Job]:
     """The queued or running job of each run that has one; a scheduler that fails is a note."""
-    traces = {
-        each.name: RunTraces((*each.consoles, *(source.path for source in each.sources))) for each in verdicts
-    }
+    scheduler = Slurm()
     try:
-        return jobs_of(traces, Slurm(), logdirs)
+        if not scheduler.jobs():
+            return {}
+        traces = {
+            each.name: RunTraces((*each.consoles, *(source.path for source in each.sources)))
+            for each in verdicts
+        }
+        return jobs_of(traces, scheduler, logdirs)
     except SchedulerError as error:
         note(str(error))
         return {}

@@ -12,6 +12,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import ReadingProgress, load, nothing_to_read, read_config
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
+from rltui.interpreter import all_stays
 from rltui.panes.runs.selection import RunSelection
 from rltui.shards.engines import Engine
 from rltui.shards.judge import Judged, Question, judge, judge_as_json, read_json
@@ -26,11 +27,13 @@ def judge_runs(
     *,
     at_step: int | None = None,
     verify: bool = False,
+    standings: bool = False,
     how: Work | None = None,
 ) -> JudgedRuns:
     """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read.
 
     run_glob: as `--run` has it. An expression over what runs are is answered by one session of all runs.
+    standings: whether it is asked where each run stands beside its sisters, which findings say of few.
     """
     how = how or Work()
     if RunSelection(run_glob).is_expression:
@@ -44,19 +47,24 @@ def judge_runs(
     cache = known_plan = None
     known = {}
     if how.remembered and at_step is None and not verify:
-        cache = VerdictCache(logdirs, question.config)
-        known_plan = cache.plan(question.now) if run_glob is None else None
+        with all_stays():
+            cache = VerdictCache(logdirs, question.config, question.now)
+            known_plan = cache.plan() if run_glob is None else None
     if known_plan is None:
         plan = planned(logdirs, run_glob, how, verify=verify, consoles=at_step is None)
     else:
         plan = known_plan if how.part is None else known_plan.part(*how.part)
     if cache is not None:
-        known = cache.read(plan.runs, question.now)
+        known = cache.read(plan.runs)
     left = [run for run in plan.runs if run.name not in known]
-    judged = merge([_of_plan(plan), Judged(list(known.values())), *_judged(left, question, how.engine)])
-    if cache is not None:
+    unchanged = known_plan is not None and not left
+    judged = merge(
+        [_of_plan(plan), Judged(list(known.values())), *_judged(left, question, how.engine)],
+        compared=cache is not None and unchanged and cache.compared and how.part is None and not standings,
+    )
+    if cache is not None and not (unchanged and cache.compared):
         whole = run_glob is None and how.part is None
-        cache.write(judged.verdicts, plan if whole else None, question.now)
+        cache.write(judged.verdicts, plan if whole else None)
     note_problems(
         problem for problem in judged.diagnostics() if problem.code in ("not-answering", "shard-lost")
     )

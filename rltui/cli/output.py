@@ -98,10 +98,14 @@ def emit_table(
     table = [heads, *rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
     widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]
+    shown = roles if wants_color() else {}
+    places = [(width, i in right) for i, width in enumerate(widths)]
     for row in table:
-        cells = [pad(cell, widths[i], right=i in right) for i, cell in enumerate(row)]
+        cells = [pad(cell, width, right=side) for cell, (width, side) in zip(row, places, strict=True)]
         cells[-1] = cells[-1].rstrip()
-        emit("  ".join(colored(cell, roles.get(row[i], "")) for i, cell in enumerate(cells)).rstrip())
+        if shown:
+            cells = [colored(text, shown.get(cell, "")) for text, cell in zip(cells, row, strict=True)]
+        emit("  ".join(cells).rstrip())
 
 
 def emit_json(value: object, *, indent: int | None = None) -> None:

@@ -10,8 +10,7 @@ at all: its sisters have gained, it has not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,16 +149,13 @@ def standings(outcomes: Iterable[OutcomeCurve]) -> dict[str, Standing]:
 
 
 def each_standing(outcomes: Iterable[OutcomeCurve]) -> Iterator[Standing | None]:
-    """The same run by run, None for one without sisters: for who cannot wait for all."""
+    """The same one by one, and None in between: for who cannot wait for all."""
     by_metric: dict[tuple[str, str], list[OutcomeCurve]] = {}
     for each in outcomes:
         by_metric.setdefault((each.framework, each.metric), []).append(each)
     for group in by_metric.values():
         if len(group) > OTHERS:
-            kin, curves = _Kin(group), _CurveTable(group)
-            for number, each in enumerate(group):
-                why, others = kin.of(number)
-                yield curves.standing(each, others, why) if len(others) >= OTHERS else None
+            yield from _CurveTable(group).standings()
 
 
 class _Kin:
@@ -171,14 +167,21 @@ class _Kin:
         for number, keys in enumerate(self._keys):
             for key in keys.values():
                 self._by.setdefault(key, []).append(number)
+        self._first: dict[tuple[str, ...], tuple[int, ...]] = {}  # of each kind, for all that come after them
 
-    def of(self, number: int) -> tuple[str, list[int]]:
+    def of(self, number: int) -> tuple[str, tuple[int, ...]]:
         """Why, and which, MOST at most: of the closest kind of which there are enough. Runs by number."""
         for why, key in self._keys[number].items():
-            others = list(islice((other for other in self._by[key] if other != number), MOST))
-            if len(others) >= OTHERS:
-                return why, others
-        return "", []
+            found = self._by[key]
+            if len(found) <= OTHERS:
+                continue
+            first = self._first.get(key)
+            if first is None:
+                first = self._first[key] = tuple(found[:MOST])
+            if number > first[-1]:
+                return why, first
+            return why, tuple(other for other in found[: MOST + 1] if other != number)
+        return "", ()
 
 
 def _keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
@@ -210,7 +213,7 @@ class _CurveTable:
 
     def __init__(self, group: Sequence[OutcomeCurve]) -> None:
         columns = max(len(each.steps) for each in group) + 1
-        self._runs = [each.run for each in group]
+        self._group = group
         self._steps = np.full((len(group), columns), np.inf)
         self._levels = np.full((len(group), columns), np.nan)
         for row, each in enumerate(group):
@@ -218,42 +221,68 @@ class _CurveTable:
             self._levels[row, : len(each.steps)] = each.levels
         self._first = self._steps[:, 0]
         self._last = np.array([each.steps[-1] for each in group])
-        self._known: tuple[tuple[object, ...], _Others] | None = None
+
+    def standings(self) -> Iterator[Standing | None]:
+        """Each run against its sisters at equal steps from where all begin, as far as it has come.
+
+        Most runs of a large group have the same sisters and have come equally far: those are one array.
+        """
+        kin, firsts, lasts = _Kin(self._group), self._first.tolist(), self._last.tolist()
+        common: dict[tuple[int, ...], tuple[float, float]] = {}
+        together: dict[tuple[float, float, str, tuple[int, ...]], list[int]] = {}
+        for number in range(len(self._group)):
+            why, others = kin.of(number)
+            if others:
+                if others not in common:
+                    common[others] = self._common(np.array(others))
+                first, last = common[others]
+                begin, end = max(firsts[number], first), min(lasts[number], last)
+                if end > begin:
+                    together.setdefault((begin, end, why, others), []).append(number)
+            yield None
+        for (begin, end, why, others), numbers in together.items():
+            reached = self._reached(np.array(others), np.linspace(begin, end, GRID))
+            for at in range(0, len(numbers), MOST):
+                yield from self._against(reached, numbers[at : at + MOST], why)
+
+    def _common(self, rows: NDArray[np.int64]) -> tuple[float, float]:
+        """The first and last step at which enough of some runs are under way."""
+        return (
+            float(np.sort(self._first[rows])[OTHERS - 1]),
+            float(np.sort(self._last[rows])[-OTHERS]),
+        )
 
     @np.errstate(invalid="ignore", divide="ignore")
-    def standing(self, own: OutcomeCurve, others: Sequence[int], why: str) -> Standing | None:
-        """A run against others at equal steps from where all begin, as far as it has come."""
-        rows = np.array(others)
-        begin = max(own.steps[0], float(np.sort(self._first[rows])[OTHERS - 1]))
-        end = min(own.steps[-1], float(np.sort(self._last[rows])[-OTHERS]))
-        if not end > begin:
-            return None
-        key = (begin, end, *others)  # that of most runs of a large group that have come equally far
-        if self._known is None or self._known[0] != key:
-            self._known = key, self._reached(rows, np.linspace(begin, end, GRID))
-        reached = self._known[1]
+    def _against(self, reached: _Others, numbers: Sequence[int], why: str) -> list[Standing]:
+        """Where runs stand; one whose curve is that of all others has no standing."""
         grid, middle = reached.grid, reached.middle
-        mine = np.interp(grid, own.steps, own.levels)
-        floor = FLOOR * float(max(reached.highest, mine.max()) - min(reached.lowest, mine.min()))
-        spread = np.maximum(reached.deviation, floor)
+        mine = self._at(np.array(numbers), grid)
+        highest, lowest = mine.max(axis=1), mine.min(axis=1)
+        floor = FLOOR * (np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest))
+        spread = np.maximum(reached.deviation, floor[:, None])
         below = (middle - mine) / spread
-        if not np.isfinite(below).all():
-            return None  # all curves are one
-        lasting = int(np.argmin(below[::-1] >= BELOW)) if not (below >= BELOW).all() else GRID
-        stands_out = lasting >= LASTING * GRID
-        return Standing(
-            own.run, reached.runs, why, own.metric, own.tag, int(end),
-            float(mine[-1]), float(middle[-1]), float(spread[-1]), float(below[-1]),
-            int(grid[GRID - lasting]) if stands_out else None,
-            float(mine[-1] - mine[0]), reached.gained,
-        )  # fmt: skip
+        known = np.isfinite(below).all(axis=1)
+        behind = below >= BELOW
+        lasting = np.where(behind.all(axis=1), GRID, behind[:, ::-1].argmin(axis=1))
+        gained = mine[:, -1] - mine[:, 0]
+        found = []
+        for at in np.flatnonzero(known).tolist():
+            own, last = self._group[numbers[at]], int(lasting[at])
+            found.append(Standing(
+                own.run, reached.runs, why, own.metric, own.tag, int(grid[-1]),
+                float(mine[at, -1]), float(middle[-1]), float(spread[at, -1]), float(below[at, -1]),
+                int(grid[GRID - last]) if last >= LASTING * GRID else None,
+                float(gained[at]), reached.gained,
+            ))  # fmt: skip
+        return found
 
+    @np.errstate(invalid="ignore", divide="ignore")
     def _reached(self, rows: NDArray[np.int64], grid: Levels) -> _Others:
         table = self._at(rows, grid)
         gains = table[:, -1] - table[:, 0]
         gains = gains[np.isfinite(gains)]
         return _Others(
-            tuple(self._runs[row] for row in rows.tolist()),
+            tuple(self._group[row].run for row in rows.tolist()),
             grid,
             *_middle_and_deviation(table),
             float(np.fmax.reduce(table, axis=None)),
@@ -360,19 +389,9 @@ def as_plain(outcome: OutcomeCurve | None) -> list[object] | None:
     return None if outcome is None else [*outcome[:6], list(outcome.steps), list(outcome.levels)]
 
 
-def from_plain(plain: Sequence[object] | None) -> OutcomeCurve | None:
+def from_plain(plain: Sequence[Any] | None) -> OutcomeCurve | None:
     """What `as_plain` wrote."""
     if plain is None:
         return None
     run, metric, tag, framework, settings, names, steps, levels = plain
-    assert isinstance(steps, list) and isinstance(levels, list)
-    return OutcomeCurve(
-        str(run),
-        str(metric),
-        str(tag),
-        str(framework),
-        str(settings),
-        str(names),
-        tuple(steps),
-        tuple(levels),
-    )
+    return OutcomeCurve(run, metric, tag, framework, settings, names, tuple(steps), tuple(levels))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from rltui import paths
 
@@ -12,36 +15,58 @@ BYTES = 512  # first and last bytes of a file that are compared
 YOUNG = 3.0  # seconds after a write in which another one may bear the same time (2 s on FAT)
 
 
-def mark_of(place: str, now: float) -> str | None:
-    """Attributes and some bytes of a file, attributes of a folder; None where they are in doubt.
+class Mark(NamedTuple):
+    """What changes with some files. changed: when the last of them did, seconds since 1970."""
 
-    That is where it was written so shortly before `now` (seconds since 1970) that a later write could bear
-    the same time, where it cannot be read, and where it is neither a file nor a folder.
+    digest: str
+    changed: float
+
+    def is_before(self, moment: float) -> bool:
+        """Whether all changed so long before a moment that what is written after it bears another time."""
+        return self.changed < moment - YOUNG
+
+
+def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
+    """A mark of attributes and some bytes of files, and of attributes of folders; None where it is in doubt.
+
+    That is where one was written so shortly before now that a later write could bear the same time, where one
+    cannot be read, and where one is neither a file nor a folder. about: what else the mark changes with.
     """
-    try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    except OSError:
-        return None
-    try:
-        status = os.fstat(descriptor)
-        if not max(status.st_mtime, status.st_ctime) < now - YOUNG:
-            return None
-        size, head, tail = status.st_size, b"", b""
-        if stat.S_ISREG(status.st_mode):
-            head = os.pread(descriptor, BYTES, 0)
-            tail = os.pread(descriptor, BYTES, size - BYTES) if size > BYTES else b""
-        elif not stat.S_ISDIR(status.st_mode):
+    parts, changed = [os.fsencode(about)], 0.0
+    for place in places:
+        try:
+            status, ends = _look_at(place)
+        except OSError:
             return None
         times = status.st_mtime_ns, status.st_ctime_ns
-        return paths.digest(repr((size, *times, status.st_ino, status.st_dev, head, tail)), 40)
-    except OSError:
-        return None
+        parts += os.fsencode(repr((place, status.st_size, *times, status.st_ino, status.st_dev))), ends
+        changed = max(changed, status.st_mtime, status.st_ctime)
+    mark = Mark(paths.digest(b"".join(parts), 40), changed)
+    return mark if mark.is_before(time.time()) else None
+
+
+def _look_at(place: str) -> tuple[os.stat_result, bytes]:
+    """Attributes of a file or folder, first and last bytes of a file. Raises OSError, for others, too."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            return status, b""
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.ENOTSUP, "neither a file nor a folder", place)
+        ends = os.pread(descriptor, BYTES, 0)
+        if status.st_size > BYTES:
+            ends += os.pread(descriptor, BYTES, status.st_size - BYTES)
+        return status, ends
     finally:
         os.close(descriptor)
 
 
 def folder_mark(place: str, now: float) -> tuple[int, int, int, int] | None:
-    """The attributes of a folder, in a third of the time; None where they are in doubt, and for a file."""
+    """The attributes of a folder, in a third of the time; None where they are in doubt, and for a file.
+
+    now: when the folder was searched or later, seconds since 1970.
+    """
     try:
         status = os.stat(place)  # noqa: PTH116 - a string is what is kept
     except OSError:
@@ -49,14 +74,3 @@ def folder_mark(place: str, now: float) -> tuple[int, int, int, int] | None:
     if not stat.S_ISDIR(status.st_mode) or not max(status.st_mtime, status.st_ctime) < now - YOUNG:
         return None
     return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
-
-
-def mark_of_all(places: Iterable[str], now: float) -> str | None:
-    """One mark of several files and folders; None where one of them is in doubt."""
-    marks = []
-    for place in places:
-        mark = mark_of(place, now)
-        if mark is None:
-            return None
-        marks.append((place, mark))
-    return paths.digest(repr(marks), 40)

@@ -44,8 +44,11 @@ class JudgedRuns:
             yield Problem("info", "continues", name, f"continues {of} at step {step}")
 
 
-def merge(parts: Iterable[Judged | Lost]) -> JudgedRuns:
-    """The verdicts of all parts, in one order whatever the order of the parts."""
+def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRuns:
+    """The verdicts of all parts, in one order whatever the order of the parts.
+
+    compared: their findings hold what the comparison of sister runs says already.
+    """
     verdicts: list[Verdict] = []
     problems = Problems()
     lost: list[Problem] = []
@@ -58,7 +61,9 @@ def merge(parts: Iterable[Judged | Lost]) -> JudgedRuns:
             verdicts += part.verdicts
             problems.note(part.problems)
     verdicts.sort(key=lambda verdict: verdict.order)
-    return JudgedRuns(beside_sisters(verdicts), [*problems.values(), *lost], missing)
+    if not compared:
+        verdicts = beside_sisters(verdicts)
+    return JudgedRuns(verdicts, [*problems.values(), *lost], missing)
 
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:

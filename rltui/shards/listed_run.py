@@ -15,10 +15,11 @@ from rltui.shards.verdict import Verdict
 class ListedVerdict:
     """What is remembered of one run. Its settings and single metrics are not."""
 
-    __slots__ = ("verdict",)
+    __slots__ = ("alive", "verdict")
 
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
+        self.alive: Liveness = verdict.liveness  # live, stalled or ended; how long ago, how much longer
 
     @property
     def name(self) -> str:
@@ -54,11 +55,6 @@ class ListedVerdict:
     def health(self) -> RunHealth:
         """ok, unjudged, warning or critical."""
         return self.verdict.health
-
-    @property
-    def alive(self) -> Liveness:
-        """Live, stalled or ended; how long ago, how much longer."""
-        return self.verdict.liveness
 
     @property
     def step(self) -> int | None:

@@ -29,15 +29,22 @@ Plain = list[Any]  # what JSON can hold
 def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
     """The plan of LOGDIRs; None where it cannot be told later whether it still holds.
 
-    The logs and consoles of its runs are not marked: who reads the plan has marks of them.
+    now: when it was begun, seconds since 1970. Logs and consoles of its runs are not marked: who reads the
+    plan has marks of them.
     """
     if not plan.walked.certain or any(run.deliveries for run in plan.runs):
         return None
     folders = {place: folder_mark(place, now) for place in plan.walked.folders}
     read = {place for run in plan.runs for place in run.files()}
-    others = {place: mark_of(place, now) for place in plan.walked.files if place not in read}
-    if None in folders.values() or None in others.values():
+    if None in folders.values():
         return None
+    others = {}
+    for place in plan.walked.files:
+        if place not in read:
+            mark = mark_of((place,))
+            if mark is None or not mark.is_before(now):
+                return None
+            others[place] = mark.digest
     said = [[each.source.path, *map(astuple, each.batch.problems)] for each in plan.deliveries]
     try:
         return orjson.dumps([list(logdirs), folders, others, said, list(map(_of_run, plan.runs))])
@@ -46,7 +53,7 @@ def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
 
 
 def read_plan(data: bytes, logdirs: Sequence[str], now: float) -> Plan | None:
-    """The plan that `write_plan` wrote; None where something has changed."""
+    """The plan that `write_plan` wrote; None where something has changed. now: seconds since 1970."""
     given, folders, others, said, runs = orjson.loads(data)
     if given != list(logdirs) or not _same(folders, others, now):
         return None
@@ -59,7 +66,7 @@ def read_plan(data: bytes, logdirs: Sequence[str], now: float) -> Plan | None:
 
 def _same(folders: Mapping[str, Plain], others: Mapping[str, str], now: float) -> bool:
     return all(folder_mark(place, now) == tuple(mark) for place, mark in folders.items()) and all(
-        mark_of(place, now) == mark for place, mark in others.items()
+        (found := mark_of((place,))) is not None and found.digest == mark for place, mark in others.items()
     )
 
 

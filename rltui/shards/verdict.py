@@ -232,14 +232,14 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "health": verdict.health,
         "unjudged": verdict.unjudged,
         "now": verdict.now,
-        "pace": verdict.pace._asdict(),
+        "pace": list(verdict.pace),
         "findings": [json_value(as_json(one)) for one in verdict.findings],
         "notes": sorted(verdict.notes),
         "problems": [astuple(problem) for problem in verdict.problems],
         "sources": [list(source) for source in verdict.sources],
         "consoles": list(verdict.consoles),
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
-        "outcome": None if verdict.outcome is None else json_value(verdict.outcome._asdict()),
+        "outcome": None if verdict.outcome is None else json_value(list(verdict.outcome)),
         "last_error": verdict.last_error,
         "last_line": verdict.last_line,
         "curve": sister_runs.as_plain(verdict.curve),
@@ -261,7 +261,7 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         health=plain["health"],
         unjudged=sys.intern(plain["unjudged"]),
         now=plain["now"],
-        pace=RunPace(**plain["pace"]),
+        pace=RunPace(*plain["pace"]),
         findings=tuple(map(_finding, plain["findings"])),
         notes=frozenset(plain["notes"]),
         problems=tuple(Problem(*problem) for problem in plain["problems"]),
@@ -276,11 +276,16 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
     )
 
 
-def _outcome(plain: Plain | None) -> Outcome | None:
+def _outcome(plain: Sequence[Any] | None) -> Outcome | None:
     if plain is None:
         return None
-    values = {name: float(plain[name]) for name in ("last", "best") if isinstance(plain[name], str)}
-    return Outcome(**{**plain, **values})
+    title, tag, unit, direction, last, best, best_step, exact = plain
+    return Outcome(title, tag, unit, direction, _number(last), _number(best), best_step, exact)
+
+
+def _number(value: float | str | None) -> float | None:
+    """A number that JSON holds as a word where it is not finite."""
+    return float(value) if isinstance(value, str) else value
 
 
 def _finding(plain: Plain) -> Finding:

@@ -21,7 +21,7 @@ import orjson
 import rltui
 from rltui import paths
 from rltui.config import Config
-from rltui.shards.file_marks import mark_of_all
+from rltui.shards.file_marks import Mark, mark_of
 from rltui.shards.plan import Plan, RunPlan
 from rltui.shards.remembered_plan import read_plan, write_plan
 from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain
@@ -30,65 +30,69 @@ MOST_FILES = 64  # LOGDIRs whose verdicts are kept, those judged last
 
 
 class VerdictCache:
-    """The verdicts that were remembered for some LOGDIRs. Reads and writes one private file."""
+    """The verdicts that were remembered for some LOGDIRs. Reads and writes one private file.
 
-    def __init__(self, logdirs: Sequence[str], config: Config) -> None:
+    now: before anything is asked of the LOGDIRs, seconds since 1970; verdicts are those of then.
+    """
+
+    def __init__(self, logdirs: Sequence[str], config: Config, now: float) -> None:
         self._path = paths.of_logdirs("verdicts", logdirs, cached=True)
         zone = [*time.tzname, os.environ.get("TZ", "")]
         self._about = paths.digest(repr((rltui.__version__, _program(), zone, config)))
         self._logdirs = tuple(logdirs)
+        self._now = now
         self._known: dict[str, tuple[str, Verdict]] = {}  # by run: key, verdict
-        self._keys: dict[str, str] = {}
+        self._keys: dict[str, Mark] = {}
         self._plan = b"null"
         self._planned: dict[str, str] = {}  # the keys of the runs of that plan
+        self.compared = False  # whether all sisters were compared with each other when it was written
         self._load()
 
-    def plan(self, now: float) -> Plan | None:
-        """The plan of all runs where nothing at all has changed since. now: seconds since 1970."""
-        plan = read_plan(self._plan, self._logdirs, now) if self._planned else None
+    def plan(self) -> Plan | None:
+        """The plan of all runs where nothing at all has changed since."""
+        plan = read_plan(self._plan, self._logdirs, self._now) if self._planned else None
         if plan is None:
             return None
         for run in plan.runs:
-            key = _key(run, now)
-            if key is None or self._planned.get(run.name) != key:
+            key = _key(run)
+            if key is None or self._planned.get(run.name) != key.digest:
                 self._keys.clear()
                 return None
             self._keys[run.name] = key
         return plan
 
-    def read(self, runs: Iterable[RunPlan], now: float) -> dict[str, Verdict]:
-        """The verdicts of these runs that still hold, by run. now: seconds since 1970."""
+    def read(self, runs: Iterable[RunPlan]) -> dict[str, Verdict]:
+        """The verdicts of these runs that still hold, by run."""
         found = {}
         for run in runs:
-            key = self._keys.get(run.name) or _key(run, now)
+            key = self._keys.get(run.name) or _key(run)
             if key is None:
                 continue
             self._keys[run.name] = key
-            known = self._known.get(run.name)
-            if known is None or known[0] != key:
-                continue
-            verdict = known[1]
-            if verdict.pace.at(now).state == verdict.liveness.state:
-                found[run.name] = verdict._replace(now=now)
+            digest, verdict = self._known.get(run.name, ("", None))
+            if verdict is not None and digest == key.digest:
+                found[run.name] = verdict
         return found
 
-    def write(self, verdicts: Iterable[Verdict], plan: Plan | None, now: float) -> None:
+    def write(self, verdicts: Sequence[Verdict], plan: Plan | None) -> None:
         """Remember verdicts of runs that `read` was asked for.
 
-        plan: of all runs that are left; None: of some. now: before it was made, seconds since 1970.
+        plan: of all runs that are left; None: of some.
         """
         changed = {
-            verdict.run: (key, verdict)
+            verdict.run: (key.digest, verdict)
             for verdict in verdicts
             if (key := self._keys.get(verdict.run)) is not None
             # Without points the silence of its consoles decides, from one minute to the next.
             and (verdict.points or not verdict.consoles)
-            and self._known.get(verdict.run, ("",))[0] != key
+            and self._known.get(verdict.run, ("",))[0] != key.digest
         }
         kept, new = self._known, False
         if plan is not None:
-            kept = {run.name: self._known[run.name] for run in plan.runs if run.name in self._known}
-            new = self._take(plan, now)
+            told = {verdict.run: verdict for verdict in verdicts}  # beside all of their sisters
+            kept = {name: (key, told[name]) for name, (key, _) in self._known.items() if name in told}
+            new = self._take(plan) or not self.compared
+        self.compared = plan is not None
         if self._path is None or not (changed or new or len(kept) < len(self._known)):
             return
         with contextlib.suppress(OSError):  # a full or read-only disk: they are judged again
@@ -97,14 +101,15 @@ class VerdictCache:
                 file.writelines(self._lines({**kept, **changed}))
             _remove_oldest(self._path.parent)
 
-    def _take(self, plan: Plan, now: float) -> bool:
+    def _take(self, plan: Plan) -> bool:
         """Remember a plan, if it will be known whether it still holds; whether it is another one."""
-        if self._keys == self._planned or any(run.name not in self._keys for run in plan.runs):
+        planned = {name: key.digest for name, key in self._keys.items() if key.is_before(self._now)}
+        if planned == self._planned or any(run.name not in planned for run in plan.runs):
             return False
-        data = write_plan(plan, self._logdirs, now)
+        data = write_plan(plan, self._logdirs, self._now)
         if data is None:
             return False
-        self._plan, self._planned = data, dict(self._keys)
+        self._plan, self._planned = data, planned
         return True
 
     def _lines(self, known: Mapping[str, tuple[str, Verdict]]) -> Iterator[bytes]:
@@ -112,7 +117,8 @@ class VerdictCache:
         for _, verdict in known.values():
             if verdict.life is not None:
                 sets.number(verdict.life.tags)
-        yield orjson.dumps([self._about, sets.as_plain(), self._planned], option=orjson.OPT_APPEND_NEWLINE)
+        head = [self._about, sets.as_plain(), self._planned, self.compared]
+        yield orjson.dumps(head, option=orjson.OPT_APPEND_NEWLINE)
         yield self._plan + b"\n"
         for key, verdict in known.values():
             yield orjson.dumps(
@@ -126,29 +132,28 @@ class VerdictCache:
             with self._path.open("rb") as file:
                 if not _is_private(os.fstat(file.fileno())):
                     return
-                about, tags, planned = orjson.loads(file.readline())
+                about, tags, planned, self.compared = orjson.loads(file.readline())
                 if about != self._about:
                     return
                 sets, plan = TagSets(tags), file.readline()
                 for line in file:
                     key, plain = orjson.loads(line)
-                    self._known[plain["run"]] = (key, from_plain(plain, sets))
+                    verdict = from_plain(plain, sets)
+                    if verdict.pace.at(self._now).state == verdict.liveness.state:
+                        self._known[verdict.run] = (key, verdict._replace(now=self._now))
             self._plan, self._planned = plan.rstrip(), planned
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             self._known.clear()  # not there, or not whole: as good as none
 
 
-def _key(run: RunPlan, now: float) -> str | None:
+def _key(run: RunPlan) -> Mark | None:
     """What changes when the run may have changed; None where that cannot be told."""
     if run.deliveries:
-        return None
-    mark = mark_of_all(run.files(), now)
-    if mark is None:
         return None
     logs = [
         (log.run, log.also_of, repr(log.tag_map) if log.tag_map else "", log.found.path) for log in run.logs
     ]
-    return paths.digest(repr((run.namesakes, logs, mark)), 40)
+    return mark_of(run.files(), repr((run.namesakes, logs)))
 
 
 def _is_private(status: os.stat_result) -> bool:

@@ -6,8 +6,10 @@ import json
 import os
 import signal
 import sqlite3
+import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -209,6 +211,48 @@ def test_what_was_just_written_is_not_remembered(tmp_path: Path, monkeypatch: py
     assert len(read) == 7
 
 
+def test_what_was_written_just_before_a_long_search_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What counts is how old a log is when it is read; of the plan, how old when the search began."""
+    logs = _tree(tmp_path / "logs")
+    monkeypatch.setattr("rltui.shards.file_marks.time", SimpleNamespace(time=lambda: time.time() + 60))
+    first = rltui("check", logs, "--json")
+    planned = _note_plans(monkeypatch)
+    read = _note_what_is_read(monkeypatch)
+    assert rltui("check", logs, "--json").out == first.out
+    assert not read and planned
+
+
+def test_a_run_whose_state_changes_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A live run that writes no more is judged anew when it has ended, and remembered as such."""
+    now = int(time.time())
+    rows = "".join(
+        f'{{"step": {n}, "_timestamp": {now - 200 + n}, "actor/entropy": 1.5}}\n' for n in range(99)
+    )
+    write(tmp_path / "logs" / "metrics.jsonl", rows)
+    _let_age(monkeypatch)
+    read = _note_what_is_read(monkeypatch)
+    states = []
+    for day in (0, 0, 1, 1, 1):
+        clock = SimpleNamespace(time=lambda day=day: now + 86400.0 * day)
+        monkeypatch.setattr("rltui.cli.judging.time", clock)
+        states.append(rltui("check", tmp_path / "logs", "--json").json()["runs"][0]["state"])
+    assert states == ["live", "live", "ended", "ended", "ended"] and len(read) == 2
+
+
+def _note_plans(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Plans that are made from now on."""
+    made: list[object] = []
+
+    def noted(*words: Any, **options: Any) -> Plan:
+        made.append(words)
+        return make_plan(*words, **options)
+
+    monkeypatch.setattr("rltui.cli.sharding.make_plan", noted)
+    return made
+
+
 def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the runs that are judged from now on."""
     read: list[str] = []
@@ -247,8 +291,8 @@ def test_a_log_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert read == ["group1/run1"]
 
 
-def test_sister_runs_of_other_shards_count(tmp_path: Path) -> None:
-    """Runs are compared with their sisters in whichever part they were judged: merged parts say the same."""
+def _sisters(folder: Path) -> Path:
+    """Nine runs of which the fifth gains nothing."""
     for number in range(9):
         gain = 0.0 if number == 4 else 1.0
         rows = [
@@ -260,18 +304,43 @@ def test_sister_runs_of_other_shards_count(tmp_path: Path) -> None:
             }
             for step in range(200)
         ]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        write(tmp_path / "logs" / f"seed{number}" / "metrics.jsonl", text)
-    whole = rltui("check", tmp_path / "logs", "--json", "--no-cache")
+        write(folder / f"seed{number}" / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_sister_runs_of_other_shards_count(tmp_path: Path) -> None:
+    """Runs are compared with their sisters in whichever part they were judged: merged parts say the same."""
+    logs = _sisters(tmp_path / "logs")
+    whole = rltui("check", logs, "--json", "--no-cache")
     files = [
         write(
             tmp_path / f"{index}.json",
-            rltui("check", tmp_path / "logs", "--json", "--no-cache", "--shard", f"{index}/5").out,
+            rltui("check", logs, "--json", "--no-cache", "--shard", f"{index}/5").out,
         )
         for index in range(1, 6)
     ]
     assert "below-sisters" in whole.out
     assert rltui("merge", *files).out == whole.out
+
+
+@pytest.mark.parametrize("words", [["--run", "seed4"], ["--shard", "1/3"]])
+def test_what_a_part_says_of_sisters_is_not_remembered_of_all(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a `check` of some runs, which have fewer sisters there, one of all says what it would without."""
+    logs = _sisters(tmp_path / "logs")
+    _let_age(monkeypatch)
+    for command in ("check", "runs"):
+        whole = rltui(command, logs, "--json", "--no-cache")
+        for more in ([], words, [], []):
+            more = [] if command == "runs" and "--shard" in more else more
+            done = rltui(command, logs, "--json", *more)
+        assert done.out == whole.out
+    with (logs / "seed4" / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 200, "critic/score/mean": 0.01}\n')
+    rltui("check", logs, *words)
+    for _ in range(2):
+        assert rltui("check", logs, "--json").out == rltui("check", logs, "--json", "--no-cache").out
 
 
 def _refuse_to_plan(*_: object, **__: object) -> Plan:

@@ -80,7 +80,8 @@ def command(
                 for each in judged.verdicts
             ]
         else:
-            judged = judge_runs(logdirs, run_glob, how=Work(remembered=not no_cache))
+            standings = as_json or "sisters" in f"{columns},{sort}"
+            judged = judge_runs(logdirs, run_glob, standings=standings, how=Work(remembered=not no_cache))
             facts = [ListedVerdict(verdict) for verdict in judged.verdicts]
     except NothingReadError as error:
         if as_json:
