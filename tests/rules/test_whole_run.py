@@ -156,6 +156,53 @@ def test_a_run_that_was_quiet_before_it_earned_hides_no_noise(lost: bool) -> Non
     assert told >= 18 if lost else told <= 1
 
 
+def test_a_fall_to_a_quiet_level_is_found_sooner() -> None:
+    """Returns that vary by what they earn: once it is lost they are quiet, and so few of them are sure."""
+    delays = []
+    for seed in range(8):
+        level = np.concatenate((np.linspace(20, 100, 120), np.full(180, 100.0), np.full(160, 30.0)))
+        values = level * (1 + 0.8 * np.random.default_rng([9, seed]).normal(size=len(level)))
+        judge, end = evaluator(), 300
+        judge.feed([fresh(RETURN, values[:end])])
+        while not FALLS & ids(judge) and end < len(values):
+            judge.feed([fresh(RETURN, values[end : end + 4], np.arange(end, end + 4) + 1)])
+            end += 4
+        delays.append(end - 300)
+    assert np.median(delays) <= 40, delays  # 60 and more by the noise of the whole run
+
+
+@pytest.mark.parametrize("rare", [0.04, 0.1])
+def test_rewards_that_are_rare_are_not_called_lost(rare: float) -> None:
+    """Where one episode in ten or in twenty-five earns, a spell without any is quiet, too, and no loss."""
+    wrong = []
+    for number in range(30):
+        rng = np.random.default_rng([int(100 * rare), number])
+        judge = evaluator()
+        judge.feed([fresh(RETURN, (rng.random(400) < rare) * rng.exponential(10, 400))])
+        wrong += [number] * bool(FALLS & ({finding.id for finding in judge.history()} | ids(judge)))
+    assert len(wrong) <= 1, wrong
+
+
+def test_a_sum_that_begins_anew_with_each_episode_is_no_loss() -> None:
+    """What is logged within episodes climbs from zero each time: a level that only climbs was not lost."""
+    episode = np.cumsum(np.random.default_rng(3).uniform(0.5, 1.5, (12, 40)), axis=1)
+    judge, told = evaluator(), set()
+    for begin in range(0, 480, 5):
+        judge.feed([fresh(RETURN, episode.ravel()[begin : begin + 5], np.arange(begin, begin + 5) + 1)])
+        told |= ids(judge, "warning")
+    assert not told & FALLS
+
+
+def test_one_lucky_first_episode_is_no_start() -> None:
+    """A first score that no later one comes near is an outlier: the policy has not become worse."""
+    rng, told = np.random.default_rng(5), set()
+    judge, values = evaluator(), np.concatenate(([9.0], rng.normal(1, 0.1, 60)))
+    for end in range(1, 61):
+        judge.feed([fresh(SCORE, values[end - 1 : end], [end])])
+        told |= ids(judge, "warning")
+    assert "reward-below-start" not in told
+
+
 def test_a_short_dip_is_no_loss() -> None:
     """Three points far below a high level that comes back are no loss of what was gained."""
     judge = evaluator()

@@ -5,7 +5,8 @@ same limits hold for 12 points and for two million, for means over batches and f
 
 A fall is a change point: the mean of the newest ticks against the mean of those just before them, over
 windows of many lengths on both sides (a generalised likelihood ratio, as in Lai 1995, Sequential changepoint
-detection in quality control). Limits in standard errors are from simulation, not from logs: noise on curves
+detection in quality control). The newest ticks count by their own noise where it is less than the run's
+(`RunMeans.quiet`). Limits in standard errors are from simulation, not from logs: noise on curves
 that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, judged at
 every moment of their growth. The largest fall that is seen there is below 5 errors in 99 of 100 runs where
 neighbours correlate by up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for
@@ -32,7 +33,7 @@ from rltui.rules.kinds.condition_states import Bools, ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
+from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, QUIETEST, RunMeans
 from rltui.rules.series.ticks import Floats, Ints
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
@@ -45,7 +46,8 @@ REAL = 3.0  # errors of a gain that can be lost: it must not be noise itself, wh
 SURE = 1.0  # errors by which a gain may be larger than it looks, being the largest of nine means already
 # Errors of a fall by the noise of its two windows alone, which so few ticks tell less surely.
 LOCAL = 4.0
-FEW = 8  # ticks of a window all of which must lie below the limit: a dip of three is none
+FEW = 8  # ticks of a window all of which must lie on one side of the limit: a dip of three is none
+CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
 BACK = 0.5  # share of the loss that must come back for it to be over
 BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no less sure than a gain
@@ -68,13 +70,13 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     found = _Fall(window, means)
     if means is not None:
         fell, sigmas = means.falls(), rule.number("sigmas", SIGMAS)
-        rows = np.flatnonzero(means.deepest > sigmas * means.least)
+        rows = np.flatnonzero(means.deepest > QUIETEST * sigmas * means.least)
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
             beyond = fell[row] > sigmas * error
             lost: dict[int, tuple[float, float]] = {}
-            for length in distinct(means.pairs.now[beyond]).tolist():
+            for length in distinct(means.pairs.now[fell[row] > QUIETEST * sigmas * error]).tolist():
                 levels = _lost(rule, means, row, length, error)
                 if levels is not None:
                     lost[length] = levels
@@ -193,7 +195,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
                 for place in np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
                 if _large(rule, count, before - now[row, place], max(abs(before), abs(now[row, place])))
             ]
-            if lost:
+            if lost and _surely(window.ticks.value[: int(first[row, 0])], limit, np.greater):
                 apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
                 smooth = float(means.smooth_deviation(row)[apart])
                 sure = (place for place in lost if fell[row, place] > sigmas * smooth)
@@ -250,6 +252,20 @@ def _large(rule: Rule, ticks: int, loss: float, size: float) -> bool:
     return loss > (rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)) * size
 
 
+def _surely(values: Floats, limit: float, beyond: np.ufunc) -> bool:
+    """Whether few ticks all lie on one side of a limit, or the median of more: one outlier makes a mean."""
+    return bool(beyond(values, limit).all() if len(values) < FEW else beyond(median(values), limit))
+
+
+def _begins_anew(values: Floats) -> bool:
+    """Whether ticks only climb but for one fall: a sum that is logged within episodes, at the next one."""
+    change = np.diff(values)
+    lowest = int(change.argmin())
+    after = change[lowest + 1 :] if change[lowest] <= 0 else change
+    climbs = len(after) >= CLIMB and int(np.count_nonzero(change > 0)) >= len(change) - 1
+    return climbs and bool((after > 0).all())
+
+
 def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
     """Where windows of a length begin and end, back from the last tick; neighbours share a half."""
     end = np.arange(ticks, length - 1, -((length + 1) // 2))
@@ -271,8 +287,8 @@ class _Fall:
         moment, ticks = int(self._means.moments[row]), int(self._means.ticks[row])
         values = self._window.ticks.value[:ticks]
         newest = values[ticks - length :]
-        if not (newest.max() < limit if length < FEW else median(newest) < limit):
-            return False  # one outlier makes a mean
+        if not _surely(newest, limit, np.less) or _begins_anew(newest):
+            return False
         now = float(newest.mean())
         began = _began(values, length, limit)
         self._falls[moment] = now, limit, before, now + BACK * (before - now), began
