@@ -67,6 +67,7 @@ PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "no_learning": (
         "outcome-*", "return-no-gain", "not-moving", "policy-collapsed", "no-signal", "reward-says-nothing",
         "return-same", "return-constant", "reward-constant", "reward-dead", "saturated-policy",
+        "half-spent-without-gain",
     ),
     "eval_drop": ("validation-*", "eval-stalls", "outcome-*", "reward-*", "policy-collapsed"),
     "policy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy", "outcome-*"),
@@ -80,8 +81,8 @@ PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "truncation_rising": ("truncation*", "no-stop", "runaway-length"),
     "tool_use_dies": ("tool-*", "turns-*"),
     "loss_explosion": ("*-loss-*", "loss-jump", "update-instability", "value-*", "q-*"),
-    "clip_high": ("clip-fraction-*", "drastic-updates", "reward-crash-with-kl", "approx-kl-*"),
-    "kl_high": ("approx-kl-*", "clip-fraction-*", "drastic-updates", "reward-crash-with-kl", "update-*"),
+    "clip_high": ("clip-fraction-*", "drastic-updates", "updates-*", "reward-crash-with-kl", "approx-kl-*"),
+    "kl_high": ("approx-kl-*", "clip-fraction-*", "drastic-updates", "reward-crash-with-kl", "update*"),
     "kl": ("kl-*", "approx-kl-*", "update-instability", "reward-crash-with-kl"),
 }  # fmt: skip
 # The labels hold the step from which on a limit is passed for good. Where the fault can be seen before, or a

@@ -13,6 +13,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "release",
         "least",
         "nonzero",
+        "sure",
     ),
     "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release", "recent"),
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),

@@ -140,6 +140,7 @@ class Symptom(NamedTuple):
     pane: str = "overview"
     source: str = ""
     together: float = 0.0  # onsets must lie within this share of the run; 0: no matter
+    leads: float = 0.0  # share of the run by which the first group may begin after what it brings about
 
     def covers(self, rule: str) -> bool:
         """Whether a finding belongs below it."""

@@ -150,6 +150,7 @@ def rule_file() -> TableField[RuleFile]:
             **dict.fromkeys(("title", "message", "advice", "source"), _TEXT),
             "pane": _pane_field(),
             "together": NumberField(minimum=0),
+            "leads": NumberField(minimum=0),
         },
         Symptom,
         required=("id", "severity", "title", "message", "all"),

@@ -72,10 +72,15 @@ def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringS
             return []
     if state.any(symptom.none):
         return []
+    first, last = _span(state) if symptom.together or symptom.leads else (0, 0)
     if symptom.together:
         onsets = [min(firing.since_step for firing in part) for part in parts]
-        first, last = _span(state)
         if max(onsets) - min(onsets) > symptom.together * max(last - first, 1):
+            return []
+    if symptom.leads:
+        effects = [firing.since_step for part in parts[1:] for firing in part if firing.rule.dates]
+        cause = min(firing.since_step for firing in parts[0])
+        if effects and cause - min(effects) > symptom.leads * max(last - first, 1):
             return []
     return [firing for part in parts for firing in part]
 

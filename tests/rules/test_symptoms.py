@@ -163,6 +163,39 @@ def test_what_has_no_beginning_dates_no_symptom(
     assert abs(found[symptom].since_step - began) <= 4
 
 
+def test_a_collapse_takes_no_older_crash_over() -> None:
+    """A policy that became deterministic long after the reward was lost is not what lost it."""
+    reward = np.concatenate((RISE[:60], flat(0.1, 140)))
+    for at, cause in ((70, True), (150, False)):
+        told = ids(judge_of({"reward.mean": reward, "policy.entropy": step(2.0, 0.02, at=at)}))
+        assert "reward-crash" in told
+        assert ("policy-collapsed" in told) is cause
+
+
+def test_large_updates_are_told_where_two_metrics_agree() -> None:
+    """Clip fraction and update KL, each high for long, are an alarm though the return rises; one is not."""
+    clipped, moved = flat(0.4, 80, 0.05), flat(0.04, 80, 0.1)
+    rise = np.linspace(10, 200, 80)
+    both = {"policy.clip_fraction": clipped, "policy.approx_kl": moved, "reward.episode_return.mean": rise}
+    assert "updates-too-large" in ids(judge_of(both), "warning")
+    for quiet in ("policy.clip_fraction", "policy.approx_kl"):
+        assert not ids(judge_of({**both, quiet: both[quiet] / 3}), "warning")
+
+
+def test_half_of_a_schedule_without_gain_is_told() -> None:
+    """A return that stands still when the learning rate is down to half; not before, nor where it rose."""
+    rate, same = np.linspace(1e-3, 1e-5, 300), flat(-20.0, 300, 0.3)
+    for length, values, told in (
+        (300, same, True),
+        (130, same, False),
+        (300, same + np.linspace(0, 18, 300), False),
+    ):
+        judge = judge_of(
+            {"optimizer.learning_rate": rate[:length], "reward.episode_return.mean": values[:length]}
+        )
+        assert ("half-spent-without-gain" in ids(judge)) is told
+
+
 @pytest.mark.parametrize(
     ("series", "told"),
     [

@@ -34,14 +34,14 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     now, top = level[np.maximum(last, 0)], best[np.maximum(last, 0)]
     noise = window.jitter(0)
     with np.errstate(invalid="ignore"):
-        far = np.maximum(rule.number("sigmas", 4) * noise, rule.number("least", 0.03) * np.abs(top))
+        far = np.maximum(rule.number("sigmas", 4) * noise, rule.number("least", 0.1) * np.abs(top))
         on |= usable & (top - now > far)
     for k in np.flatnonzero(on).tolist():
         place = int(np.flatnonzero(level[: last[k] + 1] == top[k])[-1])
         gain = top[k] - lowest[place]
         on[k] = (
             last[k] - place >= AFTER
-            and gain > max(rule.number("sigmas", 4) * noise[k], rule.number("least", 0.03) * abs(top[k]))
+            and gain > max(rule.number("sigmas", 4) * noise[k], rule.number("least", 0.1) * abs(top[k]))
             and top[k] - now[k] > rule.number("fraction", 0.25) * gain
         )
         began[k] = place + LEVEL // 2

@@ -1,7 +1,8 @@
 """A level above, below, outside or near a limit, sustained over a window.
 
 The median of the last `window` ticks must be beyond the limit, and `share` of these ticks too, so that
-neither one outlier nor a series that hops over the line fires. `of` makes the limit a multiple of the
+neither one outlier nor a series that hops over the line fires; with `sure` their mean must be beyond it by
+so many errors, where neighbours tell the noise. `of` makes the limit a multiple of the
 run's own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
 """
 
@@ -47,6 +48,11 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     on &= beyond.sum(axis=1) >= rule.number("share", 0.75) * length
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
+    if sure := rule.number("sure", 0.0):
+        error = sure * window.jitter(0) / math.sqrt(length)
+        on &= _outside(
+            rows.mean(axis=1), None if low is None else low - error, None if high is None else high + error
+        )
     margin = rule.number("release", 0.1)
     off, limit, upward = np.isfinite(level), low, False
     if low is not None:
