@@ -124,21 +124,20 @@ class TextField:
     description: str = ""
 
     @cached_property
-    def _restricted(self) -> bool:
-        return bool(self.choices or self.pattern)
+    def _permits(self) -> Callable[[str], object]:
+        if self.choices:
+            return frozenset(self.choices).__contains__
+        if self.pattern:
+            return re.compile(self.pattern).fullmatch
+        return (lambda _: True) if self.empty else bool
 
     def check(self, value: object, path: KeyPath, report: Report) -> str | Invalid:
         """See Field."""
-        if isinstance(value, str) and (value or self.empty) and (not self._restricted or self._fits(value)):
+        if isinstance(value, str) and self._permits(value):
             return clean(value)
         words = f"one of: {', '.join(self.choices)}" if self.choices else self.permitted or "a text"
         report(path, f"must be {words}" + ("" if self.secret else f", not {_found(value)}"))
         return INVALID
-
-    def _fits(self, value: str) -> bool:
-        if self.choices:
-            return value in self.choices
-        return re.fullmatch(self.pattern, value) is not None
 
     def json_schema(self) -> JsonSchema:
         """See Field."""
@@ -277,6 +276,12 @@ class TableField(Generic[T]):
         keywords = keyword.iskeyword if self.make is not as_dict else lambda _: False
         return {key: key + "_" * keywords(key) for key in self.fields}
 
+    @cached_property
+    def _checks(self) -> Mapping[str, tuple[Callable[[object, KeyPath, Report], object], str]]:
+        """What checks the value of each key, old names among them, and the parameter of `make` for it."""
+        names = {key: key for key in self.fields} | dict(self.aliases)
+        return {key: (self.fields[name].check, self._parameters[name]) for key, name in names.items()}
+
     def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
         """See Field."""
         if not isinstance(value, dict):
@@ -289,16 +294,16 @@ class TableField(Generic[T]):
             faults += 1
             report(place, message)
 
-        fields, aliases, parameters = self.fields, self.aliases, self._parameters
         checked: dict[str, object] = {}
+        checks = self._checks
         for key, each in value.items():
-            name = aliases.get(key, key) if aliases else key
-            if name not in fields:
-                count((*path, key), f"is unknown; permitted: {', '.join(sorted(fields))}")
-            elif name != key and name in value:
-                count((*path, key), f"is the old name of '{name}', which is given as well")
-            elif (taken := fields[name].check(each, (*path, key), count)) is not INVALID:
-                checked[parameters[name]] = taken
+            known = checks.get(key)
+            if known is None:
+                count((*path, key), f"is unknown; permitted: {', '.join(sorted(self.fields))}")
+            elif key in self.aliases and self.aliases[key] in value:
+                count((*path, key), f"is the old name of '{self.aliases[key]}', which is given as well")
+            elif (taken := known[0](each, (*path, key), count)) is not INVALID:
+                checked[known[1]] = taken
         missing = not checked.keys() >= self._needed
         if missing or (
             self.one_of and checked.keys().isdisjoint([self._parameters[key] for key in self.one_of])

@@ -52,13 +52,6 @@ class Applies(NamedTuple):
         return not (self.tags_not and _any(tag, self.tags_not))
 
 
-class Example(NamedTuple):
-    """A window that must fire, or must stay quiet: its values, and those of the metric that divides."""
-
-    text: str
-    per: str = ""
-
-
 class Rule(NamedTuple):
     """One condition on one metric (or on a metric divided by another)."""
 
@@ -86,8 +79,8 @@ class Rule(NamedTuple):
     holds_while: tuple[str, ...] = ()  # ids of rules: an episode that is over counts while a later one fires
     info_when: tuple[str, ...] = ()  # ids of rules that make it a remark while they fire
     requires: tuple[str, ...] = ()  # ids of rules, one of which must fire for it to be shown
-    fires: tuple[Example, ...] = ()
-    quiet: tuple[Example, ...] = ()
+    fires: tuple[str, ...] = ()  # windows that must fire, which tests read
+    quiet: tuple[str, ...] = ()
 
     @property
     def shown(self) -> bool:

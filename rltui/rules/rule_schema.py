@@ -30,7 +30,7 @@ from rltui.data.fields import (
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import RECORDING, Applies, Example, Gap, Rule, Symptom
+from rltui.rules.model import RECORDING, Applies, Gap, Rule, Symptom
 
 
 class RuleFile(NamedTuple):
@@ -39,11 +39,6 @@ class RuleFile(NamedTuple):
     rule: tuple[Rule, ...] = ()
     symptom: tuple[Symptom, ...] = ()
     gap: tuple[Gap, ...] = ()
-
-
-def _example(text: str) -> Example:
-    series, _, per = text.partition("/")
-    return Example(series.strip(), per.strip())
 
 
 def _rule(
@@ -80,7 +75,7 @@ _TEXT = TextField()
 _TEXTS = ListField(_TEXT)
 _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
 _POINTS = NumberField(minimum=0, integer=True)
-_WINDOWS = ListField(ConvertedField(TextField(permitted="a window, such as '0.1*50 0.4*20'"), _example))
+_WINDOWS = ListField(TextField(permitted="a window, such as '0.1*50 0.4*20'"))
 _ANY = ConvertedField(TextField(choices=("any",)), lambda _: None)
 _RULE: dict[str, Field[Any]] = {
     "id": _ID,

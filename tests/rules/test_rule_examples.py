@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rltui.rules.load import rulebook
-from rltui.rules.model import Example, Rule
+from rltui.rules.model import Rule
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.store import NewPoints, Points
 from tests.support.judged import evaluator, fresh
@@ -21,11 +21,12 @@ CASES = [
 ]
 
 
-def _fired(rule: Rule, example: Example) -> bool:
+def _fired(rule: Rule, example: str) -> bool:
     """Whether the rule ever fires on the window, seen point by point as a live run would."""
     judge = evaluator()
-    tag, series = _tag(rule), values(example.text)
-    below = values(example.per) if example.per else None
+    text, _, per = example.partition("/")  # the metric's values, and those of the one that divides it
+    tag, series = _tag(rule), values(text)
+    below = values(per) if per else None
     fired = False
     every = max(int(rule.number("steps", 0.0) // 200), 1)  # steps between points, where a rule counts steps
     for i in range(len(series)):
@@ -46,11 +47,11 @@ def _tag(rule: Rule) -> str:
 
 
 @pytest.mark.parametrize(("rule", "example", "expected"), CASES)
-def test_a_rule_keeps_its_examples(rule: Rule, example: Example, expected: bool) -> None:
+def test_a_rule_keeps_its_examples(rule: Rule, example: str, expected: bool) -> None:
     """What a rule's data file says of it is true: these windows fire, those stay quiet."""
     if rule.kind == "non-finite" and not expected:
         judge = evaluator()
-        judge.feed([fresh(_tag(rule), values(example.text))])
+        judge.feed([fresh(_tag(rule), values(example))])
         assert not judge.state.of(rule.id)
         return
     assert _fired(rule, example) is expected
@@ -68,7 +69,7 @@ def test_a_shown_rule_explains_itself(rule: Rule) -> None:
     """Whatever can alarm somebody at night says why it may, what to do, and is tested both ways."""
     assert rule.source and rule.advice and rule.check_next
     assert rule.fires and rule.quiet
-    assert np.all([len(values(example.text)) for example in (*rule.fires, *rule.quiet)])
+    assert np.all([len(values(example.partition("/")[0])) for example in (*rule.fires, *rule.quiet)])
 
 
 def test_what_a_kind_takes_is_known_of_every_kind() -> None:
