@@ -23,7 +23,7 @@ from rltui.store.store import Store
 
 NOW = 1_763_600_000.0
 CADENCE = 10.0  # seconds from step to step
-_NO_RULES = Rulebook({}, (), (), {})
+_NO_RULES = Rulebook({}, (), {})
 _QUIET = Threshold("*", above=1e300)  # a run without any rule is one that nobody judged
 
 
