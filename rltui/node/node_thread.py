@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 
 from rltui import crash
-from rltui.node.nvml import NvmlDriver, SystemProcesses, has_driver
 from rltui.node.reading import DriverError, GpuDriver, NodeReading, Processes, own_reading
 from rltui.text import clean
 
@@ -18,6 +17,8 @@ Open = Callable[[], tuple[GpuDriver, Processes] | None]
 
 def open_driver() -> tuple[GpuDriver, Processes] | None:
     """The driver of this machine; None without one. Raises DriverError."""
+    from rltui.node.nvml import NvmlDriver, SystemProcesses, has_driver  # asked for in one pane only
+
     return (NvmlDriver(), SystemProcesses()) if has_driver() else None
 
 

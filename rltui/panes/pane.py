@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
-from rltui.panes.comparison import Difference, slower_than_baseline
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, is_constant, rows_of
 from rltui.panes.row_tree import as_tree
@@ -19,6 +18,7 @@ from rltui.text import count_of
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer
+    from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
@@ -115,8 +115,11 @@ def pane_view(
 
 def _against(answer: Answer | None, pane: str, against: Mapping[str, Difference] | None) -> Answer | None:
     """The answer of a pane of speed with what is slower than the baseline."""
-    slower = slower_than_baseline(against.values()) if against and pane in SPEED_PANES else []
-    return replace(answer, notes=(*slower, *answer.notes)) if answer is not None and slower else answer
+    if answer is None or not against or pane not in SPEED_PANES:
+        return answer
+    from rltui.panes.comparison import slower_than_baseline  # for those who chose a baseline
+
+    return replace(answer, notes=(*slower_than_baseline(against.values()), *answer.notes))
 
 
 def _tags_of(view: RunView, pane: str) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rltui.panes.answers.beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import window_for
-from rltui.panes.comparison import Difference, compare
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.overview import key_rows, pinned_rows
 from rltui.panes.pane import TREES, PaneView, pane_view
@@ -20,6 +20,9 @@ from rltui.screen.state import PINNED, AppState, Cached
 from rltui.screen.text_filter import matcher
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
+
+if TYPE_CHECKING:
+    from rltui.panes.comparison import Difference
 
 CARDS = ("overview", PINNED)  # panes that are made of cards
 KEY_METRICS = 16  # cards of the overview
@@ -36,6 +39,8 @@ def differences(session: Session, state: AppState) -> Mapping[str, Difference] |
     cache, now = state.caches.differences, state.options.clock()
     key = (view.name, base.name)
     if cache.key != key or now - cache.time > COMPARE_SECONDS:
+        from rltui.panes.comparison import compare  # for those who chose a baseline
+
         found = compare(view, base)
         cache.key, cache.time = key, now
         cache.value = {one.tag: one for one in found.differences} if found is not None else {}

@@ -11,8 +11,6 @@ from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.node.node_thread import NodeThread
 from rltui.panes.charts.value_axis import Ranges
-from rltui.panes.comparison import Difference
-from rltui.panes.pane import PaneView
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.screen.acknowledgements import Acknowledgements
@@ -21,18 +19,20 @@ from rltui.screen.saved_layout import SavedLayout
 from rltui.screen.threads.console_view_thread import ConsoleViewThread
 from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.screen.threads.samples_thread import SamplesThread
-from rltui.session.time_travel import PastFindings
 
 if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.console.lines import Level
     from rltui.console.moments import Moment
     from rltui.logs.samples.model import SampleHead
+    from rltui.panes.comparison import Difference
+    from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
     from rltui.panes.special.hparams_pane import HParamsPane
     from rltui.panes.special.samples_pane import SamplesPane
     from rltui.samples.sample_query import SortKey
     from rltui.session.run_view import RunView
+    from rltui.session.time_travel import PastFindings
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
 SAMPLES = "samples"  # the id of their pane

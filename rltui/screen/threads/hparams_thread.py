@@ -12,7 +12,6 @@ from rltui.hparams.hparams import NONE, HParams
 from rltui.problem import Problem
 from rltui.session.run_view import RunView
 from rltui.spans.model import NO_SPANS, LoggedSpans
-from rltui.spans.span_files import spans_beside
 from rltui.text import clean
 
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
@@ -105,6 +104,8 @@ class HParamsThread:
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
         """The spans beside a run's logs: of a large trace after its settings, which need not wait for it."""
+        from rltui.spans.span_files import spans_beside  # brings archives, 4 ms, for the panes that show them
+
         try:
             return spans_beside(paths, self.logdirs, self._spans.get(name, NO_SPANS))
         except Exception as error:  # noqa: BLE001 (the same edge)
