@@ -207,6 +207,11 @@ class Frameworks:
         }
 
     @cached_property
+    def _prefix_texts(self) -> tuple[str, ...]:
+        """The logger prefixes that are not empty."""
+        return tuple(filter(None, self._prefixes))
+
+    @cached_property
     def _wild(self) -> tuple[list[str], list[Vote], Matcher]:
         """Every name with wildcards of every framework, with prefixes: what most of them mean by it."""
         meanings: dict[str, list[tuple[str, NameTarget]]] = {}
@@ -221,12 +226,13 @@ class Frameworks:
 
     def vote(self, key: str, *, wild: bool = True) -> tuple[Resolved, Vote] | None:
         """What most frameworks mean by `key`; without `wild`, only names spelled out in some file count."""
+        written = self._prefixes if key.startswith(self._prefix_texts) else ("",)  # mostly none
         found = [
             (id_, entry)
-            for prefix, writers in self._prefixes.items()
+            for prefix in written
             if key.startswith(prefix)
             for id_, entry in self._exact.get(key[len(prefix) :], ())
-            if id_ in writers
+            if id_ in self._prefixes[prefix]
         ]
         if found:
             order = self.ids.index
