@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Iterable
 
-from rltui.logs.log_file_names import is_json, names, stem_of
+from rltui.logs.log_file_names import is_json, is_plain, names
 from rltui.logs.records import record_keys
 
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
@@ -62,7 +62,7 @@ def is_foreign(name: str, head: bytes) -> bool:
 
     Not for names that nothing but logs have, where contents that cannot be read are worth a word.
     """
-    if stem_of(name).lower() in names().plain_stems:
+    if is_plain(name):
         return False
     if head.startswith(b"\x1f\x8b"):
         try:

@@ -113,6 +113,12 @@ def stem_of(name: str) -> str:
     return _ENDING.sub("", name) or name
 
 
+def is_plain(name: str) -> bool:
+    """Whether a base name is one that frameworks give their one metrics log."""
+    name = name.lower()
+    return not {stem_of(name), name.removesuffix(".gz")}.isdisjoint(names().plain_stems)
+
+
 def rotated_from(name: str) -> str | None:
     """The name that a rotated log had (``metrics.jsonl`` for ``metrics.jsonl.1``), None if it is not one."""
     name = name[:-3] if name.endswith(".gz") else name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rltui import paths
-from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
+from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.samples.layouts import log_place
 from rltui.text import clean
 
@@ -89,12 +89,10 @@ def run_name(folder: str, name: str) -> RunName:
     if place is not None:
         return RunName(clean(place.folder) or ".", rank)
     base = rotated_from(name)
-    stem = stem_of(base if base and stem_of(base) != base else name)
-    if stem.lower() in names().plain_stems:
+    original = base if base and stem_of(base) != base else name
+    if is_plain(original) or names().step_files.search(name):
         return RunName(clean(folder) or ".", rank)
-    if names().step_files.search(name):
-        return RunName(clean(folder) or ".", rank)
-    return RunName(_join(folder, stem), rank)
+    return RunName(_join(folder, stem_of(original)), rank)
 
 
 def _join(folder: str, name: str) -> str:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.labelled_console import FORMAT, holds_metrics
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.records.labelled_lines import LabelledLines, items
+from rltui.logs.records.labelled_lines import LabelledLines
+from rltui.logs.records.line_items import items
 from rltui.metrics import MetricNames, recognise
 from tests.support.livelogs import Heard
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
@@ -45,13 +46,138 @@ def read(text: str) -> Rows:
         ("Step 1,500 reward: 12,345.5", 1500, {"reward": 12345.5}),
         ("step 7 return nan kl inf", 7, {"return": float("nan"), "kl": float("inf")}),
         ("Step 7 loss: tensor(0.5, device='cuda:0')", 7, {"loss": 0.5}),
+        ("Episode 7: {'reward': np.float64(2.5), 'kl': 0.1}", 7, {"reward": 2.5, "kl": 0.1}),
+        ("[info ] DQN: epoch=2 step=7 epoch=2 metrics={'loss': 0.5} step=7", 7, {"loss": 0.5}),
+        ("statistics:[('average_q', nan), ('cumulative_steps', 7)]", 7, {"average_q": float("nan")}),
+        ("update 7 average reward is 2.5", 7, {"average reward": 2.5}),
+        ("step 7 | generation: 30.5s (50.0%)", 7, {"generation": 30.5}),
+        ("[Evaluator] Actor Steps = 7 | Episode Return = 2.5", 7, {"eval/Episode Return": 2.5}),
+        ("2024-05-06 07:08:09 [Train] Epoch 7, loss 0.5", 7, {"train/loss": 0.5}),
+        ("ACTOR - Timestep: 7 | Episode return mean: 2.5", 7, {"actor/Episode return mean": 2.5}),
+        ("Test:  epoch: 7, accuracy: 0.5", 7, {"test/accuracy": 0.5}),
+        ("Total T: 7 Episode Num: 2 Episode T: 3 Reward: 2.5", 7, {"Episode T": 3.0, "Reward": 2.5}),
+        # DrQ-v2 and rllte; TD-MPC2; Coach; Dreamer
+        ("| eval | F: 14 | S: 7 | E: 1 | L: 500 | R: 2.5 | T: 0:00:42", 7,
+         {"eval/episode_length": 500.0, "eval/episode_reward": 2.5}),
+        ("eval   E: 1    I: 1,007    R: 2.5    S: 0.5    T: 0:00:10", 1007,
+         {"eval/episode_reward": 2.5, "eval/episode_success": 0.5}),
+        ("Training> Name=main/agent, Episode=1, Total reward=2.5, Steps=7, Training iteration=3", 7,
+         {"train/Total reward": 2.5}),
+        ("[7] train_return 2.5 / train_length 500.0 / fps 20.1", 7,
+         {"train_return": 2.5, "train_length": 500.0, "fps": 20.1}),
+        # trlx; `set_postfix`; a line behind a bar
+        ("[losses/total: 0.5 | losses/kl: 0.1]:   3%|▏  | 7/90 [00:03<2:00:00,  1.2it/s]", 7,
+         {"losses/total": 0.5, "losses/kl": 0.1}),
+        ("Training:  3%|▏  | 7/90 [00:03<00:10, 1.2it/s, reward=[2.5], loss=1e-2]", 7,
+         {"train/reward": 2.5, "train/loss": 0.01}),
+        (" 3%|▏ | 90/100 [00:03<00:10, 1.2it/s]2024-05-06 07:08 [info] step=7 loss=0.5", 7, {"loss": 0.5}),
     ],
 )  # fmt: skip
 def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object]) -> None:
     """Counter, names and values; times, levels, spreads and units are none of them."""
-    counters, found, _ = items(line.strip())
+    counters, found, *_ = items(line.strip())
     assert counters[0].value == step or counters[0].name == "step"
     assert repr(found) == repr(numbers) and counters[0].value == step
+
+
+def test_a_bar_without_numbers_says_nothing() -> None:
+    """Downloads, shards and evaluations run between the metrics."""
+    for line in (
+        "Loading shards:  50%|██ | 1/2 [00:01<00:01, 1.2s/it]",
+        " 10%|█ | 5/50 [00:01<00:10, 4it/s]",
+    ):
+        assert items(line) == ([], {}, False, "")
+
+
+def test_a_bar_that_is_drawn_again_is_one_point() -> None:
+    """With its old numbers it is drawn for its rate alone."""
+    bar = " 3%|▏ | {}/90 [00:03<00:10, 1.2it/s, reward={}]\r"
+    text = "".join(bar.format(k, k // 2) for k in range(2, 12))
+    assert read(text) == [(k, {"reward": k / 2}) for k in range(2, 12, 2)]
+
+
+KERAS = "".join(
+    f"Epoch {k}/9\n"
+    + "".join(f"{b}/2 ━━━━ 0s {b}ms/step - accuracy: 0.1 - loss: 0.{b}\b\b\b\r" for b in (1, 2))
+    + f"2/2 ━━━━ 1s 2ms/step - accuracy: 0.25 - loss: 0.{k} - val_loss: 1.5\n"
+    for k in range(1, 9)
+)
+
+
+def test_bars_of_keras_count_when_their_epoch_is_done() -> None:
+    """keras/src/utils/progbar.py: one bar an epoch, drawn over itself."""
+    assert {step for step, row in read(KERAS) if row.get("loss") == 0.1} <= {1}
+    assert [(step, row["val_loss"]) for step, row in read(KERAS) if "val_loss" in row] == [
+        (k, 1.5) for k in range(1, 9)
+    ]
+
+
+# pufferlib/pufferl.py; dowel/simple_outputs.py of garage; elegantrl/train/evaluator.py; pprint
+PUFFER = "".join(
+    f"""╭──────────────────────╮
+│ PufferLib 3.0   CPU: 4.1%   GPU: 88.0% │
+│  Summary         Value    Performance    Time         Losses       Value │
+│  Env          breakout    Evaluate   1m 2s   23%      policy_loss  -0.25 │
+│  Steps          {k}.5M    Forward       7s    8%      entropy       1.{k} │
+│  Epoch              {k}                                               │
+│  User Stats      Value    User Stats    Value                           │
+│  episode_return  {k}.25   score      {k}.125                            │
+╰──────────────────────╯
+"""
+    for k in range(1, 9)
+)
+GARAGE = "".join(
+    f"2020 | [trpo] epoch #{k} | Saving snapshot...\n2020 | [trpo] epoch #{k} | Time 12.00 s\n"
+    f"{'-' * 20}  ------\nEvaluation/AverageReturn  {k}.25\nTotalEnvSteps            {k}000\n"
+    f"policy/KL   0.{k}\n{'-' * 20}  ------\n"
+    for k in range(1, 9)
+)
+ELEGANT = "ID     Step    Time |    avgR   stdR |    expR   objC   etc.\n" + "".join(
+    f"0  {k}.00e+03       {k} |-{k}.25  375.6 |   -1.42  81.65   0.00  -0.00\n| Evaluator: note\n"
+    for k in range(1, 9)
+)
+PRINTED = "".join(f"{{'a/loss': 0.{k},\n 'name': 'x',\n 'step': {k}}}\n" for k in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (PUFFER, [
+            (int((k + 0.5) * 1e6), {"policy_loss": -0.25, "entropy": 1 + k / 10, "episode_return": k + 0.25,
+                                    "score": k + 0.125})
+            for k in range(1, 9)
+        ]),
+        (GARAGE, [
+            (1000 * k, {"Evaluation/AverageReturn": k + 0.25, "policy/KL": k / 10}) for k in range(1, 9)
+        ]),
+        (ELEGANT, [
+            (1000 * k, {"Time": k, "avgR": -k - 0.25, "stdR": 375.6, "expR": -1.42, "objC": 81.65})
+            for k in range(1, 9)
+        ]),
+        (PRINTED, [(k, {"a/loss": k / 10}) for k in range(1, 9)]),
+    ],
+)  # fmt: skip
+def test_a_printed_table_is_one_record(text: str, rows: Rows) -> None:
+    """Boxes, rows below dashes, columns below names, dictionaries over lines: with the step within."""
+    read_rows = [
+        (step, {key: value for key, value in row.items() if key != "etc."}) for step, row in read(text)
+    ]
+    assert read_rows == rows
+
+
+def test_roles_keep_evaluations_apart() -> None:
+    """One name of two roles makes two series, and each counts its own steps."""
+    text = "".join(
+        f"[Learner] Actor Steps = {k}00 | Learner Steps = {k} | Loss = 0.{k}\n"
+        f"[Actor] Actor Steps = {k}50 | Learner Steps = {k} | Episode Return = {k}\n"
+        f"[Evaluator] Actor Steps = {k}25 | Learner Steps = {k} | Episode Return = -{k}\n"
+        for k in range(1, 9)
+    )
+    rows = read(text)
+    assert [(step, row["eval/Episode Return"]) for step, row in rows if "eval/Episode Return" in row] == [
+        (100 * k + 25, -k) for k in range(1, 9)
+    ]
+    assert [step for step, row in rows if "learner/Loss" in row] == [100 * k for k in range(1, 9)]
 
 
 def test_lines_count_from_their_third_step_and_none_is_lost() -> None:
@@ -80,6 +206,9 @@ def test_values_below_a_counter_have_its_step() -> None:
         "\n".join(f"2024-05-06 07:08:0{k} INFO served 1{k}, step {k} of it took 0.{k} s" for k in range(9)),
         "\n".join(f"Step {k}: multiply x by {k}, so the loss of {k} coins stays" for k in range(9)),
         "Epoch 1 | loss: 0.5\n" * 9,
+        "\n".join(f"| Name | Step | Score |\n|---|---|---|\n| a{k} | b | c |" for k in range(9)),
+        "\n".join(f"package-{k}==1.{k}.0\n------------ ---------\nsix          1.{k}.0" for k in range(9)),
+        "step, loss and reward are shown below, in this order, for all\n1 2 3\n4 5 6\n7 8 9\n",
         'File "train.py", line 12, in step\n    reward = 0.5\n' * 9,
     ],
 )  # fmt: skip
@@ -133,6 +262,7 @@ def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
 CONSOLE = "".join(
     f"Episode {k} | Reward: {k}.5\r\nwarning: {k}\nbest score: {k}\n" for k in range(1, 30)
 ).encode()
+CONSOLE += (KERAS + PUFFER + GARAGE + ELEGANT + PRINTED).encode()
 
 
 @given(st.lists(st.integers(0, len(CONSOLE)), max_size=6))

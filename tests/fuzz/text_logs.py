@@ -45,6 +45,12 @@ _LABELLED_ROWS = (
     "[2023-01-15 12:05:31,110][00305] Fps is (10 sec: {0}.5, 60 sec: nan). Total num frames: {0}0. "
     "Throughput: 0: {0}.5, 1: nan. Samples: {0}. Policy #0 lag: (min: 0.0, avg: 0.{0}, max: {0}.0)\n"
     "[2023-01-15 12:05:31,111][00305] Avg episode reward: [(0, '{0}.382')]\n",
+    "[Learner] Actor Steps = {0} | Loss = 0.5\n[eval]  Actor Steps = {0} | Episode Return = 2.{0}\n",
+    "{0}%|█  | {0}/9 [00:01<00:09,  1.0it/s, reward=[{0}.5], loss=nan]\r",
+    "Episode {0}: {{'reward': '{0}.5', 'kl': np.float32(nan)}}\n{{'loss': 0.{0},\n 'step': {0}}}\n",
+    "╭──╮\n│ Steps  {0}.5M   loss  0.{0} │\n│ Epoch  {0}  1m 2s  23% │\n╰──╯\n",
+    "----  ---\nAverageReturn  {0}.5\nTotalEnvSteps  {0}\n----  ---\n",
+    "ID   Step   avgR |  etc.\n0  {0}.0e+03  | -1.{0}  2.5\n",
 )
 
 

@@ -241,9 +241,10 @@ _NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
 
 def _matches(name: str, head: bytes) -> bool:
     """By name, then by the header and the first row: numbers, and a step column or a telling name."""
-    if name.endswith(".log"):  # Keras: CSVLogger("training.log")
-        return _is_table(head)
-    if not _NAME.search(name) or name.startswith("."):
+    if not _NAME.search(name):
+        # Keras: CSVLogger("training.log"); PFRL and ChainerRL: scores.txt
+        return name.endswith((".log", ".txt")) and _is_table(head)
+    if name.startswith("."):
         return False
     if not head:
         return True

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
-from rltui.logs.records.labelled_lines import LabelledLines, words
+from rltui.logs.records.labelled_lines import LabelledLines
+from rltui.logs.records.line_items import words
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
 

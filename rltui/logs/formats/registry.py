@@ -57,6 +57,8 @@ class FormatRegistry:
             databases.TrackerDatabase(),
             mlflow.MlflowFolders(),
             metric_files.DvcliveFolder(),
+            metric_files.MetricTables(),
+            metric_files.ScalarsFolder(),
             trackio.Inbox(),
             worker_monitors.WorkerMonitors(),
         )

@@ -20,7 +20,7 @@ from rltui.logs.formats.container import Parts
 from rltui.logs.formats.csv_table import CsvParser
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, part_format
-from rltui.logs.log_file_names import is_events, names, stem_of
+from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
 _NAME = re.compile(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)
@@ -124,7 +124,7 @@ class WorkerMonitors:
 
 def _has_run(listed: Sequence[str]) -> bool:
     """Whether a folder has a log that belongs to the run of the folder by its name alone."""
-    return any(is_events(name) or stem_of(name).lower() in names().plain_stems for name in listed)
+    return any(is_events(name) or is_plain(name) for name in listed)
 
 
 def worker_names(listed: Sequence[str]) -> list[str]:

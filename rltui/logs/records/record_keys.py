@@ -31,6 +31,7 @@ class LogKeys(NamedTuple):
     """All keys that have a meaning. step_ranks, wall_time_ranks: place of each, the best first."""
 
     step_ranks: Mapping[str, int]
+    steps_beside: Mapping[str, str]  # keys that give the step where another one is there
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
     wall_time_ranks: Mapping[str, int]
     wall_time_axes: frozenset[str]  # that are no series where they give the wall time
@@ -44,6 +45,7 @@ class LogKeys(NamedTuple):
 
 def _log_keys(
     step: dict[str, tuple[str, ...]],
+    beside: dict[str, str],
     wall_time: dict[str, tuple[str, ...]],
     planned_steps: dict[str, str],
     settings: dict[str, tuple[str, ...]],
@@ -52,6 +54,7 @@ def _log_keys(
 ) -> LogKeys:
     return LogKeys(
         {key: rank for rank, key in enumerate(step["keys"])},
+        beside,
         frozenset(step["integers"]),
         {key: rank for rank, key in enumerate(wall_time["keys"])},
         frozenset(wall_time["axes"]),
@@ -73,6 +76,7 @@ def _lists(*names: str) -> TableField[dict[str, tuple[str, ...]]]:
 
 _TABLES: dict[str, Field[object]] = {
     "step": _lists("keys", "integers"),
+    "beside": MapField(TextField()),
     "wall_time": _lists("keys", "axes"),
     "planned_steps": MapField(TextField()),
     "settings": _lists("names", "kinds", "prefixes"),
@@ -95,7 +99,12 @@ def compared(key: str) -> str:
 
 def step_keys(keys: Iterable[str]) -> list[str]:
     """Those of the keys that may give the step, the best first."""
-    return _ranked(keys, log_keys().step_ranks)
+    keys = tuple(keys)
+    if found := _ranked(keys, log_keys().step_ranks):
+        return found
+    known = {compared(key): key for key in keys}
+    beside = log_keys().steps_beside.items()
+    return [known[name] for name, other in beside if name in known and other in known]
 
 
 def wall_time_keys(keys: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A run that a tracker keeps as one text file for each metric: MLflow's folders, DVCLive."""
+"""A run that is kept as one text file for each metric: MLflow's folders, DVCLive, d3rlpy, TorchRL."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from collections.abc import Callable
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, part_format
+from rltui.logs.log_file_names import is_plain, is_telling
 from rltui.logs.records.parse_number import step_of
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
 Cursor = tuple[tuple[str, tuple[int, int]], ...]  # by path: offset, and the number of points before it
+_FIRST = 1 << 12  # bytes by which a table without header is known
 _PIECE = 1 << 20  # bytes that are read of one file in one look
 
 
@@ -167,3 +169,84 @@ def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
     except ValueError:
         pass
     return None
+
+
+# Rows of tables without a header: `epoch,step,value` (d3rlpy/logging/file_adapter.py @ 2.8.1), `step,value`
+# (torchrl/record/loggers/csv.py @ 0.14.1). Beside the former lie statistics of gradients, with a header.
+_CSV = re.compile(r"(?:\A|.*/)(?P<name>[^/]*\.csv)\Z", re.DOTALL)
+_EPOCH_ROW = re.compile(rb"\d{1,9},(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
+_STEP_ROW = re.compile(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
+_STATISTICS = b"epoch,step,min,max,mean,std"
+
+
+class MetricTables:
+    """The `Container` of d3rlpy: tables without headers, each named like its metric; one training a folder.
+
+    The first of them holds the run.
+    """
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is a table that has no name under which programs keep all of their metrics."""
+        found = _CSV.match(place)
+        return found is not None and not is_plain(found["name"])
+
+    def parts(self, place: str) -> Parts | None:
+        """The run, or nothing for its other tables; None for any other table. Raises OSError."""
+        if not _begins_with_row(place) and not _head(place).startswith(_STATISTICS):
+            return None
+        folder, _, name = place.rpartition("/")
+        beside = sorted(each for each in os.listdir(folder) if self.could_be(each))  # noqa: PTH208
+        first = next((each for each in beside if _begins_with_row(f"{folder}/{each}")), None)
+        if first is None or not any(map(is_telling, beside)):
+            return None
+        if name != first:
+            return Parts(beside=True)
+        part = MetricFiles("csv", place, "", folder, _epoch_line, lambda: ({}, ""), ending=".csv")
+        return Parts((part,), beside=True)
+
+
+class ScalarsFolder:
+    """The `Container` of TorchRL's CSVLogger: a folder `scalars` of tables; the run is the folder above."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is named `scalars`."""
+        return place.endswith("/scalars")
+
+    def parts(self, place: str) -> Parts | None:
+        """The one run; None where the folder holds no such table. Raises OSError."""
+        if not os.path.isdir(place):  # noqa: PTH112
+            return None
+        tables = (f"{each}/{name}" for each, _, listed in os.walk(place) for name in sorted(listed))
+        if not any(_CSV.match(table) and _STEP_ROW.match(_head(table).split(b"\n")[0]) for table in tables):
+            return None
+        part = MetricFiles("csv", place, "", place, _step_line, lambda: ({}, ""), ending=".csv")
+        return Parts((part,), ("scalars",))
+
+
+def _head(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123
+        return file.read(_FIRST)
+
+
+def _begins_with_row(path: str) -> bool:
+    """Whether a table has no header, and its epochs and steps grow from row to row."""
+    rows = [_EPOCH_ROW.match(line) for line in _head(path).split(b"\n")[:-1]]
+    if not rows or not all(rows):
+        return False
+    steps = [int(row["step"]) for row in rows if row]
+    return steps == sorted(steps)
+
+
+def _epoch_line(line: bytes, step: int) -> MetricLine | None:
+    return _row(_EPOCH_ROW.match(line))
+
+
+def _step_line(line: bytes, step: int) -> MetricLine | None:
+    return _row(_STEP_ROW.match(line))
+
+
+def _row(found: re.Match[bytes] | None) -> MetricLine | None:
+    try:
+        return None if found is None else (int(found["step"]), math.nan, float(found["value"]))
+    except ValueError:
+        return None

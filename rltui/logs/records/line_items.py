@@ -1,0 +1,264 @@
+"""What one line of a console says: its counters, and its numbers by name.
+
+Dictionaries, lists of pairs and the descriptions of progress bars count as labelled numbers, too; what single
+programs add to that is data (`rltui/data/labelled_lines.toml`). A role in front of a line ("[Evaluator]",
+"TRAINER - ") begins the names of its numbers, so that evaluations stay apart from what is trained on.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
+
+from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
+from rltui.data.toml_files import read_table
+from rltui.logs.records.record_keys import compared
+from rltui.logs.records.trainer_lines import RAY
+
+BAR = "progress_bar"  # the counter that a bar is
+NUMBER = r"[-+]?(?:\d+(?:,\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
+_WORD = r"(?!(?:nan|NaN|inf|Infinity)\b)[^\W\d][\w%/.()@]*"
+_NAME = rf"(?P<name>{_WORD}(?:[ -]{_WORD}){{0,5}}(?: \([^()]{{1,20}}\))?)"
+_UNIT = r"(?: ?(?P<unit>%|(?:ms|s|secs?|min|[GM]i?B|[kKM])\b))?(?: ?\(\d{1,3}(?:\.\d+)?%\))?"
+_ITEM = re.compile(
+    rf"(?<![\w.]){_NAME}(?:\s*[:=]\s*[\[(]?|(?P<blank> +)(?P<hash>#)?\[?)(?P<value>{NUMBER})"
+    rf"(?:\s*/\s*(?P<total>\d{{1,15}}))?{_UNIT}[\])]?(?: ?(?:±|\+/?-) ?{NUMBER})?(?!\w|\.\w|[-:]\d)"
+)
+_DIGIT = re.compile(r"\d")
+_STATED = re.compile(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
+_WRAPPED = re.compile(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
+_RESTS = re.compile(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
+_EPOCH_AND_BATCH = re.compile(
+    r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/\d{1,9})?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
+)
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
+# Keys as Python and JSON print them, in a dictionary or as the first of a pair.
+_KEY = re.compile(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
+_QUOTED = re.compile(rf"""(['"])({NUMBER})\1""")
+_BRACES = str.maketrans("{}", "  ")
+# tqdm: what stands before the bar, n/total, times and rate, what `set_postfix` adds, what comes after.
+_BAR = re.compile(
+    r"(?P<before>.{0,2000}?):? *\d{1,3}%\|[^|]{0,500}\| *(?P<count>\d{1,12})/\d{1,12} "
+    r"\[[^\]<]{1,20}<[^,\]]{1,20}, ?[^,\]]{1,40}(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
+    r"(?P<after>.*)"
+)
+
+
+class Rewrite(NamedTuple):
+    """A piece of a line that is written anew. holds: plain text that such a line has."""
+
+    holds: str
+    pattern: re.Pattern[str]
+    becomes: str = ""  # as in `re.sub`
+
+
+@dataclass(frozen=True)
+class Words:
+    """The tables of `labelled_lines.toml`. counters: the rank of each; roles: what each puts before names."""
+
+    counters: dict[str, int]
+    in_tables: frozenset[str]
+    leading: frozenset[str]
+    unnamed: frozenset[str]
+    telling: re.Pattern[str]
+    prefixes: tuple[str, ...]
+    roles: dict[str, str]
+    rewrite: tuple[Rewrite, ...]
+
+    @cached_property
+    def role(self) -> re.Pattern[str]:
+        """A role in front of a line, one of the groups."""
+        role = "|".join(sorted(map(re.escape, self.roles), key=len, reverse=True))
+        return re.compile(
+            rf"(?:\[({role})\]|\| ?({role}) ?(?=\|)"
+            rf"|({role})(?: ?[-|>](?= )|:(?= +[^\W\d])|\s{{2,}}(?=[^\W\d])))[\s|:>-]*",
+            re.IGNORECASE,
+        )
+
+    @cached_property
+    def role_starts(self) -> str:
+        """The first characters of roles, with which a line has to begin."""
+        return "[|" + "".join(role[0] + role[0].upper() for role in self.roles)
+
+    @cached_property
+    def rewrites(self) -> dict[str, list[Rewrite]]:
+        """Those of `rewrite` by what they hold."""
+        found: dict[str, list[Rewrite]] = {}
+        for each in self.rewrite:
+            found.setdefault(each.holds, []).append(each)
+        return found
+
+    @cached_property
+    def prefix(self) -> re.Pattern[str]:
+        """Times, levels and the like in front of a line, up to a role in brackets."""
+        roles = "|".join(map(re.escape, self.roles))
+        return re.compile(rf"(?:(?!\[(?i:{roles})\])(?:{'|'.join(self.prefixes)})){{1,4}}")
+
+    def without_prefixes(self, text: str) -> tuple[str, str]:
+        """What its role puts before the names of a line, and the line without times, levels and role."""
+        if found := self.prefix.match(text):
+            text = text[found.end() :]
+        if text[:1] in self.role_starts and (found := self.role.match(text)):
+            return self.roles[found[found.lastindex or 0].lower()], text[found.end() :]
+        return "", text
+
+
+def words_field() -> TableField[Words]:
+    """What the table must hold."""
+    texts = ListField(TextField())
+    return table_of(
+        Words,
+        counters=ConvertedField(texts, lambda names: {name: rank for rank, name in enumerate(names)}),
+        telling=ConvertedField(texts, lambda words: re.compile("|".join(words), re.IGNORECASE)),
+        roles=MapField(TextField(empty=True)),
+        rewrite=ListField(table_of(Rewrite)),
+    )
+
+
+@cache
+def words() -> Words:
+    """The tables, read when the first line is looked at."""
+    return read_table("labelled_lines", words_field())
+
+
+class Counter(NamedTuple):
+    """A number that says how far the training is."""
+
+    name: str
+    value: int
+
+
+class Line(NamedTuple):
+    """What a line says. counters: the finest first; whole: it holds nothing else; role: begins its names."""
+
+    counters: list[Counter]
+    numbers: dict[str, object]
+    whole: bool
+    role: str = ""
+
+
+NOTHING = Line([], {}, whole=False)
+
+
+def items(text: str) -> Line:
+    """The counters of a line, its numbers by name, and whether it holds nothing else."""
+    if _DIGIT.search(text) is None:
+        return NOTHING
+    if "%|" in text and (bar := _BAR.match(text)):
+        return _of_bar(bar)
+    return _labelled(text)
+
+
+def _of_bar(bar: re.Match[str]) -> Line:
+    """Of a progress bar: its description and what it adds; a line that was written behind it instead."""
+    if _DIGIT.search(bar["after"]):
+        return items(bar["after"].strip())
+    counters, numbers, _, role = _labelled(f"{bar['before']}  {bar['postfix'] or ''}".strip())
+    if not numbers:
+        return NOTHING
+    return Line(_ranked([*counters, Counter(BAR, int(bar["count"]))]), numbers, whole=True, role=role)
+
+
+def _labelled(text: str) -> Line:
+    known = words()
+    if text[:1] == "(":
+        text = RAY.sub("", text, count=1)
+    for holds, rewrites in known.rewrites.items():
+        if holds in text:
+            for rewrite in rewrites:
+                text = rewrite.pattern.sub(rewrite.becomes, text)
+    if "{" in text or "('" in text:
+        text = _QUOTED.sub(r"\2", _KEY.sub(r"  \g<key>: ", text).translate(_BRACES))
+    role, text = known.without_prefixes(text.lstrip())
+    if "(" in text:
+        text = _WRAPPED.sub(r"\1", text)
+    counters: dict[str, int] = {}
+    if both := _EPOCH_AND_BATCH.search(text):
+        epoch, batch, batches = map(int, both.groups())
+        counters["step"] = max(epoch - 1, 0) * batches + batch
+        text = text[: both.start()] + text[both.end() :]
+    if " is" in text or " was" in text:
+        text = _STATED.sub(": ", text)
+    text = text.replace("\t", "  ")
+    numbers: dict[str, object] = {}
+    labelled = rests = True
+    end = 0
+    commas = "." not in text and any(
+        not _THOUSANDS.fullmatch(each["value"]) for each in _ITEM.finditer(text) if "," in each["value"]
+    )
+    for item in _ITEM.finditer(text):
+        rests = rests and _RESTS.fullmatch(text, end, item.start()) is not None
+        end = item.end()
+        name = item["name"].rstrip(".")
+        labelled = labelled and (not item["blank"] or " " not in name)
+        value = _value(item["value"], item["unit"], commas=commas)
+        if value is None or name.rpartition(" ")[2].lower() in known.unnamed:
+            continue  # of a sentence
+        counter = counter_of(name)
+        if counter in known.in_tables:
+            counter = None
+        if counter is not None and is_count(value) and item["unit"] != "%":
+            counters.setdefault(counter, int(value))
+        elif not item["hash"]:
+            numbers.setdefault(role + name, value)
+    rests = rests and _RESTS.fullmatch(text, end) is not None
+    whole = rests and (labelled or bool(counters))
+    found = _ranked(map(Counter, counters, counters.values())) if counters else []
+    return Line(found, numbers, whole, role)
+
+
+def line_of(numbers: Mapping[str, float]) -> Line:
+    """The line that a whole table of names and numbers makes."""
+    counters: dict[str, int] = {}
+    others: dict[str, object] = {}
+    for name, value in numbers.items():
+        counter = counter_of(name)
+        if counter is not None and is_count(value):
+            counters.setdefault(counter, int(value))
+        else:
+            others[name] = value
+    return Line(_ranked(map(Counter, counters, counters.values())), others, whole=True)
+
+
+def _ranked(counters: Iterable[Counter]) -> list[Counter]:
+    found, ranks = list(counters), words().counters
+    if len(found) > 1:
+        found.sort(key=lambda counter: ranks[counter.name])
+    return found
+
+
+def is_count(value: float) -> bool:
+    """Whether a number may be one of steps."""
+    return value.is_integer() and 0 <= value < 1 << 62
+
+
+def counter_of(name: str) -> str | None:
+    """The counter that a name is, without the words before it that say nothing."""
+    known = words()
+    parts = compared(name.rpartition(". ")[2]).split("_")  # "Walker. Step"
+    for skipped in range(min(len(parts), 3)):
+        rest = "_".join(parts[skipped:])
+        if rest in known.counters:
+            return rest
+        if parts[skipped] not in known.leading:
+            break
+    return None
+
+
+def _value(text: str, unit: str | None, *, commas: bool) -> float | None:
+    """The number of a text, with commas as thousands or, where the line says so, as decimals."""
+    if "," in text:
+        if not commas and _THOUSANDS.fullmatch(text):
+            text = text.replace(",", "")
+        elif _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        else:
+            return None
+    number = float(text)
+    return number * _SCALES.get(unit or "", 1.0) if math.isfinite(number) else number

@@ -1,0 +1,145 @@
+"""Tables that programs draw on a console: rows of a name and its number, and columns below their names.
+
+Rows stand between sides (`│ loss  0.3   entropy  1.2 │`, as rich and tabulate draw them) or below a line of
+dashes (`loss   0.3`, the logger of rllab, garage and rlkit), or are the entries of a dictionary over several
+lines. One such table is one record, wherever in it the counter stands. A heading of names, one of them a
+counter, is followed by lines of as many numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from rltui.logs.records.line_items import Line, counter_of, line_of, words
+from rltui.logs.records.record_keys import compared, log_keys
+
+_SIDES = "│┃║|"
+_OPENED = "╭┌╔┏╒├╞╟╠┡┢┣┠"  # first of a line within a box, or above one
+_CLOSED = "╰└╚┗╘"
+_STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
+_CELLS = re.compile(r"[│┃║|]|\s{2,}")
+_RULE = re.compile(r"-{3,}(?: +-{3,})*")
+_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
+_CELL = re.compile(rf"({_NUMBER}) ?(?:%|([kKmMbBtT]))?")
+_CELL_NAME = re.compile(r"[^\W\d][^:=]{0,99}")
+_ROW = re.compile(rf"(?:{_NUMBER})(?:[\s|│,%]+(?:{_NUMBER}))*[\s|│,%]*")
+_BETWEEN = re.compile(r"[\s|│,%]+")
+_WIDE = re.compile(r"\s*[|│,]\s*|\s{2,}")
+_ENTRY = re.compile(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({_NUMBER})\3,?\s*\}}?,?""")
+_HEADING = 400  # characters of a line of names
+_COLUMNS = range(3, 65)
+_MOST = 1000  # numbers of one table
+
+
+class PrintedTables:
+    """Takes lines in order, gives what each table says once it has ended."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, float] = {}  # of the rows so far
+        self._ruled = False  # the line above was one of dashes, or a row below one
+        self._braced = False  # within a dictionary
+        self._headings: list[list[str]] = []  # names above columns, in each way that they may be cut apart
+
+    def feed(self, text: str) -> tuple[Line | None, str]:
+        """The table that ends before or with a line, and what of the line is still to be read.
+
+        text: without blanks around it, not empty.
+        """
+        first = text[0]
+        if first not in _STARTS and not (self._numbers or self._ruled or self._braced):
+            return None, text
+        if first in _SIDES and text[-1] in _SIDES:
+            return self._of_box(text)
+        if first in _OPENED:
+            return None, ""
+        if first in _CLOSED:
+            return self._end(), ""
+        if first == "{" and "}" not in text:
+            ended = self._end()
+            self._braced = True
+            self._of_entry(text)
+            return ended, ""
+        if self._braced:
+            if first in "'\"" and self._of_entry(text):
+                return (self._end() if text[-1] == "}" else None), ""
+            if first == "}":
+                return self._end(), ""
+        if first == "-" and _RULE.fullmatch(text):
+            ended = self._end()
+            self._ruled = True
+            return ended, ""
+        if self._ruled and self._of_row(text):
+            return None, ""
+        return self._end() if self._ruled or self._braced or self._numbers else None, text
+
+    def of_columns(self, text: str) -> Line | None:
+        """What a line of numbers says below a heading; None of any other line."""
+        if not self._headings or _ROW.fullmatch(text) is None:
+            return None
+        values = [float(value) for value in _BETWEEN.split(text.rstrip("|│,% ")) if value]
+        for names in self._headings:
+            if len(names) == len(values) or (names[-1] == "etc." and len(names) <= len(values)):
+                known = log_keys().samples.names
+                pairs = zip(names, values, strict=False)
+                return line_of({name: value for name, value in pairs if compared(name) not in known})
+        return None
+
+    def note_heading(self, text: str) -> None:
+        """Keep the names of a line without digits if numbers may follow below them, one of them a counter."""
+        if len(text) > _HEADING or not ("  " in text or "|" in text or "\t" in text or "," in text):
+            return
+        ways = [names for names in (_WIDE.split(text), text.replace("|", " ").split()) if _is_heading(names)]
+        if ways and words().telling.search(text):
+            self._headings = ways
+
+    def _of_box(self, text: str) -> tuple[Line | None, str]:
+        cells = [cell for each in _CELLS.split(text) if (cell := each.strip())]
+        numbers = _pairs(cells)
+        if not numbers and not self._numbers:
+            return None, text.strip(_SIDES + " ")
+        self._add(numbers)
+        return None, ""
+
+    def _of_entry(self, text: str) -> bool:
+        """Whether a line within a dictionary is an entry; those that are no numbers are left out."""
+        found = _ENTRY.fullmatch(text)
+        if found is not None:
+            self._add({found[2]: float(found[4])})
+        return found is not None or "{" not in text
+
+    def _of_row(self, text: str) -> bool:
+        """Whether a line below dashes is a row: a name, blanks and a number."""
+        name, blanks, cell = text.rpartition("  ")
+        numbers = _pairs([name.strip(), cell]) if blanks else {}
+        self._add(numbers)
+        return bool(numbers)
+
+    def _add(self, numbers: dict[str, float]) -> None:
+        if len(self._numbers) < _MOST:
+            for name, number in numbers.items():
+                self._numbers.setdefault(name, number)
+
+    def _end(self) -> Line | None:
+        numbers, self._numbers, self._ruled, self._braced = self._numbers, {}, False, False
+        return line_of(numbers) if numbers else None
+
+
+def _is_heading(names: list[str]) -> bool:
+    return (
+        len(names) in _COLUMNS
+        and len(set(names)) == len(names)
+        and all(map(_CELL_NAME.fullmatch, names))
+        and any(counter_of(name) is not None for name in names)
+    )
+
+
+def _pairs(cells: list[str]) -> dict[str, float]:
+    """The numbers among cells that stand behind a name, by it."""
+    numbers: dict[str, float] = {}
+    for name, cell in pairwise(cells):
+        found = _CELL.fullmatch(cell) if _CELL_NAME.fullmatch(name) else None
+        if found is not None:
+            numbers.setdefault(name, float(found[1]) * _SCALES.get((found[2] or "").lower(), 1.0))
+    return numbers

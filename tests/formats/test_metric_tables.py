@@ -1,0 +1,75 @@
+"""Runs in tables without headers, one for each metric, as d3rlpy and TorchRL write them; scores.txt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats.registry import REGISTRY
+from tests.support.livelogs import Heard
+
+
+def heard(folder: Path) -> Heard:
+    """All that is found below a folder."""
+    listener = Heard()
+    listener.take(read_all([folder]))
+    return listener
+
+
+def write(path: Path, rows: list[str]) -> None:
+    """A table and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_tables_of_epochs_are_one_run(tmp_path: Path) -> None:
+    """d3rlpy/logging/file_adapter.py @ 2.8.1: epoch, step, value; statistics of gradients are no runs."""
+    folder = tmp_path / "d3rlpy_logs" / "DQN_1"
+    write(folder / "environment.csv", [f"{k},{k}00,{k}.5" for k in range(1, 5)])
+    write(folder / "loss.csv", [f"{k},{k}00,0.{k}" for k in range(1, 4)])
+    write(folder / "q._fc.bias_grad.csv", ["epoch,step,min,max,mean,std", "1,100,-0.5,0.5,0.0,0.1"])
+    found = heard(tmp_path)
+    assert list(found.runs()) == ["d3rlpy_logs/DQN_1"]
+    (points,) = found.points.values()
+    assert {(tag, step, value) for tag, step, value in points} == {
+        *(("environment", 100 * k, k + 0.5) for k in range(1, 5)),
+        *(("loss", 100 * k, k / 10) for k in range(1, 4)),
+    }
+
+
+def test_a_folder_of_scalars_is_one_run(tmp_path: Path) -> None:
+    """torchrl/record/loggers/csv.py @ 0.14.1: step, value, below a folder for each part of the name."""
+    folder = tmp_path / "out" / "ppo" / "scalars"
+    write(folder / "train" / "reward.csv", [f"{k}00,{k}.5" for k in range(5)])
+    write(folder / "eval" / "reward.csv", ["0,1.5"])
+    found = heard(tmp_path)
+    assert list(found.runs()) == ["out/ppo"]
+    (points,) = found.points.values()
+    assert {tag for tag, *_ in points} == {"train/reward", "eval/reward"} and len(points) == 6
+
+
+def test_other_tables_without_headers_are_no_runs(tmp_path: Path) -> None:
+    """Data of numbers, rows whose steps fall, names that tell of no training."""
+    write(tmp_path / "a" / "train.csv", [f"{k},{k}.5" for k in range(5)])
+    write(tmp_path / "b" / "loss.csv", ["5,100,0.5", "1,20,0.5"])
+    write(tmp_path / "c" / "prices.csv", [f"{k},{k}00,{k}.5" for k in range(5)])
+    write(tmp_path / "scalars" / "x.csv", ["a,b", "1,2"])
+    assert heard(tmp_path).runs() == {}
+
+
+def test_scores_are_a_table_of_the_run_of_their_folder(tmp_path: Path) -> None:
+    """PFRL and ChainerRL: scores.txt with tabs, and steps beside episodes; other texts are none."""
+    write(
+        tmp_path / "out" / "scores.txt",
+        ["steps\tepisodes\tmean", *(f"{k}00\t{k}\t{k}.5" for k in range(1, 5))],
+    )
+    write(tmp_path / "out" / "train.log", [f"outdir:out step:{k} episode:{k} R:1{k}.0" for k in range(9)])
+    write(tmp_path / "requirements.txt", ["torch==2.1", "numpy, scipy"])
+    found = heard(tmp_path)
+    assert list(found.runs()) == ["out"]
+    assert [step for tag, step, *_ in found.points["out/scores.txt"] if tag == "mean"] == [100, 200, 300, 400]
+
+
+def test_steps_of_episodes_are_no_axis() -> None:
+    """Without a count of episodes beside it, `steps` may be the length of one."""
+    assert REGISTRY.recognise("a.txt", b"steps\treward\n12\t1.5\n9\t2.5\n") is None
