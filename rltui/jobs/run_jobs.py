@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
-from rltui import crash
 from rltui.hparams.hparam_files import folders_of
 from rltui.jobs.scheduler import Job, Scheduler, SchedulerError, job_of
 from rltui.jobs.slurm import AGAIN, Slurm
+from rltui.worker_thread import WorkerThread
 
 LARGEST = 1 << 20  # bytes of a file that may name the job
 _METADATA = Path("files", "wandb-metadata.json")
@@ -67,53 +66,39 @@ def _ids_beside(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]
     return tuple(found)
 
 
-class JobThread:
+class JobThread(WorkerThread):
     """The jobs of followed runs. Nothing is asked before `follow`, and nothing without a scheduler."""
 
     def __init__(self, logdirs: Sequence[str], scheduler: Scheduler | None = None) -> None:
+        super().__init__("jobs")
         self._logdirs = tuple(logdirs)
         self._scheduler = scheduler if scheduler is not None else Slurm()
         self._runs: Mapping[str, RunTraces] = {}
         self._found: Mapping[str, Job] | None = None
-        self._wake = threading.Event()
-        self._asked = threading.Event()
-        self._stopped = False
-        self._thread: threading.Thread | None = None
-        self.error = ""  # why the scheduler did not answer last, one line
+        self._asked = False
 
     def follow(self, runs: Mapping[str, RunTraces]) -> None:
         """The runs that there are now."""
         new = self._runs != runs
         self._runs = runs
-        if self._thread is None and runs and self._logdirs and not self._stopped:
-            self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
-            self._thread.start()
-        elif new:
-            self._wake.set()  # the answer of the last minute may name the job of what is new
+        if new and runs and self._logdirs:
+            self.start()
+            self.wake()  # the answer of the last minute may name the job of what is new
 
     def take(self) -> Mapping[str, Job] | None:
         """The jobs that were found last, once; None where nothing was asked since the last call."""
         found, self._found = self._found, None
         return found
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the first answer; False when that takes too long."""
-        return self._asked.wait(seconds)
+    def answered(self) -> bool:
+        """Whether the scheduler has been asked once."""
+        return self._asked
 
-    def stop(self) -> None:
-        """Ask no more."""
-        self._stopped = True
-        self._wake.set()
-
-    def _work(self) -> None:
-        while not self._stopped:
-            self._wake.clear()
-            try:
-                self._found, self.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
-            except SchedulerError as error:  # what was known stays
-                self.error = str(error)
-            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without jobs)
-                self.error = crash.report(error)
-                return
-            self._asked.set()
-            self._wake.wait(AGAIN)
+    def step(self) -> float:
+        """Ask once."""
+        try:
+            self._found, self.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
+        except SchedulerError as error:  # what was known stays
+            self.error = str(error)
+        self._asked = True
+        return AGAIN

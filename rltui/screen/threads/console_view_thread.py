@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rltui import crash
 from rltui.console.console_file import ConsoleFile
 from rltui.console.line_search import LineSearch
 from rltui.console.line_window import LineWindow
 from rltui.console.lines import ConsoleLine, Level
 from rltui.console.moments import Moment, place_of
+from rltui.worker_thread import WorkerThread
 
 AGAIN = 0.5  # seconds between two looks at a file that may grow
 DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent
@@ -63,69 +62,39 @@ class LocatedMoment(NamedTuple):
     place: int | None
 
 
-class ConsoleViewThread:
-    """Reads what `show` asks for. ready: called from the reading thread when there is something new."""
+class ConsoleViewThread(WorkerThread):
+    """Reads what `show` asks for."""
 
-    def __init__(self, ready: Callable[[], object] | None = None) -> None:
-        self.ready = ready
+    def __init__(self) -> None:
+        super().__init__("console")
         self.window: ConsoleWindow | None = None
         self.located: LocatedMoment | None = None
-        self._lock = threading.Condition()
+        self._reader: _Reader | None = None
         self._request: ConsoleRequest | None = None
         self._done: ConsoleRequest | None = None  # the request that has been worked on to its end
-        self._stopped = False
-        self._thread: threading.Thread | None = None
 
     def show(self, request: ConsoleRequest | None) -> None:
         """What is shown now; None: no console."""
-        with self._lock:
-            if self._stopped or request == self._request:
-                return
+        if request != self._request:
             self._request = request
-            if self._thread is None and request is not None:
-                self._thread = threading.Thread(target=self._work, name="console", daemon=True)
-                self._thread.start()
-            self._lock.notify_all()
+            self.start()
+            self.wake()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until what was asked for is there and searched; False when that takes too long."""
-        with self._lock:
-            return self._lock.wait_for(lambda: self._request in (None, self._done), seconds)
+    def answered(self) -> bool:
+        """Whether what was asked for is there and searched."""
+        return self._request in (None, self._done)
 
-    def stop(self) -> None:
-        """Read nothing more. A call that hangs is left to itself: the thread is a daemon."""
-        with self._lock:
-            self._stopped = True
-            self._lock.notify_all()
-
-    # ---- the thread
-
-    def _work(self) -> None:
-        reader: _Reader | None = None
-        while True:
-            with self._lock:
-                if self._stopped:
-                    return
-                request = self._request
-                if request is None:
-                    self._lock.wait()
-                    continue
-            try:
-                if reader is None or reader.place != request.place:
-                    reader = _Reader(request)
-                wait = self._step(reader, request)
-            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without it)
-                self._publish(ConsoleWindow(request.path, error=crash.report(error)), request)
-                return
-            with self._lock:
-                if self._request is request and wait and not self._stopped:
-                    self._lock.wait(wait)
-
-    def _step(self, reader: _Reader, request: ConsoleRequest) -> float:
-        """Read and search a piece; returns the seconds after which there is something to do unasked."""
+    def step(self) -> float | None:
+        """Read and search a piece."""
+        request = self._request
+        if request is None:
+            return None
+        if self._reader is None or self._reader.place != request.place:
+            self._reader = _Reader(request)
+        reader = self._reader
         began, worked = time.monotonic(), time.thread_time()
         try:
-            busy = reader.step(request, lambda: self._request is not request or self._stopped)
+            busy = reader.step(request, lambda: self._request is not request or self.stopped)
         except OSError as error:
             self._publish(ConsoleWindow(request.path, error=f"cannot be read: {error.strerror}"), request)
             return 10 * AGAIN
@@ -137,15 +106,17 @@ class ConsoleViewThread:
             return 0.0 if busy else AGAIN
         return max(AGAIN, DUTY * (time.thread_time() - worked), WAITS * (time.monotonic() - began))
 
+    def failed(self) -> None:
+        """Show the error in place of lines."""
+        if (request := self._request) is not None:
+            self._publish(ConsoleWindow(request.path, error=self.error), request)
+
     def _publish(self, window: ConsoleWindow, done: ConsoleRequest | None) -> None:
-        with self._lock:
-            changed = window != self.window
-            self.window = window
-            fresh = self._done is not done and done is not None
-            self._done = done if done is not None else self._done
-            self._lock.notify_all()
-        if (changed or fresh) and self.ready is not None:
-            self.ready()
+        fresh = window != self.window or (done is not None and self._done is not done)
+        self.window = window
+        self._done = done if done is not None else self._done
+        if fresh:
+            self.tell()
 
 
 class _Reader:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from rltui import crash
 from rltui.problem import Problem
 from rltui.text import clean
+from rltui.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
     from rltui.logs.samples.model import RunSamples, Sample, SampleHead, SampleSummary
@@ -31,20 +31,14 @@ Runs: TypeAlias = Mapping[str, Sequence[str]]  # paths of a run's logs by its na
 Key: TypeAlias = "tuple[str, SampleHead]"  # the name of a catalog and a sample of it
 
 
-class SamplesThread:
-    """What was read so far. Nothing is read until `follow` is called.
+class SamplesThread(WorkerThread):
+    """What was read so far. Nothing is read until `follow` is called."""
 
-    ready: called from the reading thread when there is something new.
-    """
-
-    def __init__(self, logdirs: Sequence[str], ready: Callable[[], object] | None = None) -> None:
+    def __init__(self, logdirs: Sequence[str]) -> None:
+        super().__init__("samples")
         self.logdirs = tuple(logdirs)
-        self.ready = ready
         self.version = 0  # rises with everything that is new
         self.heads_version = 0  # rises with new samples
-        self._lock = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._stopped = False
         # Set by the screen.
         self._runs: Runs = {}
         self._shown: str | None = None
@@ -69,16 +63,14 @@ class SamplesThread:
 
     def follow(self, runs: Runs, shown: str | None) -> None:
         """The runs that there are, and the one whose samples are shown now, if any."""
-        if not self.logdirs or self._stopped:
+        if not self.logdirs:
             return
-        with self._lock:
+        with self.lock:
             if shown != self._shown:
                 self._all_read = False
             self._runs, self._shown = runs, shown
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="samples", daemon=True)
-                self._thread.start()
-            self._lock.notify_all()
+        self.start()
+        self.wake()
 
     def has(self, run: str) -> bool:
         """Whether a run has files of samples, as far as that is known."""
@@ -96,69 +88,54 @@ class SamplesThread:
     def sample(self, run: str, head: SampleHead) -> Sample | str | None:
         """A sample in full, or why it cannot be read; None while it is being read."""
         key = (self._owners.get(run, run), head)
-        with self._lock:
-            if key not in self._texts and not self._stopped:
+        with self.lock:
+            if key not in self._texts and not self.stopped:
                 self._asked[key] = None
                 while len(self._asked) > 2:  # whoever turns pages wants the last ones
                     self._asked.popitem(last=False)
-                self._lock.notify_all()
+                self.wake()
             return self._texts.get(key)
 
     def summaries(self, run: str, heads: Sequence[SampleHead]) -> dict[str, SampleSummary]:
         """What is known of rows in sight, by key; asks for the others."""
         owner = self._owners.get(run, run)
-        with self._lock:
+        with self.lock:
             found = {h.key: s for h in heads if (s := self._summaries.get((owner, h))) is not None}
             if len(found) < len(heads):
                 self._asked_rows = (owner, tuple(head for head in heads if head.key not in found))
-                self._lock.notify_all()
+                self.wake()
         return found
 
     def matches(self, run: str, heads: tuple[SampleHead, ...], expression: str) -> TextMatches | None:
         """Which samples hold the words of a filter, as far as they have been searched."""
         asked = (self._owners.get(run, run), heads, expression)
-        with self._lock:
+        with self.lock:
             if self._asked_words != asked:
                 self._asked_words = asked
-                self._lock.notify_all()
+                self.wake()
             return self._matches if self._matched == asked else None
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until everything that was asked for is there; False when that takes too long."""
-        with self._lock:
-            return self._lock.wait_for(lambda: not self._busy, seconds)
-
-    def stop(self) -> None:
-        """Read nothing more."""
-        with self._lock:
-            self._stopped = True
-            self._lock.notify_all()
-
-    # ---- the thread
-
-    @property
-    def _busy(self) -> bool:
+    def answered(self) -> bool:
+        """Whether everything that was asked for is there."""
+        if not self.started:
+            return not self._asked
         words = self._asked_words is not None and (
             self._matched != self._asked_words
             or self._matches is None
             or self._matches.read < self._matches.of
         )
-        if self._thread is None:
-            return bool(self._asked)
         unread = self._shown is not None and not self._all_read
-        return bool(self._asked) or self._asked_rows is not None or words or unread or not self._searched
+        return not (self._asked or self._asked_rows is not None or words or unread or not self._searched)
 
-    def _work(self) -> None:
-        while not self._stopped:
-            try:
-                wait = self._step()
-            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen must go on)
-                self._fail(error)
-                wait = LOOK_HIDDEN
-            with self._lock:
-                self._lock.notify_all()
-                if wait and not self._stopped:
-                    self._lock.wait(wait)
+    # ---- the thread
+
+    def step(self) -> float:
+        """Do what is most urgent; an unforeseen error is shown, and nothing more done for a while."""
+        try:
+            return self._step()
+        except Exception as error:  # noqa: BLE001 (other samples are still wanted)
+            self._fail(error)
+            return LOOK_HIDDEN
 
     def _fail(self, error: Exception) -> None:
         """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
@@ -167,7 +144,7 @@ class SamplesThread:
         if self._failed is None:
             problem = Problem("error", "internal-error", "samples", crash.report(error))
             self._failed = RunSamples(problems=(problem,))
-        with self._lock:
+        with self.lock:
             self._asked.clear()
             self._asked_rows = None
             self._all_read = self._searched = True
@@ -177,7 +154,7 @@ class SamplesThread:
     def _step(self) -> float:
         """Do what is most urgent; returns the seconds after which there is something to do unasked."""
         reader = self._reader
-        with self._lock:
+        with self.lock:
             runs, shown, rows = self._runs, self._shown, self._asked_rows
             wanted = next(reversed(self._asked), None)
             words = self._asked_words
@@ -213,8 +190,7 @@ class SamplesThread:
 
     def _publish(self) -> None:
         self.version += 1
-        if self.ready is not None:
-            self.ready()
+        self.tell()
 
     def _load(self, key: Key) -> None:
         text: Sample | str
@@ -222,7 +198,7 @@ class SamplesThread:
             text = self._reader.load(*key)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             text = f"changed while it was read, or cannot be read: {clean(str(error), 100)}"
-        with self._lock:
+        with self.lock:
             self._texts[key] = text
             self._asked.pop(key, None)
             while len(self._texts) > TEXTS or (
@@ -242,7 +218,7 @@ class SamplesThread:
             if time.monotonic() > until:
                 over = False
                 break
-        with self._lock:
+        with self.lock:
             self._summaries.update(made)
             if over:  # what cannot be read is not asked for again and again
                 for head in heads:
