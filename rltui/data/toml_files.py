@@ -78,9 +78,12 @@ def read_file(path: Path, field: Field[T], problems: list[Problem]) -> T | None:
     return None if table is None else report.check(table, field)
 
 
-def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
-    """The table of one TOML file; None, and why in the report, where it cannot be read or is none."""
-    table = shipped_table(path) if DATA in path.parents else None
+def parse(path: Path, report: FileReport, *, shipped: bool = False) -> dict[str, Any] | None:
+    """The table of one TOML file; None, and why in the report, where it cannot be read or is none.
+
+    shipped: it is part of the program, as all below `DATA` are: what was parsed may be kept beside it.
+    """
+    table = shipped_table(path) if shipped or DATA in path.parents else None
     if table is None:
         table = _parse(path, report)
     else:
@@ -122,9 +125,12 @@ def _read_text(path: Path) -> str:
 
 
 def read_folder(
-    folder: Path, problems: list[Problem], code: str = "data"
+    folder: Path, problems: list[Problem], code: str = "data", *, shipped: bool = False
 ) -> Iterator[tuple[str, dict[str, Any], FileReport]]:
-    """The TOML files of a folder in the order of their names: stem, table, and what checks it."""
+    """The TOML files of a folder in the order of their names: stem, table, and what checks it.
+
+    shipped: as for `parse`.
+    """
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except OSError as error:
@@ -133,7 +139,7 @@ def read_folder(
         return
     for path in paths:
         report = FileReport(clean(path.name, 80), problems, code)
-        table = parse(path, report)
+        table = parse(path, report, shipped=shipped)
         if table is not None:
             yield path.stem, table, report
 

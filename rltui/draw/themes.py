@@ -94,7 +94,9 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
     for folder in theme_folders() if folders is None else folders:
         if not folder.is_dir():
             continue
-        for stem, table, report in read_folder(folder, problems, "bad-theme"):
+        for stem, table, report in read_folder(
+            folder, problems, "bad-theme", shipped=folder == shipped_folder()
+        ):
             values = report.check(table, _THEME)
             if values is not None:
                 themes[stem] = _theme(stem, **values)

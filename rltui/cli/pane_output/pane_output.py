@@ -15,7 +15,7 @@ from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.draw.cells import line
 from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS
 from rltui.draw.chart_svg import pictures_svg
-from rltui.draw.themes import DEFAULT, Theme, load_themes
+from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary_files import pane_id
@@ -78,7 +78,8 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
         chosen = chosen[:1]
     contents = _contents(session, pane, chosen, how)
     besides = _besides(session, pane, chosen, how)
-    theme = theme_named(how.theme)
+    # Text without colours reads no themes, but for a name that may be unknown.
+    theme = theme_named(how.theme) if how.theme or how.form in ("ansi", "svg") else PLAIN
     parts = [
         _one(view, pane, how, theme, content, beside)
         for view, content, beside in zip(chosen, contents, besides, strict=True)
