@@ -32,7 +32,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "course": ("z", "relative", "noises", "absolute"),
     "peaked": ("fraction", "sigmas", "least"),
     "outlier": ("times", "sigmas", "least"),
-    "gain-lost": ("fraction", "sigmas", "least", "young", "effect"),
+    "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise"),
     "below-start": ("fraction", "sigmas", "least", "young"),
     "no-gain": ("effect", "points", "steps"),
     "non-finite": ("after", "least", "lasting", "passing"),

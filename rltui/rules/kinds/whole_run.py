@@ -5,8 +5,7 @@ same limits hold for 12 points and for two million, for means over batches and f
 
 A fall is a change point: the mean of the newest ticks against the mean of those just before them, over
 windows of many lengths on both sides (a generalised likelihood ratio, as in Lai 1995, Sequential changepoint
-detection in quality control). The newest ticks count by their own noise where it is less than the run's
-(`RunMeans.quiet`). Limits in standard errors are from simulation, not from logs: noise on curves
+detection in quality control). Limits in standard errors are from simulation, not from logs: noise on curves
 that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, judged at
 every moment of their growth. The largest fall that is seen there is below 5 errors in 99 of 100 runs where
 neighbours correlate by up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for
@@ -62,7 +61,9 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
 
     What was gained is counted from the lowest mean before the best, or from the first twentieth of the run. A
     policy that was never better than at its start has lost nothing: it may be exploring. Nor has one whose
-    gain was less than `effect` deviations of single points, which `no_gain` would call none.
+    gain was less than `effect` deviations of single points, which `no_gain` would call none. With `own_noise`
+    the newest ticks count by their own noise: for crashes only, as half of a gain is lost and comes back in
+    runs that are well.
     """
     means = window.run_means()
     if idle and means is None:
@@ -70,18 +71,20 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     found = _Fall(window, means)
     if means is not None:
         fell, sigmas = means.falls(), rule.number("sigmas", SIGMAS)
-        rows = np.flatnonzero(means.deepest > QUIETEST * sigmas * means.least)
+        quiet = bool(rule.number("own_noise", 0.0))
+        nearly = sigmas * (QUIETEST if quiet else 1.0)
+        rows = np.flatnonzero(means.deepest > nearly * means.least)
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
             beyond = fell[row] > sigmas * error
             lost: dict[int, tuple[float, float]] = {}
-            for length in distinct(means.pairs.now[fell[row] > QUIETEST * sigmas * error]).tolist():
+            for length in distinct(means.pairs.now[fell[row] > nearly * error]).tolist():
                 levels = _lost(rule, means, row, length, error)
                 if levels is not None:
                     lost[length] = levels
             if lost:
-                proved = _proved(window, means, row, lost, beyond, sigmas)
+                proved = _proved(window, means, row, lost, beyond, sigmas, quiet)
                 any(found.add(row, length, *lost[length]) for length in proved)
     return found.states(idle)
 
@@ -114,10 +117,16 @@ def _lost(rule: Rule, means: RunMeans, row: int, length: int, error: float) -> t
 
 
 def _proved(
-    window: RollingWindow, means: RunMeans, row: int, lengths: Iterable[int], beyond: Bools, sigmas: float
+    window: RollingWindow,
+    means: RunMeans,
+    row: int,
+    lengths: Iterable[int],
+    beyond: Bools,
+    sigmas: float,
+    quiet: bool,
 ) -> Iterator[int]:
     """The lengths of newest windows, of those given, whose falls are sure; `beyond`: by the plain errors."""
-    now, significant = means.pairs.now, means.significant(row)
+    now, significant = means.pairs.now, means.significant(row, quiet)
     sure = significant > sigmas
     for length in lengths:
         if sure[now == length].any() and _beyond_local(window, means, row, length, significant):

@@ -263,10 +263,10 @@ class RunMeans:
         surely = now * np.square(1 + DOUBT / np.sqrt(pairs.now))
         return np.clip(surely, QUIETEST**2, 1.0), np.maximum(before, 1.0)
 
-    def significant(self, row: int) -> Floats:
-        """(pairs,) errors by which the newest ticks lie below those before, at one of the moments."""
+    def significant(self, row: int, quiet: bool = False) -> Floats:
+        """(pairs,) errors by which the newest ticks lie below those before; `quiet`: by their own noise."""
         square, pairs = np.square(self.smooth_deviation(row)), self.pairs
-        now, before = self.quiet(row)
+        now, before = self.quiet(row) if quiet else (np.ones(1), np.ones(1))
         error = square[pairs.now_at] * now / pairs.now + square[pairs.before_at] * before / pairs.before
         error = np.sqrt(error)
         found: Floats = self.falls()[row] * pairs.error / error
