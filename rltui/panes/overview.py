@@ -8,9 +8,8 @@ from weakref import WeakKeyDictionary
 
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
-from rltui.panes.pane_list import pane_tables
+from rltui.panes.pane_list import pane_tables, scenario_of
 from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
-from rltui.panes.scenarios import scenario_of
 from rltui.session.tag_index import TagIndex
 
 if TYPE_CHECKING:

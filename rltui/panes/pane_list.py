@@ -1,11 +1,11 @@
-"""Which panes a run has, with which keys and how many warnings: the tab bar as data; and what any run shows.
+"""Which panes a run has, with which keys and how many warnings (the tab bar as data); what it shows first.
 
-What header and overview show of any run is listed in `rltui/data/panes.toml`.
+What header and overview show of any run, and of a kind of training, is listed in `rltui/data/panes.toml`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,18 +114,58 @@ class RunCounter(NamedTuple):
     unit: str
 
 
+class MetricGroup(NamedTuple):
+    """What says one thing about a training, in order."""
+
+    name: str
+    metrics: tuple[str, ...]  # canonical ids
+
+
+class Scenario(NamedTuple):
+    """A kind of training, how it is told, and what to look at first."""
+
+    id: str
+    title: str
+    groups: tuple[MetricGroup, ...]
+    any: tuple[str, ...] = ()  # canonical ids, one of which must be there
+    none: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    source: str = ""
+
+
 class PaneTables(NamedTuple):
-    """What is shown of any run, in order."""
+    """What is shown of any run, in order, and of a kind of training: the last kind asks for nothing."""
 
     core: tuple[Alternatives, ...]
     key_metrics: tuple[Alternatives, ...]
     no_cards: tuple[str, ...]
     counter: tuple[RunCounter, ...]
+    scenario: tuple[Scenario, ...]
 
 
 @cache
 def pane_tables() -> PaneTables:
     """The tables of the file, read at the first call."""
-    lines = ListField(ListField(METRIC_ID))
-    counters = ListField(table_of(RunCounter))
-    return read_table("panes", table_of(PaneTables, core=lines, key_metrics=lines, counter=counters))
+    ids = ListField(METRIC_ID)
+    lines, group = ListField(ids), table_of(MetricGroup, metrics=ids)
+    scenario = table_of(Scenario, groups=ListField(group), any=ids, none=ids)
+    tables = table_of(
+        PaneTables, core=lines, key_metrics=lines, counter=ListField(table_of(RunCounter)),
+        scenario=ListField(scenario),
+    )  # fmt: skip
+    return read_table("panes", tables)
+
+
+def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:
+    """The first scenario whose signs are among the canonical ids of a run."""
+    present = {name for name in canonical if name}
+
+    def fits(one: Scenario) -> bool:
+        return (
+            (not one.frameworks or framework in one.frameworks)
+            and (not one.any or not present.isdisjoint(one.any))
+            and present.isdisjoint(one.none)
+        )
+
+    *known, other = pane_tables().scenario
+    return next(filter(fits, known), other)
