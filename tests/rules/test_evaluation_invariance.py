@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rltui.rules.evaluate.rule_selection import Rules
+from rltui.rules.evaluate.series_state import RuledTicks
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.kinds import EXCLUDED, KINDS, ConditionStates
 from rltui.rules.load import rulebook
@@ -59,6 +61,24 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
         single.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
     assert said(single) == said(whole)
     assert said(whole)
+
+
+@pytest.mark.parametrize("stagger", range(4))
+def test_what_waits_is_evaluated_before_ticks_are_joined(stagger: int) -> None:
+    """A rule that nobody asks for until after 512 points knows what it would have seen, in pieces of one."""
+    rule = rulebook().rules["explained-variance-zero"]
+    steps = np.arange(CAP + 100)
+    values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(len(steps))
+    values[200:300] *= 0.01
+    past = []
+    for size in (len(steps), 1):
+        judged = RuledTicks(Ticks("x", rule.metrics[0]), False, stagger, Rules(recordings=(rule,)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for at in range(0, len(steps), size):
+                judged.feed(steps[at : at + size], values[at : at + size])
+            judged.settle(judged.recordings[0])
+        past.append(judged.recordings[0].past)
+    assert past[0] and past[0] == past[1]
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])

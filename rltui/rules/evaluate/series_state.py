@@ -59,11 +59,15 @@ class RuledTicks:
 
     def _evaluate(self, begun: int) -> None:
         """Evaluate the rules at the ticks from `begun` on."""
-        at = self._moments(begun) if self.shown or self.recordings else None
+        if not self.shown and not self.recordings:
+            return
+        joins = self.ticks.n == CAP  # these ticks are about to be joined: nothing can wait
+        at = self._moments(begun)
         if at is None:
+            if joins:
+                self._settle_all()
             return
         window = RollingWindow(self.ticks, at)
-        joins = self.ticks.n == CAP  # these ticks are about to be joined: nothing can wait
         waiting = begun, dict(self.ticks.marks)
         for state in self.shown:
             if not joins and state.may_wait(window):
