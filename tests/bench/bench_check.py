@@ -41,14 +41,18 @@ TAGS = (
 )  # fmt: skip
 
 
+def values_of(scalars: int) -> np.ndarray:
+    """(steps, tags) what both logs hold."""
+    draw = np.random.default_rng(5)
+    return np.abs(draw.normal(0.1, 0.01, (scalars // len(TAGS), len(TAGS))))
+
+
 def write_jsonl(folder: Path, scalars: int) -> Path:
     """A verl-like file logger's log of so many scalars."""
     run = folder / "jsonl" / "run"
     run.mkdir(parents=True)
-    draw = np.random.default_rng(5)
     with (run / "metrics.jsonl").open("w") as file:
-        for step in range(1, scalars // len(TAGS) + 1):
-            values = np.abs(draw.normal(0.1, 0.01, len(TAGS))).tolist()
+        for step, values in enumerate(values_of(scalars).tolist(), 1):
             row = {"step": step, "data": dict(zip(TAGS, values, strict=True)), "timestamp": 1.7636e9 + step}
             file.write(json.dumps(row) + "\n")
     return folder / "jsonl"
@@ -58,7 +62,8 @@ def write_events(folder: Path, scalars: int) -> Path:
     """The same as an event file."""
     run = folder / "events" / "run"
     run.mkdir(parents=True)
-    (run / "events.out.tfevents.1763600000.node7.991.0").write_bytes(simple_file(scalars // len(TAGS), TAGS))
+    data = simple_file(scalars // len(TAGS), TAGS, 1, values_of(scalars))
+    (run / "events.out.tfevents.1763600000.node7.991.0").write_bytes(data)
     return folder / "events"
 
 

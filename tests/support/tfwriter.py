@@ -232,9 +232,12 @@ def _values(steps: int, tags: Sequence[str], seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((steps, len(tags))).astype(np.float32)
 
 
-def simple_file(steps: int, tags: Sequence[str] = TAGS, first: int = 0) -> bytes:
-    """One simple_value an event, each step's tags in order."""
-    return version() + b"".join(_simple_steps(range(first, first + steps), tags, _values(steps, tags)))
+def simple_file(
+    steps: int, tags: Sequence[str] = TAGS, first: int = 0, values: np.ndarray | None = None
+) -> bytes:
+    """One simple_value an event, each step's tags in order; `values` (steps, tags) are noise unless given."""
+    values = _values(steps, tags) if values is None else values
+    return version() + b"".join(_simple_steps(range(first, first + steps), tags, values))
 
 
 def shuffled_file(steps: int, tags: Sequence[str] = TAGS) -> bytes:
