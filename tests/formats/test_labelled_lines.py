@@ -96,6 +96,23 @@ def test_a_bar_that_is_drawn_again_is_one_point() -> None:
     assert read(text) == [(k, {"reward": k / 2}) for k in range(2, 12, 2)]
 
 
+def test_bars_of_epochs_are_counted_on() -> None:
+    """Each begins again where the last one was full; one that was stopped short is another attempt."""
+    bar = " {}0%|▏ | {}/10 [00:03<00:10, 1.2it/s, loss={}.5]\r"
+    full = [bar.format(k, k, k + epoch) for epoch in range(3) for k in range(0, 11, 5)]
+    assert [step for step, _ in read("".join(full))] == [0, 5, 10, 10, 15, 20, 20, 25, 30]
+    short = [bar.format(k, k, k + epoch) for epoch in range(2) for k in (1, 2, 3)]
+    assert [step for step, _ in read("".join(short))] == [1, 2, 3, 1, 2, 3]
+
+
+def test_a_tree_below_a_counter_is_read() -> None:
+    """Its branches are no border of a box."""
+    text = "".join(f"Iteration {k}:\n  ├─ reward: {k}.5\n  └─ kl: 0.{k}\n" for k in range(1, 6))
+    assert sorted(read(text), key=lambda row: (row[0], *row[1])) == [
+        row for k in range(1, 6) for row in ((k, {"kl": k / 10}), (k, {"reward": k + 0.5}))
+    ]
+
+
 KERAS = "".join(
     f"Epoch {k}/9\n"
     + "".join(f"{b}/2 ━━━━ 0s {b}ms/step - accuracy: 0.1 - loss: 0.{b}\b\b\b\r" for b in (1, 2))
@@ -323,6 +340,14 @@ def test_a_line_without_its_end_is_not_read() -> None:
     data = b"".join(b"step %d loss: 0.%d25\n" % (k, k) for k in range(1, 9))
     batch = read_whole(FORMAT, MemFile("a.log", data + b"step 9 loss: 0.9"))
     assert batch.step.tolist() == list(range(1, 9)) and "torn-tail" in {each.code for each in batch.problems}
+
+
+def test_a_dictionary_behind_a_counter_is_none_of_the_trainer() -> None:
+    """Hugging Face's Trainer adds its epoch to each row; a loop of one's own says its step before it."""
+    own = "".join(f"Episode {k}: {{'reward': {k}.5, 'loss': 0.{k}}}\n" for k in range(1, 9)).encode()
+    known = REGISTRY.recognise("a.log", own)
+    assert known is not None and known.name == "labelled"
+    assert len(read_whole(known, MemFile("a.log", own)).step) == 16
 
 
 def test_proper_formats_are_asked_first() -> None:

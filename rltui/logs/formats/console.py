@@ -171,7 +171,8 @@ _METRICS = tuple(
     for pattern in (
         rb"step:-?\d{1,19} - [^\s:]+:-?[\w.]",  # veRL
         rb"Step \d{1,19} \| \S+:-?[\dni]",  # torchtune
-        rb"\{'(?:loss|eval_loss|reward|eps)': ",  # Hugging Face Trainer; eps: PPO of TRL
+        # Hugging Face Trainer; eps: PPO of TRL. It adds its epoch, and how long it took at the end.
+        rb"\{'(?:loss|eval_loss|reward|eps)': [^{}\n]{1,8000}'(?:epoch|train_runtime)': ",
         # A dictionary that names its step.
         rb"\{'[^'{}\n]{1,100}': '?-?\d[^{}\n]{0,4000}\b(?:global_)?step': ?'?\d",
         rb'\{"[^"{}\n]{1,100}": ?-?\d[^{}\n]{0,4000}\b(?:global_)?step": ?\d',

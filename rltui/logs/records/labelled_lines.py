@@ -130,10 +130,13 @@ class LabelledLines:
     def _place(self, counters: Sequence[Counter], role: str) -> int:
         """The step of a line: its finest counter, counted on where that begins again for each of the next."""
         fine, coarse = counters[0], tuple(each.value for each in counters[1:])
-        if not coarse:
+        if not coarse and not fine.total:
             return fine.value
         before, added = self._last.get((role, fine.name), ((fine.value, *coarse), 0))
-        if fine.value < before[0] and len(before) == len(coarse) + 1 and coarse > before[1:]:
-            added += before[0] + (fine.value == 0)
+        if fine.value < before[0] and len(before) == len(coarse) + 1:
+            if coarse > before[1:]:
+                added += fine.total or before[0] + (fine.value == 0)
+            elif not coarse and before[0] == fine.total:  # a bar for each epoch, of as many batches
+                added += fine.total
         self._last[role, fine.name] = ((fine.value, *coarse), added)
         return fine.value + added

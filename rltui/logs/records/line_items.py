@@ -44,7 +44,7 @@ _QUOTED = re.compile(rf"""(['"])({NUMBER})\1""")
 _BRACES = str.maketrans("{}", "  ")
 # tqdm: what stands before the bar, n/total, times and rate, what `set_postfix` adds, what comes after.
 _BAR = re.compile(
-    r"(?P<before>.{0,2000}?):? *\d{1,3}%\|[^|]{0,500}\| *(?P<count>\d{1,12})/\d{1,12} "
+    r"(?P<before>.{0,2000}?):? *\d{1,3}%\|[^|]{0,500}\| *(?P<count>\d{1,12})/(?P<total>\d{1,12}) "
     r"\[[^\]<]{1,20}<[^,\]]{1,20}, ?[^,\]]{1,40}(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
     r"(?P<after>.*)"
 )
@@ -76,7 +76,7 @@ class Words:
         """A role in front of a line, one of the groups."""
         role = "|".join(sorted(map(re.escape, self.roles), key=len, reverse=True))
         return re.compile(
-            rf"(?:\[({role})\]|\| ?({role}) ?(?=\|)"
+            rf"(?:\[({role})\]|\| ?({role}) *(?=\|)"
             rf"|({role})(?: ?[-|>](?= )|:(?= +[^\W\d])|\s{{2,}}(?=[^\W\d])))[\s|:>-]*",
             re.IGNORECASE,
         )
@@ -132,6 +132,7 @@ class Counter(NamedTuple):
 
     name: str
     value: int
+    total: int = 0  # of a progress bar
 
 
 class Line(NamedTuple):
@@ -162,7 +163,12 @@ def _of_bar(bar: re.Match[str]) -> Line:
     counters, numbers, _, role = _labelled(f"{bar['before']}  {bar['postfix'] or ''}".strip())
     if not numbers:
         return NOTHING
-    return Line(_ranked([*counters, Counter(BAR, int(bar["count"]))]), numbers, whole=True, role=role)
+    return Line(
+        _ranked([*counters, Counter(BAR, int(bar["count"]), int(bar["total"]))]),
+        numbers,
+        whole=True,
+        role=role,
+    )
 
 
 def _labelled(text: str) -> Line:

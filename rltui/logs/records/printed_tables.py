@@ -17,6 +17,8 @@ from rltui.logs.records.record_keys import compared, log_keys
 _SIDES = "│┃║|"
 _OPENED = "╭┌╔┏╒├╞╟╠┡┢┣┠"  # first of a line within a box, or above one
 _CLOSED = "╰└╚┗╘"
+_ENDS = "╮┐╗┓╕┤╢╡╣┨┩┪┫╯┘╝┛╛─═━"  # last of such lines
+_BRANCHES = "├└│╰─ "  # before what a tree holds
 _STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
 _CELLS = re.compile(r"[│┃║|]|\s{2,}")
 _RULE = re.compile(r"-{3,}(?: +-{3,})*")
@@ -52,10 +54,10 @@ class PrintedTables:
             return None, text
         if first in _SIDES and text[-1] in _SIDES:
             return self._of_box(text)
-        if first in _OPENED:
-            return None, ""
-        if first in _CLOSED:
-            return self._end(), ""
+        if first in _OPENED or first in _CLOSED:
+            if text[-1] not in _ENDS:
+                return self._end(), text.lstrip(_BRANCHES)
+            return (self._end() if first in _CLOSED else None), ""
         if first == "{" and "}" not in text:
             ended = self._end()
             self._braced = True
