@@ -92,13 +92,12 @@ def test_the_pane_says_what_is_whose() -> None:
 def test_without_a_driver_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is opened, imported or said; with one but without the extra one line says what brings it."""
     monkeypatch.setattr(nvml, "has_driver", lambda: False)
-    monkeypatch.setattr("rltui.node.node_thread.has_driver", lambda: False)
     assert open_driver() is None
     thread = NodeThread()
     thread.look(wanted=True)
     assert thread.wait(20)
     assert (thread.reading, thread.error) == (None, "")
-    monkeypatch.setattr("rltui.node.node_thread.has_driver", lambda: True)
+    monkeypatch.setattr(nvml, "has_driver", lambda: True)
     monkeypatch.setitem(sys.modules, "pynvml", None)
     thread = NodeThread()
     thread.look(wanted=True)
