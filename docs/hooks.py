@@ -18,6 +18,7 @@ from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.demo import recording
 from rltui.demo.replay import Replay
+from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
 from rltui.panes.metric_explanation import metric_card
 from rltui.rules.load import rulebook
@@ -119,7 +120,7 @@ def _glossary(pane: Pane) -> str:
 
 
 def _entry(metric: Metric) -> list[str]:
-    card = metric_card(metric)
+    card = metric_card(GlossaryEntry(metric.id, metric))
     unit = UNITS.get(metric.unit, metric.unit)
     lines = [f"## {metric.title} {{ #{_anchor(metric.id)} }}", ""]
     lines += [f"`{metric.id}` · {unit} · {DIRECTIONS[metric.direction]}", "", metric.meaning, ""]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import NamedTuple
 
 from rltui.config import Config
-from rltui.data.metric import Metric
 from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.definitions import definitions, plain
 from rltui.metrics.frameworks.load import Frameworks
 from rltui.metrics.frameworks.model import Framework
 from rltui.metrics.frameworks.patterns import is_wild
+from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 
@@ -21,49 +20,12 @@ MIN_LAST_PART = 5  # characters of a bare name that is looked for behind section
 NEAREST = 5  # names that are offered for one that is not known
 
 
-class Explanation(NamedTuple):
-    """One meaning of a key.
-
-    `framework` is the label of the only framework that means this by it, None where several do (`frameworks`
-    has them all) or where the key is a canonical id. `unit` is that of the value as written.
-    """
-
-    key: str
-    metric: Metric
-    framework: str | None = None
-    frameworks: tuple[str, ...] = ()
-    pattern: str = ""  # the name as the framework's file has it
-    pane: str = ""
-    unit: str = ""
-    part: str = ""
-    held_out: bool = False
-    older: bool = False  # only older releases write it
-    caveat: str = ""
-    scale: float = 1.0
-    offset: float = 0.0
-
-    @property
-    def canonical(self) -> str:
-        """The canonical id."""
-        return self.metric.id
-
-    @property
-    def title(self) -> str:
-        """The title of the metric."""
-        return self.metric.title
-
-    @property
-    def aliases(self) -> dict[str, list[str]]:
-        """Framework label -> the names that it writes for this metric."""
-        return dict(catalogue().frameworks.aliases.get(self.canonical, {}))
-
-
 def explain(
     key: str,
     framework: str | None = None,
     shipped: Catalogue | None = None,
     config: Config | None = None,
-) -> list[Explanation]:
+) -> list[GlossaryEntry]:
     """All that `key` may mean, what most frameworks mean first; empty where nobody writes such a name.
 
     `key` is a name as any framework writes it, a canonical id, or a family of names (`clip_ratio/*`), of
@@ -74,11 +36,7 @@ def explain(
     if config is not None:
         name = MetricNames(framework, config, known).name(key)
         if name.metric is not None and name.framework is None and not name.guessed:
-            return [
-                Explanation(
-                    key, name.metric, pane=name.pane, unit=name.unit, part=name.part, caveat=name.caveat
-                )
-            ]
+            return [GlossaryEntry(key, name.metric, pane=name.pane, unit=name.unit, caveat=name.caveat)]
     metric = known.metrics.get(key)
     chosen = known.frameworks.get(framework) if framework is not None else None
     if chosen is not None:
@@ -87,7 +45,7 @@ def explain(
             if (found := _explained_by(chosen, sample, names)) is not None:
                 return [found._replace(key=key, framework=chosen.label)]
     if metric is not None or framework is not None:
-        return [Explanation(key, metric)] if metric is not None else []
+        return [GlossaryEntry(key, metric)] if metric is not None else []
     meanings = [
         meaning
         for each in known.frameworks
@@ -97,7 +55,7 @@ def explain(
         members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
         found_by_pattern = [each._replace(key=key) for each in explain(_sample(key), None, known)]
         found_members = [each for name in members for each in explain(name, None, known)]
-        by_metric: dict[str, Explanation] = {}
+        by_metric: dict[str, GlossaryEntry] = {}
         for each in (*found_by_pattern, *found_members):
             by_metric.setdefault(each.canonical, each)
         return list(by_metric.values())
@@ -107,7 +65,7 @@ def explain(
     return written or _by_last_part(key, known) or _by_words(key, known)
 
 
-def _by_last_part(key: str, known: Catalogue) -> list[Explanation]:
+def _by_last_part(key: str, known: Catalogue) -> list[GlossaryEntry]:
     """What a name means that frameworks write with a section in front, where they mean one thing by it."""
     if "/" in key or len(key) < MIN_LAST_PART:
         return []
@@ -119,11 +77,11 @@ def _by_last_part(key: str, known: Catalogue) -> list[Explanation]:
     return [found[0]._replace(key=key, framework=None, frameworks=labels, caveat="")]
 
 
-def _by_words(key: str, known: Catalogue) -> list[Explanation]:
+def _by_words(key: str, known: Catalogue) -> list[GlossaryEntry]:
     """What people mean by words of theirs: `value loss`, `KL penalty`, `grad norm`."""
     named = [known.metrics[id_] for id_ in definitions().metrics(key) if id_ in known.metrics]
     if named:
-        return [Explanation(key, metric) for metric in named]
+        return [GlossaryEntry(key, metric) for metric in named]
     written = plain(key).replace(" ", "_")
     return [each._replace(key=key) for each in explain(written, None, known)] if written != key else []
 
@@ -140,7 +98,7 @@ def _names(label: str, shipped: Catalogue) -> MetricNames:
 
 def _explained_by(
     framework: Framework, key: str, names: MetricNames, *, own_names: bool = False
-) -> Explanation | None:
+) -> GlossaryEntry | None:
     """What one framework means by the key; with `own_names`, only by names of its own file."""
     found = framework.find(key)
     if found is None or (own_names and not framework.owns(found.pattern)):
@@ -148,14 +106,13 @@ def _explained_by(
     name: MetricName = names.name(key)
     if name.metric is None or name.guessed:
         return None
-    return Explanation(
+    return GlossaryEntry(
         key=key,
         metric=name.metric,
         frameworks=(framework.label,),
         pattern=found.pattern,
         pane=name.pane,
         unit=name.unit,
-        part=name.part,
         held_out=name.held_out,
         older=found.entry.older,
         caveat=name.caveat,
@@ -164,9 +121,9 @@ def _explained_by(
     )
 
 
-def _grouped(found: Sequence[Explanation], known: Frameworks) -> list[Explanation]:
+def _grouped(found: Sequence[GlossaryEntry], known: Frameworks) -> list[GlossaryEntry]:
     """Frameworks that mean the same as one explanation, the meaning of the most first."""
-    meanings: dict[tuple[object, ...], list[Explanation]] = {}
+    meanings: dict[tuple[object, ...], list[GlossaryEntry]] = {}
     for each in found:
         meaning = (each.canonical, each.unit, each.scale, each.offset, each.held_out)
         meanings.setdefault(meaning, []).append(each)

@@ -1,4 +1,4 @@
-"""A glossary entry laid out for people (wrapped text) and for programs (a JSON object)."""
+"""What a key means, laid out for people (wrapped text) and for programs (a JSON object)."""
 
 from __future__ import annotations
 
@@ -21,29 +21,36 @@ class JudgedBy(NamedTuple):
 
 
 class GlossaryEntry(NamedTuple):
-    """All that is known of one key: its metric, and how frameworks and rules refer to it.
+    """One meaning of a key: its metric, and how frameworks and rules refer to it.
 
     `framework` is the label of the only framework that means this by the key, None for a canonical id and
     where several do (`frameworks` has them all). `unit` is that of the values as written, `scale` and
     `offset` bring them to the metric's own (`value * scale + offset`). `held_out`: evaluation writes it.
-    `aliases` are names by framework label; `titles` are those of the metrics in `check_next`, by id.
+    `aliases` are names by framework label; `titles` are those of the metrics in `check_next`, by id; both,
+    `writer` and `rules` are filled in by who shows the entry.
     """
 
     key: str
     metric: Metric
     framework: str | None = None
     frameworks: tuple[str, ...] = ()
+    pattern: str = ""  # the name as the framework's file has it
     pane: str = ""
     unit: str = ""
     scale: float = 1.0
     offset: float = 0.0
     held_out: bool = False
-    older: bool = False
+    older: bool = False  # only older releases write it
     caveat: str = ""
     writer: tuple[str, str] | None = None  # the framework's title, and what holds for all that it writes
     rules: tuple[JudgedBy, ...] = ()
     aliases: Mapping[str, Sequence[str]] | None = None
     titles: Mapping[str, str] | None = None
+
+    @property
+    def canonical(self) -> str:
+        """The canonical id of the metric."""
+        return self.metric.id
 
     def as_json(self) -> dict[str, object]:
         """The fields that other programs rely on; new ones come at the end."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rltui.config import Config
-from rltui.data.metric import Metric
 from rltui.metrics import MetricName
 from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.explain_key import explain
@@ -24,18 +23,14 @@ from rltui.rules.user_rules import condition, matches, user_rule_id
 from rltui.text import clean
 
 
-def metric_card(
-    metric: Metric, key: str = "", framework: str | None = None, config: Config | None = None
-) -> GlossaryEntry:
-    """The card of a metric as `framework` (a label) writes it: the rules that judge it, its other names."""
-    metrics = glossary().metrics
-    writer = frameworks().get(framework) if framework is not None else None
-    return GlossaryEntry(
-        key=clean(key or metric.id),
-        metric=metric,
-        framework=framework,
+def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryEntry:
+    """An entry with what its framework writes otherwise, the rules that judge the metric, its other names."""
+    metrics, metric = glossary().metrics, entry.metric
+    writer = frameworks().get(entry.framework) if entry.framework is not None else None
+    return entry._replace(
+        key=clean(entry.key),
         writer=(writer.title, writer.caveat) if writer is not None and writer.caveat else None,
-        rules=(*_own(metric.id, key, config), *_rules(metric.id, framework)),
+        rules=(*_own(metric.id, entry.key, config), *_rules(metric.id, entry.framework)),
         aliases=frameworks().aliases.get(metric.id, {}),
         titles={name: metrics[name].title for name in metric.check_next if name in metrics},
     )
@@ -43,26 +38,17 @@ def metric_card(
 
 def metric_cards(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
     """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
-    return [
-        metric_card(found.metric, key, found.framework, config)._replace(
-            frameworks=found.frameworks,
-            pane=found.pane,
-            unit=found.unit,
-            scale=found.scale,
-            offset=found.offset,
-            held_out=found.held_out,
-            older=found.older,
-            caveat=found.caveat,
-        )
-        for found in explain(key, framework, config=config)
-    ]
+    return [metric_card(found._replace(key=key), config) for found in explain(key, framework, config=config)]
 
 
 def metric_card_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
     """The card of a tag of a run; None where the glossary does not know what it is."""
     if name.metric is None:
         return None
-    return metric_card(name.metric, name.tag, name.framework, config)._replace(
+    entry = GlossaryEntry(
+        name.tag,
+        name.metric,
+        name.framework,
         pane=name.pane,
         unit=name.unit,
         scale=name.scale,
@@ -70,6 +56,7 @@ def metric_card_of_name(name: MetricName, config: Config | None = None) -> Gloss
         held_out=name.held_out,
         caveat=name.caveat,
     )
+    return metric_card(entry, config)
 
 
 class FindingCard(NamedTuple):

@@ -99,5 +99,5 @@ def test_a_snippet_can_be_pasted(own: Path) -> None:
     assert names.problems == ()
     assert all(names.name(tag).recognised for tag in tags)
     assert names.name("actor/my_metric").pane == "policy"
-    assert explain("zorkmid", config=config)[0].title == "Zorkmid"
+    assert explain("zorkmid", config=config)[0].metric.title == "Zorkmid"
     assert explain("zorkmid") == []
