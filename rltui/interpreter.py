@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 
 _M_ARENA_MAX = -8  # glibc, malloc.h
+_MOST_LOOKED_THROUGH = 1_000_000  # objects; 300 ms
 
 
 def prepare_start() -> None:
@@ -87,13 +88,26 @@ def share_memory_arena() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
+def keep_what_is_there() -> None:
+    """Look for no garbage among what there is, until `release_memory`. Call while much is read that stays.
+
+    A full collection among 3,000 runs takes 0.8 s in which no key is answered, among 10,000 nearly 3 s. What
+    becomes garbage while they are read are 5 kB a run.
+    """
+    gc.freeze()
+
+
 def release_memory() -> None:
     """Return free memory to the system (glibc; elsewhere nothing happens).
 
-    After 1.8 million points of history, 72 instead of 124 MB stay resident.
+    After 1.8 million points of history, 72 instead of 124 MB stay resident. Later collections spare what is
+    left, and this one does where there is so much that keys would wait.
     """
     import ctypes
 
+    if gc.get_freeze_count() < _MOST_LOOKED_THROUGH:
+        gc.unfreeze()
     gc.collect()
+    gc.freeze()
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

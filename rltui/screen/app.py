@@ -305,7 +305,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             head = shown.header(self.session, state, view)
             words += f"{head.job_text}{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
-        self._memory_held |= loading is not None
+        if loading is not None:
+            self._memory_held = True
+            interpreter.keep_what_is_there()
         self._release_memory()
         if words != self._clock_words or loading != state.loading:
             self._clock_words = words

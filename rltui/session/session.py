@@ -237,6 +237,11 @@ class Session:
         return self._standings[1]
 
     @property
+    def standings(self) -> Mapping[str, Standing]:
+        """Where each run stands beside its sister runs, as far as `judge_sisters` has found it."""
+        return self._standings[1]
+
+    @property
     def judging_sisters(self) -> bool:
         """Whether `judge_sisters` has more to do."""
         return self._judging is not None
