@@ -81,6 +81,21 @@ def test_what_waits_is_evaluated_before_ticks_are_joined(stagger: int) -> None:
     assert past[0] and past[0] == past[1]
 
 
+def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
+    """A value that fell farther below its range than it lay above is the worst, in any pieces."""
+    rule = rulebook().rules["ppl-ratio-off"]
+    values = np.repeat((1.0, 1.3, 0.2, 1.3), 20)
+    steps = np.arange(len(values))
+    for size in (len(steps), 1):
+        judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(shown=(rule,)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for at in range(0, len(steps), size):
+                judged.feed(steps[at : at + size], values[at : at + size])
+        episode = judged.shown[0].episode
+        assert episode is not None
+        assert (episode.worst, episode.since_step) == (0.2, 20)
+
+
 @pytest.mark.parametrize("every", [1, 2, 3])
 def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
     """Levels, noise, extremes and trends of all moments at once are, to the bit, those of each alone."""

@@ -28,6 +28,7 @@ class Episode:
     seen: int  # serial number of the last tick at which it held
     recovery: float = np.nan  # of a latched rule: the level that is back to normal
     worst: float = np.nan  # the value farthest beyond the limit
+    beyond: float = np.nan  # how far that is, as its kind counts
     worst_step: int = 0
     firing: bool = False
     resolved_step: int | None = None
@@ -93,11 +94,13 @@ class RuleState:
             limit, begun = float(states.limit[first]), self._serial(window, first)
             episode = self.episode = Episode(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
         episode.value, episode.seen = float(states.value[last]), serial
-        held = states.value[first : last + 1]
-        worst = first + int(np.argmax(held) if states.upward else np.argmin(held))
-        found = float(states.value[worst])
-        if np.isnan(episode.worst) or (found > episode.worst if states.upward else found < episode.worst):
-            episode.worst, episode.worst_step = found, int(ticks.last[int(window.at[worst])])
+        beyond = states.beyond
+        if beyond is None:
+            beyond = states.value if states.upward else -states.value
+        worst = first + int(np.argmax(beyond[first : last + 1]))
+        if np.isnan(episode.beyond) or beyond[worst] > episode.beyond:
+            episode.beyond, episode.worst = float(beyond[worst]), float(states.value[worst])
+            episode.worst_step = int(ticks.last[int(window.at[worst])])
         if states.recovery is not None:
             back = states.recovery[first : last + 1]  # the level farthest from the bad side counts
             episode.recovery = float(

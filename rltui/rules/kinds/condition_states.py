@@ -30,6 +30,7 @@ class ConditionStates:
     surely: Floats | None = (
         None  # what the value is at least (at most, if upward), by its error; None: itself
     )
+    beyond: Floats | None = None  # how far the value is on the bad side; None: as the value, or its negative
     before: Floats | None = None  # the level that is compared with; None: that of the ticks before it began
 
 

@@ -61,9 +61,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         off &= level <= high - margin * np.abs(high)
         limit = high if low is None else np.where(level < low, low, high)
         upward = low is None or not (level < low).all()
-    return ConditionStates(
-        on, off, level, np.full(len(window), limit), first_of(window, beyond, length), upward
-    )
+    far = None if low is None or high is None else np.maximum(low - level, level - high)
+    began = first_of(window, beyond, length)
+    return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
 
 
 def _may_hold(rule: Rule, window: RollingWindow, length: int, absolute: bool) -> bool:
