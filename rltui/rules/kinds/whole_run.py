@@ -32,7 +32,7 @@ from rltui.rules.kinds.condition_states import Bools, ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, QUIETEST, RunMeans
+from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
 from rltui.rules.series.ticks import Floats, Ints
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
@@ -72,14 +72,16 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     if means is not None:
         fell, sigmas = means.falls(), rule.number("sigmas", SIGMAS)
         quiet = bool(rule.number("own_noise", 0.0))
-        nearly = sigmas * (QUIETEST if quiet else 1.0)
-        rows = np.flatnonzero(means.deepest > nearly * means.least)
+        deepest = (fell * means.pairs.most).max(axis=1) if quiet else means.deepest
+        rows = np.flatnonzero(deepest > sigmas * means.least)
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
-            beyond = fell[row] > sigmas * error
+            beyond = near = fell[row] > sigmas * error
+            if quiet and (fell[row] * means.pairs.most > sigmas * error).any():
+                near = beyond | (means.by_own_noise(row) > sigmas * error)
             lost: dict[int, tuple[float, float]] = {}
-            for length in distinct(means.pairs.now[fell[row] > nearly * error]).tolist():
+            for length in distinct(means.pairs.now[near]).tolist():
                 levels = _lost(rule, means, row, length, error)
                 if levels is not None:
                     lost[length] = levels

@@ -92,6 +92,8 @@ class Pairs:
         self.now_at, self.before_at = now[fits], before[fits]  # (p,) of LENGTHS
         self.now, self.before = LENGTHS[self.now_at], LENGTHS[self.before_at]
         self.error = np.sqrt(1 / self.now + 1 / self.before)  # of a difference of their means
+        # Times that a difference may be larger beside it where the newest ticks are as quiet as may count.
+        self.most = self.error / np.sqrt(QUIETEST**2 / self.now + 1 / self.before)
 
 
 def _is_newest(length: Ints, ticks: Ints | int) -> NDArray[np.bool_]:
@@ -142,6 +144,8 @@ class RunMeans:
         self._smooth: dict[int, Floats] = {}
         self._squares: dict[int, Floats] = {}
         self._levels: dict[int, Levels] = {}
+        self._changed: dict[int, Floats] = {}
+        self._quiet: dict[int, tuple[Floats, Floats]] = {}
         self._around: dict[tuple[int, int], tuple[float, float]] = {}
 
     @cached_property
@@ -246,11 +250,20 @@ class RunMeans:
 
     def quiet(self, row: int) -> tuple[Floats, Floats]:
         """(pairs,) squares by which newest ticks are quieter than the run, and those before them louder."""
+        found = self._quiet.get(row)
+        if found is None:
+            found = self._quiet[row] = self._quieter(row)
+        return found
+
+    def by_own_noise(self, row: int) -> Floats:
+        """(pairs,) `falls` at a moment where the newest ticks count by their own noise."""
+        pairs, (now, before) = self.pairs, self.quiet(row)
+        found: Floats = self.falls()[row] * pairs.error / np.sqrt(now / pairs.now + before / pairs.before)
+        return found
+
+    def _quieter(self, row: int) -> tuple[Floats, Floats]:
         pairs, end = self.pairs, int(self.ticks[row])
-        change = np.diff(self._values[:end])
-        if usual := NORMAL * median(np.abs(change)):
-            change = np.clip(change, -JUMP * usual, JUMP * usual)
-        squares = np.concatenate((np.zeros(1), np.cumsum(np.square(change))))  # before each position
+        squares = self._changes(int(_SCALES_AT[_SCALES_AT.searchsorted(end, "right") - 1]))
         half = end // 2
         level = (squares[end - 1] - squares[half]) / (end - 1 - half)
         if not level:
@@ -262,6 +275,16 @@ class RunMeans:
         before = (squares[middle - 1] - squares[begin]) / np.maximum(middle - 1 - begin, 1) / level
         surely = now * np.square(1 + DOUBT / np.sqrt(pairs.now))
         return np.clip(surely, QUIETEST**2, 1.0), np.maximum(before, 1.0)
+
+    def _changes(self, scale: int) -> Floats:
+        """(n,) sums of squared differences before each position, cut by what is usual among so many ticks."""
+        found = self._changed.get(scale)
+        if found is None:
+            change = np.diff(self._values)
+            if usual := NORMAL * median(np.abs(change[(scale - 1) // 2 : scale - 1])):
+                change = np.clip(change, -JUMP * usual, JUMP * usual)
+            found = self._changed[scale] = np.concatenate((np.zeros(1), np.cumsum(np.square(change))))
+        return found
 
     def significant(self, row: int, quiet: bool = False) -> Floats:
         """(pairs,) errors by which the newest ticks lie below those before; `quiet`: by their own noise."""
