@@ -82,6 +82,11 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def in_sentence(title: str) -> str:
+    """A title as words among others: its first letter small, unless it is an acronym such as `KL`."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
 def head(text: str, width: int) -> str:
     """The longest beginning of a text that fits in `width` cells."""
     if text.isascii():

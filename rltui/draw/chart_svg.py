@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
-from rltui.draw.themes import ANSI, Theme
+from rltui.draw.themes import Theme, color_of
 
 WIDTH, HEIGHT = 720, 300  # pixels of a chart
 FONT = 13.0  # pixels
@@ -25,12 +25,6 @@ LETTER = 7.0  # pixels of a letter, usually
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 66.0, 34.0  # pixels round the plot
 
 Point: TypeAlias = tuple[float, float]
-
-# The sixteen colours of xterm, for themes that leave the choice to the terminal.
-XTERM = (
-    "#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
-    "#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,18 +80,6 @@ class Label(NamedTuple):
 
 
 Shape: TypeAlias = Path | Label
-
-
-def color_of(role: str, theme: Theme) -> str:
-    """The colour of a role as `#rrggbb`, whatever the theme leaves to the terminal."""
-    color = theme.colors.get(role, "default")
-    if color.startswith("#"):
-        return color
-    if color in ANSI:
-        return XTERM[ANSI.index(color)]
-    if role == "background":
-        return "#101216" if theme.dark else "#ffffff"
-    return "#d8dee9" if theme.dark else "#20242c"
 
 
 def shapes_of(

@@ -29,6 +29,11 @@ ANSI = tuple(
     for prefix in ("", "bright_")
     for name in ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 )
+# The sixteen colours of xterm, for themes that leave the choice to the terminal.
+XTERM = (
+    "#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
+    "#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,18 @@ PLAIN = Theme(
         "band": frozenset({"dim"}),
     },
 )
+
+
+def color_of(role: str, theme: Theme) -> str:
+    """The colour of a role as `#rrggbb`, whatever the theme leaves to the terminal."""
+    color = theme.colors.get(role, "default")
+    if color.startswith("#"):
+        return color
+    if color in ANSI:
+        return XTERM[ANSI.index(color)]
+    if role == "background":
+        return "#101216" if theme.dark else "#ffffff"
+    return "#d8dee9" if theme.dark else "#20242c"
 
 
 def shipped_folder() -> Path:

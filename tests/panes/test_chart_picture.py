@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from rltui.draw.chart_svg import ChartPicture, Label, Path, as_png, color_of, pictures_svg, shapes_of
-from rltui.draw.themes import load_themes
+from rltui.draw.chart_svg import ChartPicture, Label, Path, as_png, pictures_svg, shapes_of
+from rltui.draw.themes import color_of, load_themes
 from rltui.panes.chart_picture import chart_picture
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import rows_of

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 
 from rltui.draw.cells import Line
-from rltui.draw.themes import ANSI, Theme
+from rltui.draw.themes import Theme, color_of
 from rltui.text import cell_width
 
 CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
@@ -23,16 +23,10 @@ _DRAWN = re.compile("[\u2500-\u2502\u2581-\u2588\u2800-\u28ff]")  # characters t
 # Column and row of the braille dots by bit.
 _DOTS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
 
-# The sixteen colours of xterm, for themes that leave the choice to the terminal.
-_XTERM = (
-    "#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
-    "#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
-)  # fmt: skip
-
 
 def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
     """A picture of `width` cells by as many lines as there are."""
-    background = _color("background", theme, "#101216" if theme.dark else "#ffffff")
+    background = color_of("background", theme)
     wide, high = width * CELL + 2 * MARGIN, len(lines) * ROW + 2 * MARGIN
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" '
@@ -51,7 +45,7 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
                 out.append(_ground(back, MARGIN + at * CELL, row, cell_width(text) * CELL, theme))
             shapes = _shapes(text, MARGIN + at * CELL, MARGIN + row * ROW)
             if shapes:
-                out.append(f'<path d="{shapes}" fill="{_fill(role, theme)}"/>')
+                out.append(f'<path d="{shapes}" fill="{color_of(role, theme)}"/>')
             for words in _WORDS.finditer(_DRAWN.sub(" ", text)):
                 x = MARGIN + (at + cell_width(text[: words.start()])) * CELL
                 out.append(_text(words.group(), x, y, role, theme))
@@ -60,7 +54,7 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
 
 
 def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
-    fill = _fill(role, theme)
+    fill = color_of(role, theme)
     bold = ' font-weight="bold"' if "bold" in theme.styles.get(role, ()) else ""
     # textLength keeps the columns where they are, whatever font the viewer has
     return (
@@ -92,20 +86,9 @@ def _box(x: float, y: float, wide: float, high: float) -> str:
     return f"M{x:.1f} {y:.1f}h{wide:.1f}v{high:.1f}h-{wide:.1f}z"
 
 
-def _fill(role: str, theme: Theme) -> str:
-    return _color(role, theme, "#d8dee9" if theme.dark else "#20242c")
-
-
 def _ground(back: str, x: float, row: int, wide: float, theme: Theme) -> str:
     """A background, as wide as its run or its whole line."""
     color = theme.backgrounds.get(back, "default")
     fill = color if color.startswith("#") else "#2b303b" if theme.dark else "#dfe3ea"
     y = MARGIN + row * ROW + 1
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{ROW}" fill="{fill}"/>'
-
-
-def _color(role: str, theme: Theme, fallback: str) -> str:
-    color = theme.colors.get(role, "default")
-    if color.startswith("#"):
-        return color
-    return _XTERM[ANSI.index(color)] if color in ANSI else fallback

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from rltui.panes.pane_list import PANES as OF_A_RUN
 from rltui.problem import Problem
-from rltui.text import clean
+from rltui.text import clean, in_sentence
 
 
 class KeyEvent(Protocol):
@@ -50,11 +50,6 @@ _MORE = {
 }
 
 
-def _in_a_row(title: str) -> str:
-    """A heading as words among others: its first letter small, unless it is an acronym."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
-
-
 BINDINGS: tuple[Bind, ...] = (
     Bind("up", ("up", "k"), "previous metric", MOVE),
     Bind("down", ("down", "j"), "next metric", MOVE),
@@ -87,7 +82,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("smoother", ("+", "="), "smooth charts more", LOOK),
     Bind("rougher", ("-",), "smooth charts less", LOOK),
     *(
-        Bind(f"pane:{pane.id}", (pane.key,), _in_a_row(pane.title) + _MORE.get(pane.id, ""), PANES,
+        Bind(f"pane:{pane.id}", (pane.key,), in_sentence(pane.title) + _MORE.get(pane.id, ""), PANES,
              hint="findings" if pane.id == "findings" else "")
         for pane in OF_A_RUN.values()
     ),

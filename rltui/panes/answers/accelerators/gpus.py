@@ -17,6 +17,7 @@ from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, F
 from rltui.panes.answers.recent_steps import F64
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.rules.series.robust_statistics import median
+from rltui.text import in_sentence
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -84,7 +85,7 @@ def gpu_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHI
     several = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
     facts = [Fact("GPUs", len(gpus), f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}{several}", plain=True)]
     facts += [
-        Fact(title, use, f"{_percent(use)} used during {_spoken(title)}", plain=True)
+        Fact(title, use, f"{_percent(use)} used during {in_sentence(title)}", plain=True)
         for title, use, _ in in_phases
     ]
     return Answer(
@@ -167,7 +168,7 @@ def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]
         said += f"; the least is {_name(least)}, {_percent(means[id(least)])}"
     waiting = max(in_phases, key=lambda one: one[2], default=None)
     if waiting is not None and waiting[2] >= IDLE:
-        said += f". GPUs idle {_percent(waiting[2])} during {_spoken(waiting[0])}"
+        said += f". GPUs idle {_percent(waiting[2])} during {in_sentence(waiting[0])}"
     return f"{said}."
 
 
@@ -247,7 +248,3 @@ def _name(gpu: _Gpu) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _spoken(title: str) -> str:
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title

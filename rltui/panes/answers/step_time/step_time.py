@@ -32,6 +32,7 @@ from rltui.panes.answers.recent_steps import (
 )
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.rules.series.robust_statistics import median, quantile
+from rltui.text import in_sentence
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -147,7 +148,7 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     for phase in waits:
         spent = float(phase.values.at(axis[last]).sum())
         notes.append(
-            f"{_spoken(phase.title)}: {format_share(spent / total)} of a step, while other phases run"
+            f"{in_sentence(phase.title)}: {format_share(spent / total)} of a step, while other phases run"
         )
     rest = any(between.values())
     sentence = _sentence(shares, total / count, busy / count, overlap, facts, bool(unknown))
@@ -510,12 +511,12 @@ def _sentence(
         longest, work, whole = named[0], format_seconds(busy), format_seconds(step)
         return (
             f"Phases run at the same time: {work} of work in a step of {whole}; "
-            f"the longest is {_spoken(longest.title)}, {format_seconds(longest.seconds)}."
+            f"the longest is {in_sentence(longest.title)}, {format_seconds(longest.seconds)}."
         )
     rest = next((share for share in shares if not share.named), None)
     if rest is not None and (not named or rest.share > max(0.5, named[0].share)):
         tail = (
-            f"; the longest named one is {_spoken(named[0].title)}, {format_share(named[0].share)}"
+            f"; the longest named one is {in_sentence(named[0].title)}, {format_share(named[0].share)}"
             if named
             else ""
         )
@@ -524,17 +525,12 @@ def _sentence(
     head, of = named[0], "a step" if step > 0 else "the logged time"
     tail = ""
     if len(named) > 1:
-        second = f"{_spoken(named[1].title)} {format_share(named[1].share)}"
+        second = f"{in_sentence(named[1].title)} {format_share(named[1].share)}"
         if head.share < DOMINANT:
-            first = f"{_spoken(head.title)} takes {format_share(head.share)}"
+            first = f"{in_sentence(head.title)} takes {format_share(head.share)}"
             return f"No phase dominates: {first}, {second} of {of}."
         tail = f"; {second}"
-    return f"The bottleneck is {_spoken(head.title)}: {format_share(head.share)} of {of}{tail}."
-
-
-def _spoken(title: str) -> str:
-    """A title inside a sentence: `KL` and keys as written stay."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() and title[:1].isupper() else title
+    return f"The bottleneck is {in_sentence(head.title)}: {format_share(head.share)} of {of}{tail}."
 
 
 def _notes(
