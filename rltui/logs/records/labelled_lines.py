@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rltui.logs.records.line_items import BAR, Counter, Line, items, words
+from rltui.logs.records.line_items import BAR, Counter, LabelledLine, items, words
 from rltui.logs.records.printed_tables import PrintedTables
 from rltui.logs.records.trainer_lines import ANSI, Step
 
@@ -74,7 +74,7 @@ class LabelledLines:
         shape = self._shapes.get((*(each.name for each in counters), *numbers))
         return bool(numbers) and shape is not None and shape.accepted
 
-    def _line(self, line: Line) -> Iterator[Step]:
+    def _line(self, line: LabelledLine) -> Iterator[Step]:
         counters, numbers, whole, role = line
         if self._heading and not numbers and whole and len(counters) == 1 and self._since <= _BELOW:
             name = counters[0].name

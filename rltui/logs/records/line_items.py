@@ -135,7 +135,7 @@ class Counter(NamedTuple):
     total: int = 0  # of a progress bar
 
 
-class Line(NamedTuple):
+class LabelledLine(NamedTuple):
     """What a line says. counters: the finest first; whole: it holds nothing else; role: begins its names."""
 
     counters: list[Counter]
@@ -144,10 +144,10 @@ class Line(NamedTuple):
     role: str = ""
 
 
-NOTHING = Line([], {}, whole=False)
+NOTHING = LabelledLine([], {}, whole=False)
 
 
-def items(text: str) -> Line:
+def items(text: str) -> LabelledLine:
     """The counters of a line, its numbers by name, and whether it holds nothing else."""
     if _DIGIT.search(text) is None:
         return NOTHING
@@ -156,14 +156,14 @@ def items(text: str) -> Line:
     return _labelled(text)
 
 
-def _of_bar(bar: re.Match[str]) -> Line:
+def _of_bar(bar: re.Match[str]) -> LabelledLine:
     """Of a progress bar: its description and what it adds; a line that was written behind it instead."""
     if _DIGIT.search(bar["after"]):
         return items(bar["after"].strip())
     counters, numbers, _, role = _labelled(f"{bar['before']}  {bar['postfix'] or ''}".strip())
     if not numbers:
         return NOTHING
-    return Line(
+    return LabelledLine(
         _ranked([*counters, Counter(BAR, int(bar["count"]), int(bar["total"]))]),
         numbers,
         whole=True,
@@ -171,7 +171,7 @@ def _of_bar(bar: re.Match[str]) -> Line:
     )
 
 
-def _labelled(text: str) -> Line:
+def _labelled(text: str) -> LabelledLine:
     known = words()
     if text[:1] == "(":
         text = RAY.sub("", text, count=1)
@@ -216,10 +216,10 @@ def _labelled(text: str) -> Line:
     rests = rests and _RESTS.fullmatch(text, end) is not None
     whole = rests and (labelled or bool(counters))
     found = _ranked(map(Counter, counters, counters.values())) if counters else []
-    return Line(found, numbers, whole, role)
+    return LabelledLine(found, numbers, whole, role)
 
 
-def line_of(numbers: Mapping[str, float]) -> Line:
+def line_of(numbers: Mapping[str, float]) -> LabelledLine:
     """The line that a whole table of names and numbers makes."""
     counters: dict[str, int] = {}
     others: dict[str, object] = {}
@@ -229,7 +229,7 @@ def line_of(numbers: Mapping[str, float]) -> Line:
             counters.setdefault(counter, int(value))
         else:
             others[name] = value
-    return Line(_ranked(map(Counter, counters, counters.values())), others, whole=True)
+    return LabelledLine(_ranked(map(Counter, counters, counters.values())), others, whole=True)
 
 
 def _ranked(counters: Iterable[Counter]) -> list[Counter]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from rltui.logs.records.line_items import Line, counter_of, line_of, words
+from rltui.logs.records.line_items import LabelledLine, counter_of, line_of, words
 from rltui.logs.records.record_keys import compared, log_keys
 
 _SIDES = "│┃║|"
@@ -44,7 +44,7 @@ class PrintedTables:
         self._braced = False  # within a dictionary
         self._headings: list[list[str]] = []  # names above columns, in each way that they may be cut apart
 
-    def feed(self, text: str) -> tuple[Line | None, str]:
+    def feed(self, text: str) -> tuple[LabelledLine | None, str]:
         """The table that ends before or with a line, and what of the line is still to be read.
 
         text: without blanks around it, not empty.
@@ -76,7 +76,7 @@ class PrintedTables:
             return None, ""
         return self._end() if self._ruled or self._braced or self._numbers else None, text
 
-    def of_columns(self, text: str) -> Line | None:
+    def of_columns(self, text: str) -> LabelledLine | None:
         """What a line of numbers says below a heading; None of any other line."""
         if not self._headings or _ROW.fullmatch(text) is None:
             return None
@@ -90,13 +90,14 @@ class PrintedTables:
 
     def note_heading(self, text: str) -> None:
         """Keep the names of a line without digits if numbers may follow below them, one of them a counter."""
-        if len(text) > _HEADING or not ("  " in text or "|" in text or "\t" in text or "," in text):
+        apart = "  " in text or "|" in text or "\t" in text or ("," in text and " " not in text)
+        if not apart or ":" in text or len(text) > _HEADING:
             return
         ways = [names for names in (_WIDE.split(text), text.replace("|", " ").split()) if _is_heading(names)]
         if ways and words().telling.search(text):
             self._headings = ways
 
-    def _of_box(self, text: str) -> tuple[Line | None, str]:
+    def _of_box(self, text: str) -> tuple[LabelledLine | None, str]:
         cells = [cell for each in _CELLS.split(text) if (cell := each.strip())]
         numbers = _pairs(cells)
         if not numbers and not self._numbers:
@@ -123,7 +124,7 @@ class PrintedTables:
             for name, number in numbers.items():
                 self._numbers.setdefault(name, number)
 
-    def _end(self) -> Line | None:
+    def _end(self) -> LabelledLine | None:
         numbers, self._numbers, self._ruled, self._braced = self._numbers, {}, False, False
         return line_of(numbers) if numbers else None
 
