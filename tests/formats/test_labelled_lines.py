@@ -250,6 +250,17 @@ def test_batches_of_epochs_are_counted_on() -> None:
     assert steps == list(range(12))
 
 
+def test_a_return_of_one_letter_is_found_in_its_colours() -> None:
+    """tdmpc2/common/logger.py colours each label, so that no word stands before the number."""
+    label = "\x1b[34m{}:\x1b[0m "
+    e, i, r, t = map(label.format, "EIRT")
+    text = "".join(
+        f" \x1b[34mtrain\x1b[0m   {e}{k}   {i}{k},000   {r}{k}.5   {t}0:00:09\n" for k in range(1, 6)
+    )
+    assert holds_metrics(text.encode())
+    assert read(text) == [(1000 * k, {"train/episode_reward": k + 0.5}) for k in range(1, 6)]
+
+
 def test_a_console_of_such_lines_is_recognised_behind_other_output(tmp_path: Path) -> None:
     """By its lines, not by its head."""
     lines = "".join(f"Episode {k}\tAverage Score: {k}.25\n" for k in range(1, 20))

@@ -122,7 +122,8 @@ def _split(line: str, delimiter: str) -> list[str]:
 def _number(cell: str) -> int | float | None:
     """The number in a cell; None for an empty cell and for text. `1_000` is text: trial ids look so."""
     try:
-        if cell.removeprefix("-").isdigit() and len(cell) < 20:
+        digits = cell.removeprefix("-")
+        if digits.isdigit() and len(digits) < 20:
             number = int(cell)
             return number if number or cell[0] != "-" else -0.0
         return None if "_" in cell else float(cell)
