@@ -6,6 +6,8 @@ import json
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands import rltui
 from tests.support.livelogs import write
 from tests.support.tfwriter import event, simple, version
@@ -19,6 +21,7 @@ def _broken(folder: Path, name: str, at: int, *, ended: float) -> None:
             "_timestamp": ended - (60 - step),
             "actor/pg_loss": float("nan") if step >= at else 1 / step,
             "actor/entropy": 1.0 + 0.01 * (step % 7),
+            "critic/score/mean": 0.2 + step / 100,
         }
         for step in range(1, 61)
     ]
@@ -56,3 +59,24 @@ def test_runs_that_stalled_together_are_told_with_their_host(tmp_path: Path) -> 
     assert (stall["runs"], stall["host"]) == (["run0", "run1", "run2"], "node17")
     clock = time.strftime("%H:%M", time.localtime(stall["since"]))
     assert f"3 runs stalled since {clock} on node17" in rltui("check", tmp_path / "logs").out
+
+
+def test_of_many_runs_that_are_fine_most_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check` tells of findings and stalls, then of some runs that are fine, and how many more there are."""
+    monkeypatch.setattr("rltui.cli.documents.check_report.MOST_FINE", 2)
+    for number in range(6):
+        ended = time.time() - 1000 if number == 2 else 1_600_000_000.0
+        _broken(tmp_path / "logs", f"run{number}", 30 if number == 4 else 99, ended=ended)
+    lines = rltui("check", tmp_path / "logs").out.splitlines()
+    named = [line.split()[1] for line in lines if " · step " in line]
+    assert named == ["run4", "run2", "run0", "run1"]
+    assert any(line.endswith("and 2 more that are ok; `rltui runs` lists all") for line in lines)
+
+
+def test_the_worst_run_first_brings_stalled_ones_before_those_that_are_fine(tmp_path: Path) -> None:
+    """Sorted by health or by why, a stall is as bad as a warning, and less than what is critical."""
+    for number, ago in enumerate((10, 1000, 20, 30)):
+        _broken(tmp_path / "logs", f"run{number}", 30 if number == 3 else 99, ended=time.time() - ago)
+    for column in ("why", "health"):
+        runs = rltui("runs", tmp_path / "logs", "--json", "--sort", column).json()["runs"]
+        assert [run["run"] for run in runs] == ["run3", "run1", "run0", "run2"]

@@ -27,6 +27,7 @@ from rltui.text import in_markdown
 
 WIDTH = 100
 MOST_PROBLEMS = 20
+MOST_FINE = 100  # runs of which there is nothing to say but that they are fine; of more there is a count
 NAMED = 3  # runs of a trouble that several have
 DAY = 86_400.0  # seconds
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
@@ -58,19 +59,29 @@ def text_lines(
     """The verdict as lines of text, in colour where standard output wants it."""
     roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
-    for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
+    fine = 0
+    for verdict in sorted(
+        verdicts, key=lambda one: (_WORSE.index(one.health), one.liveness.state != "stalled")
+    ):
         found = grouped(verdict)
+        state = verdict.state_finding if at_step is None else None
+        if verdict.health == "ok" and not (found or state or verdict.unjudged):
+            fine += 1
+            if fine > MOST_FINE:
+                continue
         name = colored(verdict.title(logdirs), "strong")
         yield f"{marks[verdict.health]} {name}   {_facts(verdict, at_step)}"
         if verdict.unjudged:
             yield from (f"      {one}" for one in wrap(_unjudged(verdict), WIDTH - 6))
         for finding, below in found:
             yield from _finding(finding, below, marks)
-        state = verdict.state_finding if at_step is None else None
         if state is not None:
             yield from _finding(state, (), marks)
         if found or state is not None:
             yield ""
+    if fine > MOST_FINE:
+        yield f"{marks['ok']} and {fine - MOST_FINE:,} more that are ok; `rltui runs` lists all"
+        yield ""
     if problems:
         yield "Files and data:"
         for problem in problems[:MOST_PROBLEMS]:

@@ -15,13 +15,14 @@ from rltui.panes.runs.facts import ListedRun, Outcome
 from rltui.rules.finding import RUN_HEALTHS
 
 SortKey: TypeAlias = (
-    int | float | str | tuple[int, int] | list[tuple[int, str]] | tuple[int, float, str] | None
+    int | float | str | tuple[int, int, int] | list[tuple[int, str]] | tuple[int, float, str] | None
 )
 AnyRun = TypeVar("AnyRun", bound=ListedRun)
 SETTING, METRIC = "setting:", "metric:"  # how the id of a column begins that somebody has chosen
 MISSING = "–"
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
+_STALL = RUN_HEALTHS.index("warning")
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -96,10 +97,11 @@ def step_text(run: ListedRun, width: int = 19) -> str:
 
 
 def _why_key(run: ListedRun) -> SortKey:
-    """The worst first; of equal ones the one that broke first."""
+    """The worst first, a stall as bad as a warning; of equal ones the one that broke first."""
     bad = RUN_HEALTHS.index(run.health) if run.health in RUN_HEALTHS else -1
+    stalled = _STALL if run.alive.state == "stalled" else -1
     steps = [one.since_step for one in run.findings if one.rank]
-    return (bad, -min(steps, default=0))
+    return (max(bad, stalled), bad, -min(steps, default=0))
 
 
 COLUMNS: tuple[RunColumn, ...] = (
