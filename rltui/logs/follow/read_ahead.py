@@ -5,7 +5,7 @@ Whatever is wrong with a file, its visit says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice, takewhile
 
 from rltui.logs.formats.interface import BLOCK, LogReader
@@ -26,7 +26,7 @@ class ReadAhead:
 
     def read(self, coming: Iterable[LogFile], calls: Calls) -> None:
         """Read the next logs up to one that does not fit, if the first does. Raises GivenUpError."""
-        logs = list(islice(takewhile(_fits, coming), 1 if self._left else _MOST))
+        logs = list(_within_block(islice(takewhile(_fits, coming), 1 if self._left else _MOST)))
         if self._left or len(logs) < 2:
             self._left -= len(logs) if self._left else 0
             return
@@ -36,10 +36,9 @@ class ReadAhead:
         self._logs = logs
         readers: list[LogReader] = []
         contents: list[bytes] = []
-        expect, room = logs[0].format.expect if logs[0].format else None, BLOCK
+        expect = logs[0].format.expect if logs[0].format else None
         for log in logs:
-            room -= log.size
-            if room < 0 or log.reader is None or log.format is None or log.format.expect is not expect:
+            if log.reader is None or log.format is None or log.format.expect is not expect:
                 break
             content = log.read_ahead(calls)
             if content is not None:
@@ -49,6 +48,16 @@ class ReadAhead:
             self._pause = _MOST
         else:
             self._left, self._pause = self._pause, 2 * self._pause
+
+
+def _within_block(logs: Iterable[LogFile]) -> Iterator[LogFile]:
+    """The first of them, of a BLOCK together."""
+    room = BLOCK
+    for log in logs:
+        room -= log.size
+        if room < 0:
+            return
+        yield log
 
 
 def _fits(log: LogFile) -> bool:
