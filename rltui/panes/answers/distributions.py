@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = 60  # stretches of steps that a band is told by
 STRETCHES = 6  # that a ridge is told by
 BINS = 32
+NARROWEST = 1e-290  # range of values that is cut into bins; of a narrower one a float has no parts
 SAMPLED_STEPS = 24  # of a ridge of samples: more say no more, and cost time at every update
 SAMPLES = 512  # of a step
 LEAST_VALUES = 4  # of a step, from which they are a distribution
@@ -172,7 +173,7 @@ def _sample_ridge(samples: RunSamples, what: str, title: str, unit: str, at_step
     steps, there = sorted(by_step), len(steps)
     table = np.array([np.quantile(np.array(by_step[step]), SHARES) for step in steps])
     low, high = float(table[:, 0].min()), float(table[:, -1].max())
-    if not high > low:
+    if not high - low > NARROWEST:
         return None
     edges = np.linspace(low, high, BINS + 1)
     rows, spans = [], []
@@ -201,7 +202,7 @@ def _ridge(
     if not len(order):
         return None
     low, high = float(table[:, 0].min()), float(table[:, -1].max())
-    if not high > low:
+    if not high - low > NARROWEST:
         return None
     edges = np.linspace(low, high, BINS + 1)
     rows, spans = [], []
