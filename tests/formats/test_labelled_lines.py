@@ -250,6 +250,16 @@ def test_batches_of_epochs_are_counted_on() -> None:
     assert steps == list(range(12))
 
 
+def test_an_epoch_alone_stands_where_its_steps_were_last() -> None:
+    """Tianshou prints evaluations by epoch, between bars that count steps of the environment."""
+    text = "".join(
+        f"Epoch #{e}: 11it [00:05, env_step={e}000, rew={e}.5]\nEpoch #{e}: test_reward: {e}.25 ± 0.5\n"
+        for e in range(1, 5)
+    )
+    found = [(step, row["test_reward"]) for step, row in read(text) if "test_reward" in row]
+    assert found == [(1000, 1.25), (2000, 2.25), (3000, 3.25), (4000, 4.25)]
+
+
 def test_a_return_of_one_letter_is_found_in_its_colours() -> None:
     """tdmpc2/common/logger.py colours each label, so that no word stands before the number."""
     label = "\x1b[34m{}:\x1b[0m "

@@ -50,6 +50,7 @@ class LabelledLines:
         self._told: set[str] = set()  # counters below which something telling stands
         # Role and counter: the last values of the counters, what is added.
         self._last: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {}
+        self._finer: dict[str, tuple[int, int]] = {}  # by a coarser counter: its last value, the step then
 
     def feed(self, line: str) -> Iterator[Step]:
         """The records that a line gives evidence of, its own and earlier ones."""
@@ -128,10 +129,15 @@ class LabelledLines:
         shape.waiting = []
 
     def _place(self, counters: Sequence[Counter], role: str) -> int:
-        """The step of a line: its finest counter, counted on where that begins again for each of the next."""
+        """The step of a line: its finest counter, counted on where that begins again for each of the next.
+
+        A line with none but one of the next (`Epoch 3: test_reward 1.5`) stands where that was last counted
+        finer.
+        """
         fine, coarse = counters[0], tuple(each.value for each in counters[1:])
         if not coarse and not fine.total:
-            return fine.value
+            value, step = self._finer.get(fine.name, (-1, 0))
+            return step if value == fine.value else fine.value
         before, added = self._last.get((role, fine.name), ((fine.value, *coarse), 0))
         if fine.value < before[0] and len(before) == len(coarse) + 1:
             if coarse > before[1:]:
@@ -139,4 +145,6 @@ class LabelledLines:
             elif not coarse and before[0] == fine.total:  # a bar for each epoch, of as many batches
                 added += fine.total
         self._last[role, fine.name] = ((fine.value, *coarse), added)
-        return fine.value + added
+        step = fine.value + added
+        self._finer.update({each.name: (each.value, step) for each in counters[1:]})
+        return step
