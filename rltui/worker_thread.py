@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from rltui import crash
 
 
-class WorkerThread:
+class WorkerThread(ABC):
     """Takes step after step from `start` on. Who inherits says what a step is.
 
     ready: called from the thread, by `tell`, when there is something new.
@@ -23,13 +24,13 @@ class WorkerThread:
         self._woken = False
         self._thread: threading.Thread | None = None
 
+    @abstractmethod
     def step(self) -> float | None:
         """Do a piece of the work; returns the seconds until the next one, None: until `wake`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answered(self) -> bool:
         """Whether what was asked for is there."""
-        raise NotImplementedError
 
     def failed(self) -> None:
         """An unforeseen error has ended the work; the line that people see is `error`."""
