@@ -34,6 +34,7 @@ class WorkerThread(ABC):
 
     def failed(self) -> None:
         """An unforeseen error has ended the work; the line that people see is `error`."""
+        self.tell()
 
     def start(self) -> None:
         """Begin, if the work has neither begun nor been stopped."""
