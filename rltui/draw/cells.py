@@ -109,14 +109,31 @@ def cut_sentence(text: str, width: int) -> str:
     """
     if cell_width(text) <= width:
         return text
-    if text.endswith(")") and cell_width(text[: text.rfind(" (")]) <= width:  # an aside goes first
-        return text[: text.rfind(" (")]
     for marks in (".;:", ","):
-        ends = [at + 1 for at in range(len(text) - 1) if text[at] in marks and text[at + 1] == " "]
+        ends = _clause_ends(text, marks)
         kept = next((text[:at] for at in reversed(ends) if cell_width(text[:at]) <= width), "")
         if cell_width(kept) >= min(width // 3, 24):
-            return kept if kept.endswith(".") else kept[:-1] + ("." if marks != "," else " …")
+            if kept.endswith(tuple(marks)):
+                return kept[:-1] + ("." if marks != "," else " …")
+            return f"{kept}." if text.endswith(".") and cell_width(kept) < width else kept
     return cut(text, width)
+
+
+def _clause_ends(text: str, marks: str) -> list[int]:
+    """Where a clause ends: behind a mark outside parentheses, and in front of an aside at its end."""
+    ends: list[int] = []
+    depth = aside = 0
+    for at, char in enumerate(text):
+        if char == "(":
+            aside = at if depth == 0 else aside
+            depth += 1
+        elif char == ")":
+            depth = max(depth - 1, 0)
+            if depth == 0 and text[at + 1 : at + 2] in ("", *".;:,") and text[aside - 1] == " ":
+                ends.append(aside - 1)
+        elif depth == 0 and char in marks and text[at + 1 : at + 2] == " ":
+            ends.append(at + 1)
+    return ends
 
 
 def fill(source: Line, width: int) -> Line:

@@ -155,6 +155,12 @@ def test_advice_is_cut_between_sentences() -> None:
     assert cut_sentence(text, 12).endswith("…")
     assert cut_sentence("The policy broke (since step 154)", 30) == "The policy broke"
     assert cut_sentence("a (b) c and more", 8) == "a (b) c…"
+    moved = "The policy moves by 171 nats per update (usual: below 0.01 to 0.05); lower the rate"
+    assert cut_sentence(moved, 60) == "The policy moves by 171 nats per update"
+    assert (
+        cut_sentence("The reward (its mean) fell by 3 of 10 and rose again", 30)
+        == "The reward (its mean) fell by…"
+    )
 
 
 def test_a_step_that_does_not_fit_gets_a_letter() -> None:
