@@ -6,7 +6,6 @@ import contextlib
 import functools
 import glob
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +16,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from rltui.cli.completions import complete_framework, complete_run, complete_theme
-from rltui.cli.output import FOUND, NothingReadError, emit_json, fail, leave, note, nothing_read
+from rltui.cli.output import (
+    FOUND,
+    NothingReadError,
+    emit_json,
+    fail,
+    leave,
+    note,
+    nothing_read,
+    progress_line,
+)
 from rltui.paths import cache, is_url, local
 from rltui.text import clean
 
@@ -250,33 +258,16 @@ def _fetch(url: str) -> None:
     folder = REMOTE.of(url)
     if time.time() - folder.mirror.synced < FRESH:
         return
-    progress = _FetchProgress() if sys.stderr.isatty() else None
-    try:
-        last = folder.sync(progress)
-    except StoreError as error:
-        nothing_read(f"{clean(url)}: {error}", "remote-unreadable", url, str(error))
-    finally:
-        if progress is not None:
-            progress.wipe()
+    with progress_line() as show:
+        try:
+            last = folder.sync(
+                None
+                if show is None
+                else lambda fetched, total: show(f"fetched {fetched / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+            )
+        except StoreError as error:
+            nothing_read(f"{clean(url)}: {error}", "remote-unreadable", url, str(error))
     for problem in folder.mirror.problems():
         if last.wait and problem.code == "remote-limit":
             nothing_read(f"{problem.path}: {problem.message}", problem.code, url, problem.message)
         note(f"{problem.path}: {problem.message}")
-
-
-class _FetchProgress:
-    """A line on a terminal's standard error while much is fetched."""
-
-    def __init__(self) -> None:
-        self._written = False
-
-    def __call__(self, fetched: int, total: int) -> None:
-        """So many bytes of so many are there."""
-        self._written = True
-        sys.stderr.write(f"\r\x1b[Krltui: fetched {fetched / 1e6:,.0f} of {total / 1e6:,.0f} MB")
-        sys.stderr.flush()
-
-    def wipe(self) -> None:
-        if self._written:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.loading import ReadingProgress, load, nothing_to_read, read_config
+from rltui.cli.loading import load, nothing_to_read, read_config, reading_progress
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.interpreter import all_stays
@@ -85,11 +84,9 @@ def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Itera
     engine = chosen_engine(asked, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))
     if engine.name == "local":
-        progress = ReadingProgress() if sys.stderr.isatty() else None
-        for shard in shards:
-            yield judge(shard, question, progress)
-        if progress is not None:
-            progress.wipe()
+        with reading_progress() as progress:
+            for shard in shards:
+                yield judge(shard, question, progress)
         return
     task = partial(judge_as_json, question=question)
     for result in in_order(shards, engine, task, "judged"):

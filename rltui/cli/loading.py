@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import NothingReadError, fail, no_logs, note
+from rltui.cli.output import NothingReadError, fail, no_logs, note, progress_line
 from rltui.config import Config, load_config
 from rltui.jobs.run_jobs import jobs_of
 from rltui.jobs.scheduler import SchedulerError
@@ -59,18 +59,17 @@ def load(
     """
     need(logdirs)
     selection = RunSelection(run_glob)
-    progress = ReadingProgress() if sys.stderr.isatty() else None
-    session = Session.load(
-        logdirs,
-        read_config(logdirs, strict=True),
-        run_glob=selection.glob,
-        at_step=at_step,
-        progress=progress,
-        charts=charts,
-        verify=verify,
-    )
-    if progress is not None:
-        progress.wipe()
+    config = read_config(logdirs, strict=True)
+    with reading_progress() as progress:
+        session = Session.load(
+            logdirs,
+            config,
+            run_glob=selection.glob,
+            at_step=at_step,
+            progress=progress,
+            charts=charts,
+            verify=verify,
+        )
     note_problems(problem for problem in session.diagnostics() if problem.code == "not-answering")
     if selection.is_expression:
         session.keep(selection.names(session.ordered(), time.time(), settings_below(logdirs)))
@@ -119,29 +118,22 @@ def as_of(view: RunView, at_step: int | None) -> float:
     return last if at_step is not None and last == last else time.time()
 
 
-class ReadingProgress:
-    """A line on a terminal's standard error while a large log is being read; nothing for small ones."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._written = 0.0
-        self._read: dict[str, tuple[int, int]] = {}
-
-    def __call__(self, delivery: Delivery) -> None:
-        """Something of a log was read."""
-        source = delivery.source
-        self._read[source.path] = (source.read, source.size)
-        now = time.monotonic()
-        if now - self._began < 0.5 or now - self._written < 0.2:
+@contextlib.contextmanager
+def reading_progress() -> Iterator[Callable[[Delivery], None] | None]:
+    """What shows deliveries as a progress line while large logs are read; None without a terminal."""
+    with progress_line() as show:
+        if show is None:
+            yield None
             return
-        self._written = now
-        read = sum(read for read, _ in self._read.values()) / 1e6
-        size = sum(size for _, size in self._read.values()) / 1e6
-        sys.stderr.write(f"\r\x1b[Krltui: reading {read:.0f} of {size:.0f} MB")
-        sys.stderr.flush()
+        read: dict[str, tuple[int, int]] = {}
+        due = time.monotonic() + 0.5  # small logs are read before
 
-    def wipe(self) -> None:
-        """Leave no trace of the progress line."""
-        if self._written:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+        def take(delivery: Delivery) -> None:
+            nonlocal due
+            read[delivery.source.path] = (delivery.source.read, delivery.source.size)
+            if time.monotonic() >= due:
+                due = time.monotonic() + 0.2
+                done, size = (sum(each) / 1e6 for each in zip(*read.values(), strict=True))
+                show(f"reading {done:.0f} of {size:.0f} MB")
+
+        yield take

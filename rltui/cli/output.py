@@ -6,11 +6,12 @@ FORCE_COLOR and CLICOLOR_FORCE on, CLICOLOR=0 off (https://bixense.com/clicolors
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import click
@@ -74,6 +75,26 @@ def emit(text: str = "") -> None:
 def note(text: str) -> None:
     """One line on standard error: progress, hints, where a file went."""
     sys.stderr.write(f"rltui: {clean(text)}\n")
+
+
+@contextlib.contextmanager
+def progress_line() -> Iterator[Callable[[str], object] | None]:
+    """What writes a line on standard error over the one before; None where that is no terminal.
+
+    The last line is wiped at the end of the block.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def write(line: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    try:
+        yield lambda text: write(f"rltui: {text}")
+    finally:
+        write("")
 
 
 def require_extra(extra: str, purpose: str) -> None:

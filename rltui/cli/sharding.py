@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import click
 
-from rltui.cli.output import fail, require_extra
+from rltui.cli.output import fail, progress_line, require_extra
 from rltui.paths import is_url
 from rltui.shards.engines import NAMES, Engine, EngineError, available_processors
 from rltui.shards.plan import Lost, Plan, RunPlan, Shard, make_plan
@@ -113,32 +112,13 @@ def in_order(
     """The result of each shard; progress on standard error. Ends the command with 2 without the engine."""
     from rltui.shards.work import work  # pools of processes, which few commands need
 
-    progress = _ShardProgress(shards, done) if sys.stderr.isatty() else None
-    try:
-        for shard, result in work(shards, engine, task):
-            if progress is not None:
-                progress.finished(shard)
-            yield result
-    except EngineError as error:
-        fail(str(error))
-    finally:
-        if progress is not None:
-            progress.wipe()
-
-
-class _ShardProgress:
-    """A line on a terminal's standard error: how many runs are done."""
-
-    def __init__(self, shards: Iterable[Shard], done: str) -> None:
-        self._runs = sum(map(len, shards))
-        self._done = 0
-        self._word = done
-
-    def finished(self, shard: Shard) -> None:
-        self._done += len(shard)
-        sys.stderr.write(f"\r\x1b[Krltui: {self._done:,} of {self._runs:,} runs {self._word}")
-        sys.stderr.flush()
-
-    def wipe(self) -> None:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+    finished, runs = 0, sum(map(len, shards))
+    with progress_line() as show:
+        try:
+            for shard, result in work(shards, engine, task):
+                finished += len(shard)
+                if show is not None:
+                    show(f"{finished:,} of {runs:,} runs {done}")
+                yield result
+        except EngineError as error:
+            fail(str(error))
