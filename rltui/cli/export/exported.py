@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
-from rltui.cli.sharding import Work, need_engine, planned
+from rltui.cli.sharding import Work, in_order, need_engine, planned
 from rltui.problem import Problem, Problems
-from rltui.shards.plan import Lost, Plan
+from rltui.shards.engines import Engine
+from rltui.shards.plan import Lost, Plan, Shard
+
+T = TypeVar("T")
 
 
 class ExportSummary(NamedTuple):
@@ -56,9 +60,14 @@ class Exported:
         self._matched |= summary.matched
         self.points += summary.points
 
-    def lose(self, lost: Lost) -> None:
-        """The runs of a shard are not exported."""
-        self._lost.append(lost.problem("not exported"))
+    def of_shards(self, plan: Plan, engine: Engine, task: Callable[[Shard], T]) -> Iterator[T]:
+        """What an engine makes of each shard. Those that are lost are told at the end."""
+        shards = list(plan.shards(most_runs=engine.most_runs))
+        for result in in_order(shards, engine, task, "exported"):
+            if isinstance(result, Lost):
+                self._lost.append(result.problem("not exported"))
+            else:
+                yield result
 
     def finish(self) -> None:
         """Say problems on standard error. Ends the command where something is missing."""

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from rltui.cli.export.points import PointSelection
+from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import judge_runs
-from rltui.cli.output import WRONG, leave, to_json
-from rltui.cli.output_file import binary_output
+from rltui.cli.output import WRONG, leave
 from rltui.cli.sharding import Work
 from rltui.rules.finding import Finding
 from rltui.shards.verdict import Verdict
 
-TEXTS = (
-    "run",
-    "framework",
-    "state",
-    "health",
-    "finding",
-    "severity",
-    "pane",
-    "explained_by",
-    "title",
-    "message",
-)
-COLUMNS = (
-    "run", "framework", "state", "health", "last_step", "last_wall_time", "finding", "severity", "symptom",
-    "explained_by", "pane", "tags", "metrics", "since_step", "value", "limit", "title", "message",
-)  # fmt: skip
-Row = dict[str, str | int | float | bool | list[str] | None]
+COLUMNS = {
+    "run": "text", "framework": "text", "state": "text", "health": "text", "last_step": "integer",
+    "last_wall_time": "number", "finding": "text", "severity": "text", "symptom": "flag",
+    "explained_by": "text", "pane": "text", "tags": "texts", "metrics": "texts", "since_step": "integer",
+    "value": "number", "limit": "number", "title": "text", "message": "text",
+}  # fmt: skip
 
 
 def export_findings(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
@@ -40,13 +27,7 @@ def export_findings(selection: PointSelection, form: str, output: str | None, ho
     judged = judge_runs(selection.logdirs, selection.run_glob, verify=selection.verify, how=how)
     chosen = [verdict for verdict in judged.verdicts if selection.takes(verdict.run)]
     rows = _rows(sorted(chosen, key=lambda verdict: verdict.run), selection.metrics)
-    with binary_output(output, selection.logdirs) as out:
-        if form == "parquet":
-            out.write(_parquet(list(rows)))
-        elif form == "csv":
-            out.write(_csv(rows))
-        else:
-            out.writelines(f"{to_json(row)}\n".encode() for row in rows)
+    write_table(rows, COLUMNS, form, output, selection.logdirs)
     note_problems(problem for problem in judged.problems if problem.code != "shard-lost")
     if judged.lost:
         leave(WRONG)
@@ -82,28 +63,3 @@ def _row(verdict: Verdict, finding: Finding) -> Row:
         "title": finding.title or finding.id,
         "message": finding.message,
     }
-
-
-def _csv(rows: Iterator[Row]) -> bytes:
-    """Lists are JSON in their fields."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow([to_json(item) if isinstance(item, list) else item for item in row.values()])
-    return text.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _parquet(rows: Sequence[Row]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    types = {name: pa.string() for name in TEXTS}
-    types |= {name: pa.list_(pa.string()) for name in ("tags", "metrics")}
-    types |= {name: pa.float64() for name in ("last_wall_time", "value", "limit")}
-    types |= {name: pa.int64() for name in ("last_step", "since_step")}
-    types["symptom"] = pa.bool_()
-    schema = pa.schema([(name, types[name]) for name in COLUMNS])
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), out, compression="zstd")
-    return out.getvalue()

@@ -31,10 +31,10 @@ from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
 from rltui.cli.loading import read_config
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
-from rltui.cli.sharding import Work, chosen_engine, in_order
+from rltui.cli.sharding import Work, chosen_engine
 from rltui.config import Config
 from rltui.session.shared_metric_names import SharedNames
-from rltui.shards.plan import Lost, RunPlan
+from rltui.shards.plan import RunPlan
 from rltui.text import clean, count_of
 
 ROWS = 1 << 20  # points of a row group
@@ -137,12 +137,8 @@ def export_parquet(selection: PointSelection, output: str, how: Work) -> None:
         if engine.name == "local":
             exported.take(target.write(plan.runs))
         else:
-            shards = list(plan.shards(most_runs=engine.most_runs))
-            for result in in_order(shards, engine, target.write, "exported"):
-                if isinstance(result, Lost):
-                    exported.lose(result)
-                else:
-                    exported.take(result)
+            for summary in exported.of_shards(plan, engine, target.write):
+                exported.take(summary)
     except pa.ArrowInvalid as error:
         fail(f"{clean(output)}: holds a part that cannot be read ({error}); export into a new folder")
     except OSError as error:

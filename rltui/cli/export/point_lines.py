@@ -16,10 +16,10 @@ from rltui.batch import Batch
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.output_file import binary_output
-from rltui.cli.sharding import Work, in_order
+from rltui.cli.sharding import Work
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag
-from rltui.shards.plan import Lost, RunPlan, Shard
+from rltui.shards.plan import RunPlan, Shard
 from rltui.text import clean
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
@@ -36,14 +36,9 @@ def export_lines(selection: PointSelection, form: str, output: str | None, how: 
             exported.take(_write_lines(plan.runs, selection, form, out.write))
         else:
             task = partial(_packed_lines, selection=selection, form=form)
-            shards = list(plan.shards(most_runs=how.engine.most_runs))
-            for result in in_order(shards, how.engine, task, "exported"):
-                if isinstance(result, Lost):
-                    exported.lose(result)
-                else:
-                    packed, summary = result
-                    out.write(zlib.decompress(packed))
-                    exported.take(summary)
+            for packed, summary in exported.of_shards(plan, how.engine, task):
+                out.write(zlib.decompress(packed))
+                exported.take(summary)
     exported.finish()
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from itertools import islice
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from rltui.cli.export.point_lines import quoted
 from rltui.cli.export.points import PointSelection
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import fail, note
+from rltui.cli.output import fail, note, to_json
 from rltui.cli.output_file import binary_output
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
@@ -26,12 +27,13 @@ from rltui.logs.log_file_names import is_events
 from rltui.problem import Problems
 from rltui.text import clean
 
+HEAD = {"run": "text", "source": "text", "tag": "text", "step": "integer", "wall_time": "number"}
 COLUMNS = {
-    "histograms": ("counts", "limits"),
-    "text": ("text",),
-    "hparams": ("value",),
-    "tensors": ("value",),
-}
+    "histograms": {"counts": "numbers", "limits": "numbers"},
+    "text": {"text": "text"},
+    "hparams": {"value": "text"},
+    "tensors": {"value": "text"},
+}  # behind these, by what is exported
 Row = dict[str, Any]  # by the names of its columns
 
 
@@ -46,10 +48,9 @@ def export_tables(selection: PointSelection, kind: str, form: str, output: str |
         where = ", ".join(clean(logdir) for logdir in selection.logdirs)
         fail(f"{where}: no event files found; --kind {kind} is in no other log")
     rows = _rows(sorted(files, key=lambda file: (file[0], file[1].path)), kind, selection.metrics)
-    if form == "csv":
-        _write_csv(rows, kind, output, selection.logdirs)
-    else:
-        _write_parquet(rows, kind, output, selection.logdirs)
+    if form == "parquet":
+        rows = map(_with_value_as_text, rows)
+    write_table(rows, HEAD | COLUMNS[kind], form, output, selection.logdirs)
 
 
 def _event_files(logdirs: Sequence[str]) -> list[tuple[str, FoundFile]]:
@@ -93,6 +94,11 @@ def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[s
             for name in COLUMNS[kind]:
                 row[name] = _plain(record.get(name, record.get("value")))
             yield row
+
+
+def _with_value_as_text(row: Row) -> Row:
+    """Hyperparameters and tensors of any shape as Parquet can hold them: JSON where they are no text."""
+    return row if isinstance(row.get("value", ""), str) else {**row, "value": json.dumps(row["value"])}
 
 
 def _table(place: str, kind: str) -> list[Row]:
@@ -141,32 +147,34 @@ def _cell(value: object) -> bytes:
     return quoted(value if isinstance(value, str) else repr(value))
 
 
-def _write_csv(rows: Iterator[Row], kind: str, output: str | None, logdirs: Sequence[str]) -> None:
-    names = ("run", "source", "tag", "step", "wall_time", *COLUMNS[kind])
+def write_table(
+    rows: Iterable[Row], columns: Mapping[str, str], form: str, output: str | None, logdirs: Sequence[str]
+) -> None:
+    """Write rows as JSON lines, CSV or one Parquet file. columns: name -> what is in it."""
     with binary_output(output, logdirs) as out:
-        out.write(",".join(names).encode() + b"\n")
-        for row in rows:
-            out.write(b",".join(_cell(row[name]) for name in names) + b"\n")
+        if form == "parquet":
+            _write_parquet(rows, columns, out)
+        elif form == "csv":
+            out.write(",".join(columns).encode() + b"\n")
+            out.writelines(b",".join(_cell(row[name]) for name in columns) + b"\n" for row in rows)
+        else:
+            out.writelines(f"{to_json(row)}\n".encode() for row in rows)
 
 
-def _write_parquet(rows: Iterator[Row], kind: str, output: str | None, logdirs: Sequence[str]) -> None:
+def _write_parquet(rows: Iterable[Row], columns: Mapping[str, str], out: BinaryIO) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    numbers = pa.list_(pa.float64())
-    kinds = {"counts": numbers, "limits": numbers, "text": pa.string(), "value": pa.string()}
-    head = [("run", pa.string()), ("source", pa.string()), ("tag", pa.string()), ("step", pa.int64())]
-    schema = pa.schema([*head, ("wall_time", pa.float64()), *((name, kinds[name]) for name in COLUMNS[kind])])
-    with binary_output(output, logdirs) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        held: list[Row] = []
-        for row in rows:
-            if "value" in row and not isinstance(
-                row["value"], str
-            ):  # hyperparameters and tensors of any shape
-                row["value"] = json.dumps(row["value"])
-            held.append(row)
-            if len(held) >= 1024:
-                writer.write_table(pa.Table.from_pylist(held, schema=schema))
-                held = []
-        if held:
+    types = {
+        "text": pa.string(),
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "flag": pa.bool_(),
+        "texts": pa.list_(pa.string()),
+        "numbers": pa.list_(pa.float64()),
+    }
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        left = iter(rows)
+        while held := list(islice(left, 1024)):
             writer.write_table(pa.Table.from_pylist(held, schema=schema))
