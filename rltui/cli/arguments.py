@@ -102,7 +102,7 @@ def LOGDIRS(command: FC) -> FC:  # noqa: N802 - one of the decorators below
 
 
 _GLOB = frozenset("*?[")
-_RUN = click.option(
+RUN_OPTION = click.option(
     "--run",
     "run_glob",
     metavar="GLOB|EXPR",
@@ -118,7 +118,7 @@ def RUN(command: F) -> F:  # noqa: N802 - a decorator like the others here
     def resolved(*words: object, logdirs: tuple[str, ...], run_glob: str | None, **options: object) -> object:
         return command(*words, logdirs=logdirs, run_glob=whole_run_name(logdirs, run_glob), **options)
 
-    return _RUN(cast("F", resolved))
+    return RUN_OPTION(cast("F", resolved))
 
 
 def _given(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[str]:
@@ -174,6 +174,14 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
 
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+FORMAT = click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
+FAIL_ON = click.option(
+    "--fail-on",
+    type=click.Choice(["warning", "critical", "never"]),
+    help="Exit with 1 from this severity on.  [default: critical]",
+)
 JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 
 
@@ -197,7 +205,7 @@ def schema_option(name: str) -> Callable[[FC], FC]:
     )
 
 
-AT_STEP = click.option("--at-step", type=int, metavar="N", help="Judge the run as it was at step N.")
+AT_STEP = click.option("--at-step", type=int, metavar="N", help="Show and judge the run as it was at step N.")
 THEME = click.option(
     "--theme",
     metavar="NAME",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rltui.cli.output import note
@@ -58,16 +58,17 @@ def job_lines(jobs: dict[str, Any]) -> Iterator[str]:
 
 
 def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dict[str, Job]:
+    """The queued or running job of each run that has one."""
+    traces = {
+        each.name: RunTraces((*each.consoles, *(source.path for source in each.sources))) for each in verdicts
+    }
+    return jobs_by_traces(traces, logdirs)
+
+
+def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> dict[str, Job]:
     """The queued or running job of each run that has one; a scheduler that fails is a note."""
-    scheduler = Slurm()
     try:
-        if not scheduler.jobs():
-            return {}
-        traces = {
-            each.name: RunTraces((*each.consoles, *(source.path for source in each.sources)))
-            for each in verdicts
-        }
-        return jobs_of(traces, scheduler, logdirs)
+        return jobs_of(traces, Slurm(), logdirs)
     except SchedulerError as error:
         note(str(error))
         return {}

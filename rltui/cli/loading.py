@@ -9,11 +9,8 @@ from typing import NoReturn
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import NothingReadError, fail, no_logs, note, progress_line
+from rltui.cli.output import NothingReadError, fail, no_logs, progress_line
 from rltui.config import Config, load_config
-from rltui.jobs.run_jobs import jobs_of
-from rltui.jobs.scheduler import SchedulerError
-from rltui.jobs.slurm import Slurm
 from rltui.logs.delivery import Delivery
 from rltui.metrics import MetricNames
 from rltui.panes.runs.selection import RunSelection, settings_below
@@ -100,16 +97,6 @@ def chosen_names(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] |
     if not RunSelection(text).is_expression:
         return None
     return frozenset(load(logdirs, text, charts=False).runs)
-
-
-def ask_for_jobs(session: Session, logdirs: Sequence[str]) -> None:
-    """Find the queued or running job of each run; a scheduler that fails is a note. At most a few seconds."""
-    try:
-        jobs = jobs_of(session.job_traces(), Slurm(), logdirs)
-    except SchedulerError as error:
-        note(str(error))
-        return
-    session.set_jobs(jobs, time.time())
 
 
 def as_of(view: RunView, at_step: int | None) -> float:

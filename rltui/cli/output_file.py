@@ -1,17 +1,19 @@
-"""Where an export goes: standard output, or a file that appears whole or not at all."""
+"""Where a document or export goes: standard output, or a file that appears whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from rltui import paths
-from rltui.cli.output import fail
+from rltui.cli.output import emit, fail, note
 from rltui.text import clean
+
+F = TypeVar("F")
 
 
 def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
@@ -19,6 +21,22 @@ def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
     logdir = paths.logdir_around(target, logdirs)
     if logdir is not None:
         fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
+
+
+def form_by_ending(target: str | None, endings: Mapping[str, F], default: F) -> F:
+    """The format that the ending of a file's name (`.csv`) asks for."""
+    return endings.get(Path(target or "").suffix.lower(), default)
+
+
+def write_document(document: str | bytes, target: str | None, logdirs: Sequence[str]) -> None:
+    """Print a document, or write it to a file and say so. Ends the command as `binary_output` does."""
+    if target is None and isinstance(document, str):
+        emit(document.rstrip("\n"))
+        return
+    with binary_output(target, logdirs) as file:
+        file.write(document if isinstance(document, bytes) else document.encode(errors="backslashreplace"))
+    if target is not None:
+        note(f"wrote {target}")
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
+from rltui.cli.arguments import AT_STEP, FAIL_ON, FORMAT, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_document import FailOn
 from rltui.cli.documents.check_report import markdown_lines, text_lines
@@ -24,14 +24,8 @@ from rltui.shards.engines import Engine
 @RUN
 @JSON
 @schema_option("check")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["warning", "critical", "never"]),
-    help="Exit with 1 from this severity on.  [default: critical]",
-)
+@FORMAT
+@FAIL_ON
 @AT_STEP
 @VERIFY
 @SHARD

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN
 from rltui.cli.completions import complete_run
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.loading import load
@@ -45,9 +45,7 @@ MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
 )
 @click.option("--all", "every", is_flag=True, help="All metrics or settings, not only the important ones.")
 @click.option("--config", "settings", is_flag=True, help="What the runs were started with, where it differs.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
-)
+@FORMAT
 @JSON
 def command(
     logdirs: tuple[str, ...],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, need
@@ -11,10 +9,12 @@ from rltui.cli.completions import complete_metric
 from rltui.cli.export.point_lines import export_lines
 from rltui.cli.export.points import PointSelection
 from rltui.cli.output import require_extra
+from rltui.cli.output_file import form_by_ending
 from rltui.cli.sharding import ENGINE, SHARD, Work
 from rltui.shards.engines import Engine
 
 FORMATS = ("jsonl", "csv", "parquet")
+ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 KINDS = ("scalars", "findings", "histograms", "text", "hparams", "tensors")
 
 
@@ -76,7 +76,7 @@ def command(
       rltui export runs/ --kind findings --output findings.parquet
       rltui export runs/new --follow | my-own-alarm
     """
-    form = form or _by_ending(output)
+    form = form or form_by_ending(output, ENDINGS, "jsonl")
     runs = None
     if run_glob is not None:
         from rltui.cli.loading import chosen_names  # judges runs, which no other export needs
@@ -117,8 +117,3 @@ def command(
         export_parquet(selection, str(output), Work(engine, shard))
     else:
         export_lines(selection, form, output, Work(engine, shard))
-
-
-def _by_ending(output: str | None) -> str:
-    ending = Path(output).suffix.lower() if output else ""
-    return {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}.get(ending, "jsonl")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import orjson
 
+from rltui.cli.arguments import FAIL_ON
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_document import FailOn
 from rltui.cli.file_problems import note_problems
@@ -17,14 +18,8 @@ from rltui.text import clean
 
 @click.command(name="merge")
 @click.argument("files", metavar="FILE ...", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--fail-on",
-    type=click.Choice(["warning", "critical", "never"]),
-    default="critical",
-    show_default=True,
-    help="Exit with 1 from this severity on.",
-)
-def command(files: tuple[str, ...], fail_on: FailOn) -> None:
+@FAIL_ON
+def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
     """Print the documents of `check --json --shard I/N` as the one that a single `check --json` prints.
 
     The exit code is that of a single run, too; 2 where a shard is missing or lost runs.
@@ -45,7 +40,7 @@ def command(files: tuple[str, ...], fail_on: FailOn) -> None:
     if not judged.verdicts and not judged.lost:
         fail("no run in any of the shards")
     emit_json(check_document.streamed_report(judged, documents[0]["logdirs"]))
-    leave(check_document.exit_code(judged, fail_on))
+    leave(check_document.exit_code(judged, fail_on or "critical"))
 
 
 def _read(file: str) -> dict[str, Any]:

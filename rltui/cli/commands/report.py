@@ -8,8 +8,7 @@ import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.loading import as_of, load
-from rltui.cli.output import emit, note
-from rltui.cli.output_file import binary_output, refuse_inside
+from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.pane_output import theme_named
 from rltui.panes.other_runs import sister_runs
@@ -47,8 +46,7 @@ def command(
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
-    ending = Path(output).suffix.lower() if output else ""
-    form = form or ("html" if ending in (".html", ".htm") else "markdown")
+    form = form or form_by_ending(output, {".html": "html", ".htm": "html"}, "markdown")
     colors = theme_named(theme or "paper")
     session = load(logdirs, run_glob, at_step)
     views = session.ordered() if run_glob is not None else session.ordered()[:1]
@@ -62,9 +60,4 @@ def command(
         for view in views
     ]  # fmt: skip
     text = reports_html(reports, colors) if form == "html" else reports_markdown(reports)
-    if output is None:
-        emit(text.rstrip("\n"))
-        return
-    with binary_output(output, logdirs) as file:
-        file.write(text.encode(errors="backslashreplace"))
-    note(f"wrote {output}")
+    write_document(text, output, logdirs)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
+from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.documents.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
@@ -40,9 +40,7 @@ REMEMBERED = frozenset(column.id for column in COLUMNS) - {"project"}  # columns
     default="",
     help="Columns, settings or metrics, as 'run,best,lr'; '+lr,seed' adds to the usual ones.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
-)
+@FORMAT
 @JSON
 @schema_option("runs")
 @NO_CACHE

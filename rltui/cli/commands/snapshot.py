@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import click
 
-from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
-from rltui.cli.completions import complete_metric, complete_pane, complete_theme
-from rltui.cli.loading import ask_for_jobs, load
-from rltui.cli.output import emit, fail, note, require_extra
-from rltui.cli.output_file import binary_output, refuse_inside
+from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
+from rltui.cli.completions import complete_metric, complete_pane
+from rltui.cli.job_report import jobs_by_traces
+from rltui.cli.loading import load
+from rltui.cli.output import fail, require_extra
+from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
 from rltui.cli.pane_output.pane_output import (
     WIDTH,
     Form,
@@ -70,7 +72,7 @@ ENDINGS: dict[str, Form] = {
     metavar="ROWS",
     help="At most so many; default: as many as needed.",
 )
-@click.option("--theme", metavar="NAME", shell_complete=complete_theme, help="Colours for ansi and svg.")
+@THEME
 @AT_STEP
 def command(
     logdirs: tuple[str, ...],
@@ -97,31 +99,24 @@ def command(
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
-    form = form or (ENDINGS.get(Path(output).suffix.lower(), "text") if output else "text")
-    if chart is not None and form in ("ansi", "json"):
+    wanted = form_by_ending(output, ENDINGS, "text") if form is None else form
+    if chart is not None and wanted in ("ansi", "json"):
         raise click.UsageError(
             "--chart is drawn as text, markdown, svg or png; `rltui export` has the points"
         )
-    if form == "png":
+    if wanted == "png":
         require_extra("png", "a picture as PNG")
         if output is None and sys.stdout.isatty():
             raise click.UsageError("a PNG needs --output")
-    drawn: Form = "svg" if form == "png" else form
+    drawn: Form = "svg" if wanted == "png" else wanted
     if theme is not None:
         theme_named(theme)  # an unknown name is an error before anything is read
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
-        ask_for_jobs(session, logdirs)
+        session.set_jobs(jobs_by_traces(session.job_traces(), logdirs), time.time())
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
     text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
-    if output is None and form != "png":
-        emit(text.rstrip("\n"))
-        return
     try:
-        data = as_png(text) if form == "png" else text.encode(errors="backslashreplace")
+        write_document(as_png(text) if wanted == "png" else text, output, logdirs)
     except NoPngError as error:
         fail(str(error))
-    with binary_output(output, logdirs) as file:
-        file.write(data)
-    if output is not None:
-        note(f"wrote {output}")

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, REQUESTS, THEME, LogDir, look_every, whole_run_name
+from rltui.cli.arguments import (
+    ASCII,
+    AT_STEP,
+    NO_COLOR,
+    NO_MOUSE,
+    REQUESTS,
+    RUN_OPTION,
+    THEME,
+    LogDir,
+    look_every,
+    whole_run_name,
+)
 from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
@@ -19,18 +30,12 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     metavar="NAME",
     help="Open on a pane: overview, reward, policy, critic, lengths, timing, samples, findings, all, …",
 )
-@click.option(
-    "--run",
-    "run_glob",
-    shell_complete=complete_run,
-    metavar="GLOB|EXPR",
-    help="Only runs whose names match '*grpo*', or that fit 'lr>1e-4 critical'. The baseline is always read.",
-)
+@RUN_OPTION
 @click.option(
     "--baseline",
     shell_complete=complete_run,
     metavar="RUN",
-    help="Show how metrics differ from this run, below LOGDIR as well, at equal steps.",
+    help="Show how metrics differ from this run, below LOGDIR as well, at equal steps; --run keeps it.",
 )
 @THEME
 @click.option(
@@ -39,7 +44,7 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     metavar="SECONDS",
     help="How often to look at logs that grow; default: 1, more on slow file systems.",
 )
-@click.option("--at-step", type=int, metavar="N", help="Show and judge the run as it was at step N.")
+@AT_STEP
 @ASCII
 @NO_COLOR
 @NO_MOUSE
