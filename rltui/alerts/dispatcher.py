@@ -14,7 +14,7 @@ from rltui.alerts.throttle import Throttle
 from rltui.config.model import TERMINAL, AlertConfig
 from rltui.problem import Problem, Problems
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.run_view import RunView
 
 RETRIES = (2.0, 8.0, 30.0)  # seconds before each further try
@@ -59,8 +59,9 @@ class Dispatcher:
             return
         liveness = view.liveness(wall)
         findings = view.evaluator.findings()
-        if liveness.state == "stalled":
-            findings.append(stalled_finding(liveness, view.run.last_step))
+        stalled = state_finding(liveness, view.run.last_step) if liveness.state == "stalled" else None
+        if stalled is not None:  # a remark elsewhere; who asked for alerts wants to know of it
+            findings.append(stalled._replace(id="stalled", severity="critical", pane="overview"))
         self.update(
             view.name,
             findings,
@@ -169,21 +170,3 @@ def report_failures(failures: Iterable[Problem], problems: Problems, say: Callab
         if key not in problems or problems[key].message != failure.message:
             say(f"{failure.path}: {failure.message}")
         problems[key] = failure
-
-
-def stalled_finding(liveness: Liveness, last_step: int | None) -> Finding:
-    """A stall as a finding, for alerts only: it judges the process, not the training."""
-    minutes = (liveness.age or 0.0) / 60
-    quiet = f"; quiet: {liveness.quiet}" if liveness.quiet else ""
-    usual = f" (usually every {liveness.gap:.0f} s)" if liveness.gap else ""
-    return Finding(
-        id="stalled",
-        severity="critical",
-        pane="overview",
-        metrics=(),
-        canonical=(),
-        since_step=last_step or 0,
-        message=f"No new point for {minutes:.0f} minutes{usual}{quiet}",
-        advice="See whether the job still runs.",
-        title="stalled",
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from rltui.alerts import Alert, Dispatcher, Throttle
@@ -10,9 +9,9 @@ from rltui.alerts.dispatcher import report_failures
 from rltui.config.model import AlertConfig
 from rltui.problem import Problem
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.liveness import Liveness
 from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements
 from rltui.screen.saved_layout import SavedLayout, load_layout, save_layout
+from tests.support.made_run import NOW, MadeRun
 
 
 def finding(name: str = "kl", severity: str = "critical", since: int = 640, **more: Any) -> Finding:
@@ -102,17 +101,17 @@ def test_a_stalled_run_is_an_alert_and_loading_is_none() -> None:
         return ""
 
     dispatcher = Dispatcher(at_once(notify="osc9"), write=note, clock=lambda: 0.0)
-    view: Any = SimpleNamespace(
-        name="a", loading=True, run=SimpleNamespace(last_step=812),
-        evaluator=SimpleNamespace(findings=list),
-        liveness=lambda now: Liveness("live" if now < 100 else "stalled", 1200.0, 12.0, "x.jsonl"),
-    )  # fmt: skip
-    dispatcher.update_run(view, 0)
-    view.loading = False
-    dispatcher.update_run(view, 1)
-    dispatcher.update_run(view, 1000)
-    dispatcher.update_run(view, 1001)
-    assert len(written) == 1 and "20 minutes" in written[0] and "x.jsonl" in written[0]
+    run = MadeRun("a")
+    run.add("actor/ppo_kl", [0.1] * 100)
+    source = run.run.sources["actor/ppo_kl"]
+    run.run.sources["actor/ppo_kl"] = source._replace(size=100, caught_up=False)
+    dispatcher.update_run(run, NOW + 1200)
+    run.run.sources["actor/ppo_kl"] = source
+    dispatcher.update_run(run, NOW + 5)
+    assert written == []
+    dispatcher.update_run(run, NOW + 1200)
+    dispatcher.update_run(run, NOW + 1201)
+    assert len(written) == 1 and "Nothing has been written for 20m" in written[0]
 
 
 def test_a_way_that_fails_is_told_once_and_withdrawn() -> None:
