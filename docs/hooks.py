@@ -13,7 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from rltui.cli import command_group
-from rltui.cli.command_reference import markdown
+from rltui.cli.command_reference import EXIT_CODES, command_texts
 from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.demo import recording
@@ -37,7 +37,7 @@ MOST_ALIASES = 4  # names of a metric that its entry lists of each framework
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made of data, and their pictures."""
     pages: dict[str, str] = {
-        "commands.md": markdown(command_group),
+        "commands.md": _commands(),
         "rules.md": _rules(),
         "contributing.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
@@ -55,6 +55,26 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for picture in sorted((ROOT / "screenshots").glob("*.svg")):
         files.append(File.generated(config, f"screenshots/{picture.name}", abs_src_path=str(picture)))
     return files
+
+
+def _commands() -> str:
+    lines = [
+        "# Commands",
+        "",
+        "`LOGDIR` is a folder, a run's folder or one log file; several may be given.",
+        "",
+    ]
+    for each in command_texts(command_group):
+        lines += [f"## {each.name}", "", "```text", each.usage, "```", ""]
+        lines += [line for paragraph in each.text for line in (paragraph, "")]
+        if each.options:
+            rows = [f"| `{_cell(term)}` | {_cell(text)} |" for term, text in each.options]
+            lines += ["| option | does |", "| --- | --- |", *rows, ""]
+        if each.examples:
+            lines += ["```text", *each.examples, "```", ""]
+    lines += ["## Exit codes", "", "| code | means |", "| --- | --- |"]
+    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES]
+    return "\n".join(lines) + "\n"
 
 
 @cache
@@ -185,4 +205,4 @@ def _anchor(name: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", r"\|").replace("\n", " ")
+    return text.replace("|", r"\|").replace("<", "&lt;").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""All commands with their options as one document: a manual page, or Markdown for the documentation."""
+"""All commands with their options: what each is told by, and the manual page made of it."""
 
 from __future__ import annotations
 
@@ -108,28 +108,3 @@ def _roff(text: str) -> str:
     text = text.replace("\\", r"\e").replace("-", r"\-")
     text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
     return r"\&" + text if text.startswith((".", "'")) else text
-
-
-def markdown(command: click.Command) -> str:
-    """All commands as Markdown."""
-    lines = [
-        "# Commands",
-        "",
-        "`LOGDIR` is a folder, a run's folder or one log file; several may be given.",
-        "",
-    ]
-    for each in command_texts(command):
-        lines += [f"## {each.name}", "", "```text", each.usage, "```", ""]
-        lines += [line for paragraph in each.text for line in (paragraph, "")]
-        if each.options:
-            rows = [f"| `{_cell(term)}` | {_cell(text)} |" for term, text in each.options]
-            lines += ["| option | does |", "| --- | --- |", *rows, ""]
-        if each.examples:
-            lines += ["```text", *each.examples, "```", ""]
-    lines += ["## Exit codes", "", "| code | means |", "| --- | --- |"]
-    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|").replace("<", "&lt;")

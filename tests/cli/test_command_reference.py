@@ -9,7 +9,7 @@ import click
 import pytest
 
 from rltui.cli import COMMANDS, command_group
-from rltui.cli.command_reference import command_texts, manual_page, markdown
+from rltui.cli.command_reference import command_texts, manual_page
 from tests.support.commands import rltui
 
 
@@ -51,10 +51,3 @@ def test_a_line_that_begins_with_a_dot_is_text() -> None:
     def command() -> None: ...
 
     assert "\n\\&.env is read\n" in manual_page(command)
-
-
-def test_the_markdown_has_a_section_for_each_command() -> None:
-    """The page of the documentation."""
-    page = markdown(command_group)
-    heads = [line for line in page.splitlines() if line.startswith("## rltui")]
-    assert heads == [f"## {each.name}" for each in command_texts(command_group)]

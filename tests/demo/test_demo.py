@@ -9,10 +9,11 @@ import pytest
 
 from rltui.cli.commands.demo import write_others
 from rltui.demo import recording
-from rltui.demo.recording import Recording, in_rows
+from rltui.demo.recording import Recording
 from rltui.demo.replay import Replay
 from rltui.panes.pane import pane_view
 from rltui.session.session import Session
+from tests.demo.make_recording import in_rows
 from tests.support.commands import rltui
 
 ROWS = tuple(
