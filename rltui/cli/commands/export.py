@@ -108,9 +108,9 @@ def command(
     elif kind != "scalars":
         if form == "jsonl":
             raise click.UsageError(f"--kind {kind} needs --format csv or parquet")
-        from rltui.cli.export.tables import export_tables
+        from rltui.cli.export.event_records import export_event_records
 
-        export_tables(selection, kind, form, output)
+        export_event_records(selection, kind, form, output)
     elif form == "parquet":
         from rltui.cli.export.parquet import export_parquet
 
