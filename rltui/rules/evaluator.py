@@ -65,7 +65,6 @@ class Evaluator:
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the writer times its steps itself
-        self._ticks: int | None = None  # made when the state was last forgotten
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
         self._said: dict[str, tuple[list[Firing], bool, Finding]] = {}  # by rule, when it fired last
@@ -92,31 +91,16 @@ class Evaluator:
                 back = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
                 if back:
                     self.series[tag].rewind(min(back))
+        changed = again
         for tag, pieces in by_tag.items():
             series, points = self.series[tag], _joined(pieces)
             if len(points.step):
-                series.feed(points.step, points.value)
+                changed |= series.feed(points.step, points.value)
                 if series.step_time is not None and not self._logs_step_time:
-                    series.step_time.feed(points.step, points.wall_time)
+                    changed |= series.step_time.feed(points.step, points.wall_time)
         self._odd = self._unjudged = None
-        ticks = None if again else self._ticks_made()
-        if ticks is None or ticks != self._ticks:
-            self._ticks = ticks
+        if changed:  # a live step of a long run mostly ends no tick
             self._state = self._ruled = self._findings = self._health = None
-
-    def _ticks_made(self) -> int | None:
-        """Ticks of all series so far. What fires changes with them alone; None where single points may count.
-
-        A live step of a long run mostly ends no tick.
-        """
-        made = 0
-        for series in self.series.values():
-            if series.user_states or series.ticks.nonfinite_count:
-                return None
-            made += series.ticks.serial
-            if series.nonzero is not None:
-                made += series.nonzero.ticks.serial
-        return made + sum(each.ticks.serial for each in self._derived())
 
     def _derived(self) -> list[RuledTicks]:
         """What is judged and is no tag: ratios that are known, and times of steps."""

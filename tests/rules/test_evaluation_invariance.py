@@ -14,6 +14,7 @@ from rltui.rules.evaluate.series_state import RuledTicks
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.kinds import EXCLUDED, KINDS, ConditionStates
 from rltui.rules.load import rulebook
+from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import medians, quantile
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import CAP, Ticks
@@ -81,6 +82,28 @@ def test_what_waits_is_evaluated_before_ticks_are_joined(stagger: int) -> None:
     assert past[0] and past[0] == past[1]
 
 
+@pytest.mark.parametrize("every", [1, 3, CAP])
+def test_a_recording_says_the_same_however_often_it_is_asked_for(every: int) -> None:
+    """What was asked for sees the next tick with the other rules, then waits again, and misses nothing."""
+    rule = rulebook().rules["explained-variance-zero"]
+    values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(CAP + 60)
+    values[200:300] *= 0.01
+    judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
+    state = judged.recordings[0]
+    waited = []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for at in range(len(values)):
+            judged.feed(np.array([at]), values[at : at + 1])
+            if 10 <= at < 16:  # a rule sees each of the first ticks
+                waited.append(state.waiting is not None)
+            if at % every == 0:
+                judged.ask(state)
+    judged.ask(state)
+    assert len(state.past) == 1
+    assert (state.past[0].since_step, state.past[0].resolved_step) == (200, 324)
+    assert waited == {1: [False] * 6, 3: [False, True, True] * 2, CAP: [True] * 6}[every]
+
+
 def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
     """A value that fell farther below its range than it lay above is the worst, in any pieces."""
     rule = rulebook().rules["ppl-ratio-off"]
@@ -117,8 +140,8 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
         return made
 
     many, single = ticks(), ticks()
-    whole = asked(RollingWindow(many, at))
-    parts = [asked(RollingWindow(single, at[k : k + 1])) for k in range(len(at))]
+    whole = asked(RollingWindow(many, Moments(at)))
+    parts = [asked(RollingWindow(single, Moments(at[k : k + 1]))) for k in range(len(at))]
     for place, found in enumerate(whole):
         alone = np.concatenate([part[place] for part in parts])
         assert alone.tobytes() == found.tobytes() or np.array_equal(alone, found, equal_nan=True), place
@@ -165,19 +188,18 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
         for values in odd_series(n, every):
             many, single = ticks(values), ticks(values)
             window, moments = (
-                RollingWindow(many, at),
-                [RollingWindow(single, at[k : k + 1]) for k in range(len(at))],
+                RollingWindow(many, Moments(at)),
+                [RollingWindow(single, Moments(at[k : k + 1])) for k in range(len(at))],
             )
             for rule in different.values():
                 judge = KINDS[rule.kind]
                 whole, alone = judge(rule, window, False), [judge(rule, each, False) for each in moments]
-                begun = None if whole is None or whole.began is None else np.asarray(whole.began).tolist()
                 on = [whole is not None and bool(whole.on[k]) for k in range(len(at))]
                 for k, each in enumerate(alone):
                     assert repr(said(each, 0)) == repr(said(whole, k)), (rule.id, k)
-                    if on[k] and begun is not None:
+                    if on[k] and whole is not None and whole.began is not None:
                         assert each is not None and each.began is not None
-                        assert each.began[0] == begun[k], (rule.id, k)
+                        assert each.began(0) == whole.began(k), (rule.id, k)
                     assert judge(rule, moments[k], True) is not None or not on[k], (rule.id, k)
                 assert judge(rule, window, True) is not None or not any(on), rule.id
                 if (excluded := EXCLUDED.get(rule.kind)) is not None:

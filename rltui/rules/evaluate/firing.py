@@ -63,7 +63,7 @@ class FiringState:
     def of(self, rule_id: str) -> Sequence[Firing]:
         """Where a rule fires."""
         for each, state in self._unasked.pop(rule_id, ()):
-            each.settle(state)
+            each.ask(state)
             self._take(state)
         return self.firing.get(rule_id, ())
 

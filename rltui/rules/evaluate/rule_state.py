@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,10 +39,11 @@ class Episode:
 class RuleState:
     """Carries a rule over the moments of a ticks."""
 
-    __slots__ = ("episode", "excluded", "kind", "past", "rule", "ticks", "waiting")
+    __slots__ = ("asked", "episode", "excluded", "kind", "past", "recording", "rule", "ticks", "waiting")
 
-    def __init__(self, rule: Rule, ticks: Ticks) -> None:
+    def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
         self.rule = rule
+        self.recording = recording
         self.kind = KINDS.get(rule.kind)  # None: judged from what the ticks counts, or by the watch itself
         self.excluded = EXCLUDED.get(rule.kind)
         self.ticks = ticks
@@ -49,6 +51,7 @@ class RuleState:
         self.past: tuple[Episode, ...] = ()
         # The first tick that it has not seen, and what the ticks carried along before it; None: it saw all.
         self.waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
+        self.asked = False  # whether somebody asked for it, being a recording, since it was evaluated
 
     @property
     def firing(self) -> bool:
@@ -56,11 +59,14 @@ class RuleState:
         return self.episode is not None and self.episode.firing
 
     def may_wait(self, window: RollingWindow) -> bool:
-        """Whether the condition surely holds at no moment, and nobody asks whether it has ceased."""
+        """Whether nobody asks for it, or the condition surely holds at no moment and none is open."""
+        if self.recording and not self.asked:
+            return True
         return self.excluded is not None and self.episode is None and self.excluded(self.rule, window)
 
     def evaluate(self, window: RollingWindow) -> None:
         """Evaluate the rule at the window's moments."""
+        self.asked = False
         if self.kind is not None:
             states = self.kind(self.rule, window, self.episode is None)
             if states is not None:
@@ -87,7 +93,7 @@ class RuleState:
         """It holds from one moment to another, and at all between."""
         ticks, rule, episode, serial = self.ticks, self.rule, self.episode, self._serial(window, last)
         if episode is None:
-            began = int(window.at[first] if states.began is None else states.began[first])
+            began = int(window.at[first]) if states.began is None else states.began(first)
             usual = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
             if states.before is not None:
                 usual = float(states.before[first])
@@ -97,8 +103,8 @@ class RuleState:
         beyond = states.beyond
         if beyond is None:
             beyond = states.value if states.upward else -states.value
-        worst = first + int(np.argmax(beyond[first : last + 1]))
-        if np.isnan(episode.beyond) or beyond[worst] > episode.beyond:
+        worst = first + int(beyond[first : last + 1].argmax())
+        if math.isnan(episode.beyond) or beyond[worst] > episode.beyond:
             episode.beyond, episode.worst = float(beyond[worst]), float(states.value[worst])
             episode.worst_step = int(ticks.last[int(window.at[worst])])
         if states.recovery is not None:
@@ -119,13 +125,13 @@ class RuleState:
         """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
         for k in moments:
             value, serial = float(states.value[k]), self._serial(window, k)
-            if states.recovery is not None and np.isnan(value):
+            if states.recovery is not None and math.isnan(value):
                 continue  # a moment that is not judged
             surely = value if states.surely is None else float(states.surely[k])
             if not self._released(episode, states, k, surely):
                 if episode.firing:
                     episode.seen = serial
-                    if not np.isnan(value):
+                    if not math.isnan(value):
                         episode.value = value
             elif not episode.firing:
                 self.episode = None
@@ -145,7 +151,7 @@ class RuleState:
             return bool(states.off[k]) or not episode.firing
         if self.rule.number("recurring", 0.0):
             return bool(states.off[k])
-        if not np.isnan(episode.recovery):
+        if not math.isnan(episode.recovery):
             return value > episode.recovery if not states.upward else value < episode.recovery
         margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(episode.limit)
         if states.upward:

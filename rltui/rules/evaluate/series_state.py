@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from rltui.rules.evaluate.rule_selection import RulePlan, Rules
@@ -11,7 +9,7 @@ from rltui.rules.evaluate.rule_state import RuleState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
-from rltui.rules.series.judged_moments import ALL, HALF
+from rltui.rules.series.judged_moments import Moments, moments_between
 from rltui.rules.series.ratio import Ratio
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.step_seconds import StepSeconds
@@ -37,11 +35,22 @@ class RuledTicks:
         self.held_out = held_out
         self.stagger = stagger
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
-        self.recordings = [RuleState(rule, ticks) for rule in rules.recordings]
+        self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
 
-    def feed(self, steps: Ints, values: Floats) -> None:
-        """Take points in, on the canonical scale, in order of arrival."""
+    def feed(self, steps: Ints, values: Floats) -> bool:
+        """Take points in, on the canonical scale, in order of arrival; whether what fires may have changed.
+
+        It changes with ticks alone, and with single points where some are not finite.
+        """
+        made = self.ticks.serial
         self.ticks.feed(steps, values, self._evaluate)
+        return self.ticks.serial != made or self.ticks.nonfinite_count > 0
+
+    @np.errstate(invalid="ignore", divide="ignore")
+    def ask(self, state: RuleState) -> None:
+        """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
+        self.settle(state)
+        state.asked = True
 
     def settle(self, state: RuleState) -> None:
         """Evaluate a rule at the ticks that it has not seen."""
@@ -49,8 +58,8 @@ class RuledTicks:
             return
         (begun, before), state.waiting = state.waiting, None
         carried, self.ticks.marks = self.ticks.marks, dict(before)
-        if (at := self._moments(begun)) is not None:
-            state.evaluate(RollingWindow(self.ticks, at))
+        if (moments := self._moments(begun)) is not None:
+            state.evaluate(RollingWindow(self.ticks, moments))
         self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
 
     def _settle_all(self) -> None:
@@ -62,42 +71,27 @@ class RuledTicks:
         if not self.shown and not self.recordings:
             return
         joins = self.ticks.n == CAP  # these ticks are about to be joined: nothing can wait
-        at = self._moments(begun)
-        if at is None:
+        moments = self._moments(begun)
+        if moments is None:
             if joins:
                 self._settle_all()
             return
-        window = RollingWindow(self.ticks, at)
-        waiting = begun, dict(self.ticks.marks)
-        for state in self.shown:
+        window = RollingWindow(self.ticks, moments)
+        unseen = begun, dict(self.ticks.marks)
+        for state in (*self.shown, *self.recordings):
             if not joins and state.may_wait(window):
-                state.waiting = state.waiting or waiting
+                state.waiting = state.waiting or unseen
+            elif state.waiting is None:
+                state.evaluate(window)
             else:
-                self._see(state, window)
-        for state in self.recordings:
-            if joins:
-                self._see(state, window)
-            else:
-                state.waiting = state.waiting or waiting
+                self.settle(state)
 
-    def _see(self, state: RuleState, window: RollingWindow) -> None:
-        """Evaluate a rule on the newest ticks, and on those that it has not seen."""
-        if state.waiting is None:
-            state.evaluate(window)
-        else:
-            self.settle(state)
-
-    def _moments(self, begun: int) -> Ints | None:
-        """The new ticks at which rules are evaluated. None before the start of the series is known."""
+    def _moments(self, begun: int) -> Moments | None:
+        """Those among the ticks from `begun` on. None before the start of the series is known."""
         end = self.ticks.n
         if self.ticks.serial == end:
             begun = max(begun, START - 1)
-        if end - begun == 1:
-            every = 1 if begun < ALL else 2 if begun < HALF else 4
-            return None if (begun + self.stagger) % every else np.array((begun,), np.int64)
-        evaluated = _evaluated(self.stagger)
-        low, high = evaluated.searchsorted((begun, end)).tolist()
-        return evaluated[low:high] if low < high else None
+        return moments_between(begun, end, self.stagger)
 
     def rewind(self, step: int) -> None:
         """Forget what is at or above a step, and evaluate what stays as if nothing else had ever come.
@@ -115,14 +109,6 @@ class RuledTicks:
         self._settle_all()
         for state, past in zip(states, over, strict=True):
             state.past = past
-
-
-@cache
-def _evaluated(stagger: int) -> Ints:
-    """The ticks at which rules are evaluated: all of the first 32, every second up to 128, every fourth."""
-    at = np.arange(CAP)
-    found: Ints = at[(at < ALL) | ((at < HALF) & ((at + stagger) % 2 == 0)) | ((at + stagger) % 4 == 0)]
-    return found
 
 
 class RatioState:
@@ -143,11 +129,10 @@ class RatioState:
             self._parts[side] = series.plan
             series.ratios = (*series.ratios, (self, side))
 
-    def feed(self, side: int, steps: Ints, values: Floats) -> None:
-        """New points of one side."""
+    def feed(self, side: int, steps: Ints, values: Floats) -> bool:
+        """New points of one side; as `RuledTicks.feed`."""
         steps, values = self._joined.feed(side, steps, values)
-        if len(steps):
-            self._judged().feed(steps, values)
+        return len(steps) > 0 and self._judged().feed(steps, values)
 
     def _judged(self) -> RuledTicks:
         if self.ruled is None:
@@ -173,9 +158,9 @@ class StepTimeState:
         self.ruled = RuledTicks(Ticks(tag, special_metrics().step_times[0]), False, stagger, rules)
         self._step_time = StepSeconds()
 
-    def feed(self, steps: Ints, walls: Floats) -> None:
-        """New points of the series, and when they were logged (seconds since 1970)."""
-        self.ruled.feed(*self._step_time.feed(steps, walls))
+    def feed(self, steps: Ints, walls: Floats) -> bool:
+        """New points of the series, and when they were logged (seconds since 1970); as `RuledTicks.feed`."""
+        return self.ruled.feed(*self._step_time.feed(steps, walls))
 
     def rewind(self, step: int) -> None:
         """Forget what is at or above a step."""
@@ -205,21 +190,22 @@ class SeriesState:
         """Its points, gathered."""
         return self.ruled.ticks
 
-    def feed(self, steps: Ints, values: Floats) -> None:
-        """Take points in, as they were logged, in order of arrival."""
+    def feed(self, steps: Ints, values: Floats) -> bool:
+        """Take points in, as they were logged, in order of arrival; as `RuledTicks.feed`."""
         plan = self.plan
         if plan.scale != 1.0 or plan.offset != 0.0:
             values = values * plan.scale + plan.offset
         if plan.limits is not None:
             self.impossible = impossible_values(plan.limits, steps, values, self.impossible)
-        self.ruled.feed(steps, values)
+        changed = self.ruled.feed(steps, values) or len(self.user_states) > 0
         if self.nonzero is not None:
             there = values != 0
-            self.nonzero.feed(*((steps, values) if there.all() else (steps[there], values[there])))
+            changed |= self.nonzero.feed(*((steps, values) if there.all() else (steps[there], values[there])))
         for state in self.user_states:
             state.feed(steps, values)
         for ratio, side in self.ratios:
-            ratio.feed(side, steps, values)
+            changed |= ratio.feed(side, steps, values)
+        return changed
 
     def rewind(self, step: int) -> None:
         """A restart: what was at or above the step comes again."""

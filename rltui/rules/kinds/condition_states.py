@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import Floats, Ints
+from rltui.rules.series.ticks import Floats
 
 Bools = NDArray[np.bool_]
 
@@ -24,7 +25,7 @@ class ConditionStates:
     off: Bools
     value: Floats
     limit: Floats
-    began: Ints | None = None  # position of the tick at which it began; None: the moment itself
+    began: Callable[[int], int] | None = None  # of a moment: the tick at which it began; None: the moment's
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
     recovery: Floats | None = None  # level that the value must come back to; None: the limit and a margin
     surely: Floats | None = (
@@ -34,10 +35,19 @@ class ConditionStates:
     before: Floats | None = None  # the level that is compared with; None: that of the ticks before it began
 
 
-def first_of(window: RollingWindow, beyond: Bools, length: int) -> Ints:
-    """(m,) position of the first tick of each row of `beyond` (m, length) that is true."""
-    found: Ints = window.at - (length - 1) + beyond.argmax(axis=1)
-    return np.maximum(found, 0)
+def first_of(window: RollingWindow, beyond: Bools, length: int) -> Callable[[int], int]:
+    """Of a moment: the first of its last `length` ticks that is true in its row of `beyond`."""
+    return lambda k: max(int(window.at[k]) - length + 1 + int(beyond[k].argmax()), 0)
+
+
+def first_seen(window: RollingWindow, length: int) -> Callable[[int], int]:
+    """Of a moment: the first of its last `length` ticks."""
+    return lambda k: max(int(window.at[k]) - length + 1, 0)
+
+
+def at_start(_: int) -> int:
+    """Of a moment: the first tick of the run."""
+    return 0
 
 
 def nowhere(idle: bool, on: Bools) -> bool:

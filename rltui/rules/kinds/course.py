@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import Floats, Ints
+from rltui.rules.series.ticks import Floats
 
 SURE = 3.0  # deviations; twelve values in strict order are 4.5
 MIDDLE = slice(5, 7)  # the parts in the middle
@@ -50,19 +50,20 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     on[moments], off[moments], value[moments], limit[moments] = found, over, last, first
-    began = np.zeros(m, np.int64)
-    if direction != "flat":
-        began[moments] = _set_off(window.at[moments], parts, first, change)
+
+    def set_off(k: int) -> int:
+        row = int(moments.searchsorted(k))
+        return _set_off(int(window.at[k]), parts[row], float(first[row]), float(change[row]))
+
+    began = at_start if direction == "flat" else set_off
     return ConditionStates(on, off, value, limit, began, upward=direction != "down")
 
 
-def _set_off(at: Ints, parts: Floats, first: Floats, change: Floats) -> Ints:
-    """(k,) position of the tick after the last part that had made less than a quarter of the change."""
-    count = parts.shape[1]
-    near = (parts - first[:, None]) * np.sign(change)[:, None] < LEFT * np.abs(change)[:, None]
-    begun = np.where(near.any(axis=1), count - near[:, ::-1].argmax(axis=1), 0)
-    found: Ints = at + 1 - (count - begun) * ((at + 1) // count)
-    return np.minimum(found, at)
+def _set_off(at: int, parts: Floats, first: float, change: float) -> int:
+    """Position of the tick after the last part that had made less than a quarter of the change."""
+    left = np.flatnonzero((parts - first) * np.sign(change) < LEFT * abs(change))
+    begun = int(left[-1]) + 1 if len(left) else 0
+    return min(at + 1 - (len(parts) - begun) * ((at + 1) // len(parts)), at)
 
 
 def _along(direction: str, z: Floats, change: Floats) -> tuple[Floats, Floats]:

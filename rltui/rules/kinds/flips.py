@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, first_seen, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import medians
 from rltui.rules.series.rolling_window import RollingWindow
@@ -25,4 +25,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     size = medians(np.abs(rows))
     on &= size >= least
     off = enough & ((flips < share - 0.2) | (size < 0.5 * least))
-    return ConditionStates(on, off, size, np.full(len(window), least), np.maximum(window.at - length + 1, 0))
+    return ConditionStates(on, off, size, np.full(len(window), least), first_seen(window, length))

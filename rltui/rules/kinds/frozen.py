@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, first_seen, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
@@ -40,4 +40,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= highest > lowest
     if nowhere(idle, on):
         return None
-    return ConditionStates(on, off, level, best, np.maximum(window.at - length + 1, 0), upward=False)
+    return ConditionStates(on, off, level, best, first_seen(window, length), upward=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
@@ -35,8 +35,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     beyond = rows[:, :-AFTER] > limit[:, None]
     on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
     place = beyond.argmax(axis=1)
-    began = np.maximum(window.at - (length - 1) + place, 0)
-    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, began)
+    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, first_of(window, beyond, length))
 
 
 def _may_hold(window: RollingWindow, length: int, times: float, least: float) -> bool:

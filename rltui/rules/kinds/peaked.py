@@ -21,9 +21,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     """The last level against the best one before, at every moment."""
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
-    value, limit, began = np.full(m, np.nan), np.full(m, np.nan), np.zeros(m, np.int64)
+    value, limit, began = np.full(m, np.nan), np.full(m, np.nan), dict.fromkeys(range(m), 0)
     if window.end < 2 * LEVEL + AFTER:
-        return None if idle else ConditionStates(on, off, value, limit, began, upward=False)
+        return None if idle else ConditionStates(on, off, value, limit, began.__getitem__, upward=False)
     held = window.ticks.value[: window.end]
     shown = np.lib.stride_tricks.sliding_window_view(held, LEVEL)
     level = np.sort(shown, axis=1)[:, LEVEL // 2]  # level[i] is of the ticks i .. i + LEVEL - 1
@@ -33,9 +33,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     usable = last >= LEVEL + AFTER
     now, top = level[np.maximum(last, 0)], best[np.maximum(last, 0)]
     noise = window.jitter(0)
-    with np.errstate(invalid="ignore"):
-        far = np.maximum(rule.number("sigmas", 4) * noise, rule.number("least", 0.1) * np.abs(top))
-        on |= usable & (top - now > far)
+    far = np.maximum(rule.number("sigmas", 4) * noise, rule.number("least", 0.1) * np.abs(top))
+    on |= usable & (top - now > far)
     for k in np.flatnonzero(on).tolist():
         place = int(np.flatnonzero(level[: last[k] + 1] == top[k])[-1])
         gain = top[k] - lowest[place]
@@ -49,4 +48,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     value[usable], limit[usable] = now[usable], top[usable]
     if nowhere(idle, on):
         return None
-    return ConditionStates(on, off, value, limit, began, upward=False)
+    return ConditionStates(on, off, value, limit, began.__getitem__, upward=False)

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, at_start, first_seen, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.judged_moments import ALL
-from rltui.rules.series.robust_statistics import NORMAL, concordance, medians
+from rltui.rules.series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import START, Floats
 
@@ -53,7 +53,7 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         on &= held.last[window.at] - held.first[0] >= rule.number("steps", 0.0)
     if nowhere(idle, on):
         return None
-    return ConditionStates(on, ~same, lowest, highest, np.zeros(len(window), np.int64))
+    return ConditionStates(on, ~same, lowest, highest, at_start)
 
 
 def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -75,10 +75,9 @@ def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStat
     on = ((level < low) | (level > high)) & (first >= rule.number("window", 10))
     if nowhere(idle, on):
         return None
-    m = len(window)
-    limit = np.full(m, value)
+    limit = np.full(len(window), value)
     off = (level >= low) & (level <= high)
-    return ConditionStates(on, off, level, limit, np.full(m, first), before=limit)
+    return ConditionStates(on, off, level, limit, lambda _: first, before=limit)
 
 
 def _may_be_constant(first: Floats, ticks: int, within: float) -> bool:
@@ -109,10 +108,11 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
         return None
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
     chosen = np.flatnonzero(on)
-    rows = window.rows_at(chosen, length)
-    first, last = medians(rows[:, :third]), medians(rows[:, -third:])
-    on[chosen] = (np.abs(last - first) <= least[chosen]) & (np.abs(_one_way(rows)) < ONE_WAY)
-    return ConditionStates(on, ~on & ~np.isnan(level), level, least, np.maximum(window.at - length + 1, 0))
+    if len(chosen):
+        rows = window.rows_at(chosen, length)
+        first, last = (middle(np.sort(part, axis=1)) for part in (rows[:, :third], rows[:, -third:]))
+        on[chosen] = (np.abs(last - first) <= least[chosen]) & (np.abs(_one_way(rows)) < ONE_WAY)
+    return ConditionStates(on, ~on & ~np.isnan(level), level, least, first_seen(window, length))
 
 
 def _one_way(rows: Floats) -> Floats:
@@ -135,7 +135,8 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     if nowhere(idle, on):
         return None
     chosen = np.flatnonzero(on)
-    noise = NORMAL * medians(np.abs(window.rows_at(chosen, length) - level[chosen, None]))
+    away = np.abs(window.rows_at(chosen, length) - level[chosen, None])
+    noise = NORMAL * middle(np.sort(away, axis=1))
     noise = np.fmax(noise, np.fmin(window.jitter(0), window.bend())[chosen])
     on[chosen] = (top - bottom)[chosen] > sigmas * noise + 1e-9
     return ConditionStates(on, level < limit - 0.1 * (top - bottom), level, limit)

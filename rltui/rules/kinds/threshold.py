@@ -12,11 +12,12 @@ import math
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
+from rltui.rules.kinds.condition_states import Bools, ConditionStates, at_start, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.series.ticks import Floats
 
+Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # levels so far, which the series carries along
 MOST = 0.1  # of a unit that a multiple of it may be off
 
@@ -45,7 +46,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         return None
     rows = np.abs(window.rows(length)) if absolute else window.rows(length)
     beyond = _outside(rows, _column(low), _column(high))
-    on &= beyond.sum(axis=1) >= rule.number("share", 0.75) * length
+    on &= np.add.reduce(beyond, axis=1) >= rule.number("share", 0.75) * length
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
     if sure := rule.number("sure", 0.0):
@@ -98,15 +99,16 @@ def _base_range(window: RollingWindow, of: str, length: int, absolute: bool) -> 
     return start, start
 
 
-def _column(limit: Floats | None) -> Floats | None:
+def _column(limit: Limit | None) -> Limit | None:
     """A limit for each moment, beside the rows of the moments."""
-    return None if limit is None else limit[:, None]
+    return limit[:, None] if isinstance(limit, np.ndarray) else limit
 
 
-def _outside(values: Floats, low: Floats | None, high: Floats | None) -> Bools:
+def _outside(values: Floats, low: Limit | None, high: Limit | None) -> Bools:
     """Which values are beyond one of the limits that there are."""
-    below = np.zeros(values.shape, np.bool_) if low is None else values < low
-    return below if high is None else below | (values > high)
+    if high is None:
+        return values < (np.nan if low is None else low)
+    return values > high if low is None else (values < low) | (values > high)
 
 
 def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -153,16 +155,18 @@ def _always(window: RollingWindow, on: bool, value: float, limit: float) -> Cond
     """What is the same at all moments, from the first tick on."""
     m = len(window)
     holds = np.full(m, on)
-    return ConditionStates(holds, ~holds, np.full(m, value), np.full(m, limit), np.zeros(m, np.int64))
+    return ConditionStates(holds, ~holds, np.full(m, value), np.full(m, limit), at_start)
 
 
-def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats | None, Floats | None]:
-    """Lower and upper limit: (m,), or (1,) for all moments; None where there is none, NaN where unknown."""
-    low, high, base = rule.numbers.get("below"), rule.numbers.get("above"), np.ones(1)
-    if of := rule.words.get("of", ""):
-        base = _base(window, of, length, rule.words.get("sign") == "abs")
-        # A base that small, or below zero (entropy of narrow normal actions), makes no meaningful multiple.
-        base = np.where(base > rule.number("least", 0.0), base, np.nan)
+def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Limit | None, Limit | None]:
+    """Lower and upper limit: (m,), or one for all moments; None where there is none, NaN where unknown."""
+    low, high = rule.numbers.get("below"), rule.numbers.get("above")
+    of = rule.words.get("of", "")
+    if not of:
+        return low, high
+    base = _base(window, of, length, rule.words.get("sign") == "abs")
+    # A base that small, or below zero (entropy of narrow normal actions), makes no meaningful multiple.
+    base = np.where(base > rule.number("least", 0.0), base, np.nan)
     return None if low is None else low * base, None if high is None else high * base
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rltui.rules.kinds.condition_states import ConditionStates, nowhere
@@ -47,6 +49,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     return found
 
 
-def _began(window: RollingWindow) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    ticks = window.at + 1
-    return ticks - trend_length(ticks)
+def _began(window: RollingWindow) -> Callable[[int], int]:
+    began = window.at + 1 - trend_length(window.at + 1)
+    return lambda k: int(began[k])

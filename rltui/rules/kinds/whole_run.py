@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from rltui.distinct import distinct
-from rltui.rules.kinds.condition_states import Bools, ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import Bools, ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
@@ -241,7 +241,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
             held = window.ticks
             trained = held.last[ticks - 1] - held.first[0]
             enough &= (trained >= rule.number("steps", 0.0)) & (held.first[0] < trained / START)
-        rows = np.flatnonzero(enough)
+        rows = enough.nonzero()[0]
         if idle and not len(rows):
             return None
         error = means.deviation(rows) * np.sqrt(1 / wide[rows] + 1 / first[rows])
@@ -255,7 +255,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         limit[means.moments] = start
     if nowhere(idle, on):
         return None
-    return ConditionStates(on, off, value, limit, np.zeros(m, np.int64), before=limit)
+    return ConditionStates(on, off, value, limit, at_start, before=limit)
 
 
 def _large(rule: Rule, ticks: int, loss: float, size: float) -> bool:
@@ -310,7 +310,7 @@ class _Fall:
         if idle and not self._falls:
             return None
         m = len(self._window)
-        on, off, began = np.zeros(m, np.bool_), np.zeros(m, np.bool_), np.zeros(m, np.int64)
+        on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
         value, limit, before, recovery, surely = np.full((5, m), np.nan)
         if self._means is not None:
             moments = self._means.moments
@@ -319,10 +319,11 @@ class _Fall:
             value[moments] = now
         for moment, fall in self._falls.items():
             on[moment] = True
-            value[moment], limit[moment], before[moment], recovery[moment], began[moment] = fall
+            value[moment], limit[moment], before[moment], recovery[moment], _ = fall
         return ConditionStates(
-            on, off, value, limit, began, upward=False, recovery=recovery, surely=surely, before=before
-        )
+            on, off, value, limit, lambda k: self._falls[k][-1],
+            upward=False, recovery=recovery, surely=surely, before=before,
+        )  # fmt: skip
 
 
 def _began(values: Floats, length: int, limit: float) -> int:

@@ -9,13 +9,13 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from rltui.rules.series.run_means import judged_moments
-from rltui.rules.series.ticks import Ints
+from rltui.rules.series.ticks import CAP, Floats, Ints
 
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
 # Positions of ticks at which the whole run is looked at, a quarter apart; three ticks to a part at least.
 COURSE_AT = np.rint(36 * 1.25 ** np.arange(13)).astype(np.int64) - 1
-KEPT = 1024  # sets of moments that are kept: 512 single ones of live runs, and those of runs read whole
+FEWEST = 8  # ticks of a run whose means are compared
+GROWTH = 1.01  # of a run until its means are compared again: an onset is known to 1 % of it
 
 
 class Moments:
@@ -45,27 +45,53 @@ class Moments:
         return found
 
     @cached_property
+    def _before(self) -> Ints:
+        """(m,) positions of the moments before each, which may be of an earlier window."""
+        found: Ints = self.at - np.where(self.at < ALL, 1, np.where(self.at < HALF, 2, 4))
+        return found
+
+    @cached_property
     def course(self) -> Ints:
         """(k,) those at which the whole run is looked at: every time that it has grown by about a quarter.
 
         At fixed numbers of ticks, or the first moment after one, so that it does not matter in which pieces
         points came.
         """
-        before = self.at - np.where(self.at < ALL, 1, np.where(self.at < HALF, 2, 4))
-        seen = COURSE_AT.searchsorted(self.at, "right") != COURSE_AT.searchsorted(before, "right")
+        seen = COURSE_AT.searchsorted(self.at, "right") != COURSE_AT.searchsorted(self._before, "right")
         return np.flatnonzero(seen & (self.at >= COURSE_AT[0]))
 
     @cached_property
-    def judged(self) -> Ints:
-        """(k,) those at which means over the whole run are compared."""
-        return judged_moments(self.at)
+    def compared(self) -> Ints:
+        """(k,) those at which means over the whole run are compared: they see enough ticks, and new ones."""
+        grown = _growths(self.at + 1) > _growths(np.maximum(self._before + 1, 1))
+        return np.flatnonzero(grown & (self.at + 1 >= FEWEST))
 
 
-def moments_at(at: Ints) -> Moments:
-    """The moments at positions of ticks."""
-    return _kept(at.tobytes())
+def _growths(ticks: Ints) -> Floats:
+    """How often a run of so many ticks has grown by `GROWTH`."""
+    found: Floats = np.floor(np.log(ticks) / np.log(GROWTH))
+    return found
 
 
-@lru_cache(maxsize=KEPT)
-def _kept(at: bytes) -> Moments:
-    return Moments(np.frombuffer(at, np.int64))
+def moments_between(begin: int, end: int, stagger: int) -> Moments | None:
+    """The moments among the ticks from `begin` up to `end`; None where there is none.
+
+    Rules are evaluated at all of the first 32 ticks, at every second one up to 128, and at every fourth.
+    `stagger`, 0 to 3: which of them.
+    """
+    if end - begin != 1:
+        return _of_many(begin, end, stagger)
+    every = 1 if begin < ALL else 2 if begin < HALF else 4
+    return None if (begin + stagger) % every else _of_one(begin)
+
+
+@lru_cache(maxsize=CAP)
+def _of_one(at: int) -> Moments:
+    return Moments(np.array((at,), np.int64))
+
+
+@lru_cache(maxsize=CAP)
+def _of_many(begin: int, end: int, stagger: int) -> Moments | None:
+    at = np.arange(begin, end)
+    at = at[(at < ALL) | ((at < HALF) & ((at + stagger) % 2 == 0)) | ((at + stagger) % 4 == 0)]
+    return Moments(at) if len(at) else None

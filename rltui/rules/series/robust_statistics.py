@@ -89,7 +89,7 @@ def concordance(parts: F64) -> F64:
     S counts pairs; its standard deviation for n values without ties is sqrt(n (n - 1) (2 n + 5) / 18).
     """
     early, late, deviation = _pairs(parts.shape[1])
-    found: F64 = np.sign(parts[:, late] - parts[:, early]).sum(axis=1) / deviation
+    found: F64 = np.add.reduce(np.sign(parts[:, late] - parts[:, early]), axis=1) / deviation
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.rules.series.judged_moments import moments_at
+from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import (
     NORMAL,
     TREND_FROM,
@@ -19,7 +19,6 @@ from rltui.rules.series.robust_statistics import (
     TREND_PARTS,
     concordance,
     median,
-    medians,
     medians_of,
     middle,
     part_medians,
@@ -31,6 +30,7 @@ from rltui.rules.series.ticks import START, Floats, Ints, Ticks
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
 BEFORE_MIN = 8  # fewer say nothing about what is usual
+FEW = 32  # values whose extremes Python finds sooner than numpy does
 BENT = 24  # ticks that `bend` sees
 NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # to a standard deviation from differences of neighbours
 BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
@@ -67,9 +67,9 @@ class RollingWindow:
         "at", "begin", "end", "every", "ticks",
     )  # fmt: skip
 
-    def __init__(self, ticks: Ticks, at: Ints) -> None:
+    def __init__(self, ticks: Ticks, moments: Moments) -> None:
         self.ticks = ticks
-        self._moments = moments = moments_at(at)
+        self._moments = moments
         self.at, self.begin, self.end = moments.at, moments.begin, moments.end
         self.every = moments.every
         self._cache: dict[Key, Floats] = {}
@@ -128,7 +128,8 @@ class RollingWindow:
         found = self._ranges.get(begin)
         if found is None:
             held = self.ticks.value[begin : self.end]
-            found = self._ranges[begin] = float(np.minimum.reduce(held)), float(np.maximum.reduce(held))
+            few = held.tolist() if len(held) < FEW else (np.minimum.reduce(held), np.maximum.reduce(held))
+            found = self._ranges[begin] = float(min(few)), float(max(few))
         return found
 
     def recent(self, length: int) -> Floats:
@@ -255,8 +256,7 @@ class RollingWindow:
         if key not in self._cache:
             start, level = self.start()[0], self.level(length)
             high, low = self.ticks.marks.get(length, (start, start))
-            best = np.fmax.accumulate(np.fmax(level, np.fmax(high, start)))
-            worst = np.fmin.accumulate(np.fmin(level, np.fmin(low, start)))
+            best, worst = np.fmax.accumulate(np.fmax(level, high)), np.fmin.accumulate(np.fmin(level, low))
             self.ticks.marks[length] = (float(best[-1]), float(worst[-1]))
             self._cache[key], self._cache[other] = best, worst
         return self._cache[key], self._cache[other]
@@ -287,7 +287,7 @@ class RollingWindow:
         """Means of parts of all ticks up to each moment; None where no moment sees enough."""
         if not self._judged:
             self._judged = True
-            moments = self._moments.judged
+            moments = self._moments.compared
             if len(moments):
                 self._means = RunMeans(self.ticks, moments, self.at[moments] + 1)
         return self._means
@@ -320,7 +320,7 @@ class RollingWindow:
             found = self._cache[key] = np.full(len(self), np.nan)
             for chosen, rows, parts in self._trends():
                 away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - parts[:, :, None])
-                found[chosen] = NORMAL * medians(away.reshape(len(rows), -1))
+                found[chosen] = NORMAL * middle(np.sort(away.reshape(len(rows), -1), axis=1))
         return found
 
     def _trends(self) -> list[tuple[slice, Floats, Floats]]:

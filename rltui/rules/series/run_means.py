@@ -36,8 +36,6 @@ from rltui.rules.series.robust_statistics import NORMAL, median
 from rltui.rules.series.ticks import Floats, Ints, Ticks
 from rltui.rules.series.unimodal import unimodal
 
-FEWEST = 8  # ticks of a run that is judged
-GROWTH = 1.01  # of a run from one moment that is judged to the next: an onset is known to 1 % of it
 JUMP = 3.5  # robust deviations that a difference of neighbours is cut to: more is a jump of the level
 PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation that few ticks are taken to have, and how much that counts
 # Errors by which the correlation may be smaller than it looks: a mean over 100 episodes is seen as such.
@@ -69,8 +67,6 @@ ROUGH, SMOOTH_FROM = (
 WEIGHTS = (-1, 1), (1, -2, 1)  # of neighbouring means in their first and second differences
 SHORT = 20  # ticks up to which a climb and a fall cannot be told from a running mean, see `BINNED`
 _SCALES_AT = np.rint(8 * 1.25 ** np.arange(20)).astype(np.int64)  # ticks at which the size of a jump is set
-_ONE, _NONE = np.zeros(1, np.int64), np.zeros(0, np.int64)  # the one moment, or none
-
 
 # Ticks of a window, each about a quarter more than the one before.
 LENGTHS = np.array((4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192))
@@ -133,11 +129,10 @@ class RunMeans:
         self._values = values = held.value[: ticks[-1]]
         self.moments = moments
         self.ticks = ticks  # (k,) ticks until then
-        self.sums = np.concatenate((np.zeros(1), np.cumsum(values)))  # (n + 1,) before each position
+        self.sums = sums_of(values)
         second = np.square(values[2:] - 2 * values[1:-1] + values[:-2]) / SECOND
-        self.least: Floats = np.sqrt(
-            np.cumsum(second)[ticks - 3] / (ticks - 2)
-        )  # the deviation is no smaller
+        # (k,) the deviation is no smaller
+        self.least: Floats = np.sqrt(np.add.accumulate(second)[ticks - 3] / (ticks - 2))
         self._deviation = np.full(len(ticks), np.nan)
         self.pairs = pairs_within(int(ticks[-1]))
         self._falls: Floats | None = None
@@ -170,7 +165,7 @@ class RunMeans:
             values = self._values[: int(self.ticks[row])]
             residual = values - unimodal(values, top)
             square = float(np.mean(np.square(residual)))
-            turns = float(np.mean(np.square(np.diff(residual))))
+            turns = float(np.mean(np.square(changes(residual))))
             like = 1 - turns / (2 * square) if square else math.nan
             found = self._around[row, top] = math.sqrt(square), like
         return found
@@ -274,16 +269,16 @@ class RunMeans:
         now = (squares[end - 1] - squares[middle]) / np.maximum(end - 1 - middle, 1) / level
         before = (squares[middle - 1] - squares[begin]) / np.maximum(middle - 1 - begin, 1) / level
         surely = now * np.square(1 + DOUBT / np.sqrt(pairs.now))
-        return np.clip(surely, QUIETEST**2, 1.0), np.maximum(before, 1.0)
+        return np.minimum(np.maximum(surely, QUIETEST**2), 1.0), np.maximum(before, 1.0)
 
     def _changes(self, scale: int) -> Floats:
         """(n,) sums of squared differences before each position, cut by what is usual among so many ticks."""
         found = self._changed.get(scale)
         if found is None:
-            change = np.diff(self._values)
+            change = changes(self._values)
             if usual := NORMAL * median(np.abs(change[(scale - 1) // 2 : scale - 1])):
-                change = np.clip(change, -JUMP * usual, JUMP * usual)
-            found = self._changed[scale] = np.concatenate((np.zeros(1), np.cumsum(np.square(change))))
+                change = within(change, JUMP * usual)
+            found = self._changed[scale] = sums_of(np.square(change))
         return found
 
     def significant(self, row: int, quiet: bool = False) -> Floats:
@@ -311,7 +306,7 @@ class RunMeans:
     @cached_property
     def deepest(self) -> Floats:
         """(k,) the largest of `falls` at each moment."""
-        found: Floats = self.falls().max(axis=1)
+        found: Floats = np.maximum.reduce(self.falls(), axis=1)
         return found
 
     def newest(self, parts: int, fewest: int) -> tuple[Floats, Floats]:
@@ -321,23 +316,23 @@ class RunMeans:
         return self.mean(self.ticks - length, self.ticks), deviation / np.sqrt(length)
 
 
-def judged_moments(at: Ints) -> Ints:
-    """Which of the moments, by the positions of their last ticks, see enough ticks, and enough new ones."""
-    if len(at) == 1:  # a live run
-        return _ONE if _is_judged(int(at[0])) else _NONE
-    ticks = at + 1
-    every = np.where(at < 32, 1, np.where(at < 128, 2, 4))  # ticks between two moments: see `SeriesState`
-    scale = np.log(GROWTH)
-    with np.errstate(divide="ignore"):
-        new = np.floor(np.log(ticks) / scale) > np.floor(np.log(np.maximum(ticks - every, 1)) / scale)
-    found: Ints = np.flatnonzero((ticks >= FEWEST) & new)
+def sums_of(values: Floats) -> Floats:
+    """(n + 1,) the sum of (n,) values before each position, and of all."""
+    found = np.zeros(len(values) + 1)
+    np.add.accumulate(values, out=found[1:])
     return found
 
 
-@cache
-def _is_judged(at: int) -> bool:
-    """The same of one moment."""
-    return bool(len(judged_moments(np.array((at, at)))))
+def changes(values: Floats) -> Floats:
+    """(..., n - 1) differences of neighbours among (..., n)."""
+    found: Floats = values[..., 1:] - values[..., :-1]
+    return found
+
+
+def within(values: Floats, most: Floats | float) -> Floats:
+    """The values, cut to plus and minus a number."""
+    found: Floats = np.minimum(np.maximum(values, -most), most)
+    return found
 
 
 def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
@@ -352,7 +347,7 @@ def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
         found[:few] = np.minimum(_fitted(squares, products, ticks[:few] - 1), most)
     if few < len(ticks):
         binned = _of_bins(sums, ticks[few:])
-        found[few:] = np.clip(_autoregressive(values, ticks[few:]), binned, BEYOND * binned)
+        found[few:] = np.minimum(np.maximum(_autoregressive(values, ticks[few:]), binned), BEYOND * binned)
     return found
 
 
@@ -361,8 +356,8 @@ def _of_few(values: Floats) -> tuple[float, float, float]:
 
     Most of them may be such a climb: so the median of eight differences is taken from each of them.
     """
-    change = np.diff(values)
-    second = np.square(np.diff(change)) / SECOND
+    change = changes(values)
+    second = np.square(changes(change)) / SECOND
     smaller = np.sort(second)[: len(change) // 2]
     for begin in range(0, len(change), STEEP):
         part = change[begin : begin + STEEP] if len(change) - begin >= 2 * STEEP else change[begin:]
@@ -371,22 +366,22 @@ def _of_few(values: Floats) -> tuple[float, float, float]:
             break
     usual = NORMAL * median(np.abs(change))
     if usual:
-        change = np.clip(change, -JUMP * usual, JUMP * usual)
+        change = within(change, JUMP * usual)
     most = STEEPEST * float(smaller.mean()) / HALF_TRIMMED
     return float(change @ change), float(change[1:] @ change[:-1]), most
 
 
 def _autoregressive(values: Floats, ticks: Ints) -> Floats:
     """(k,) the same of many ticks, by the later half of them."""
-    change = np.diff(values)
+    change = changes(values)
     scales = _SCALES_AT.searchsorted(ticks, "right") - 1
     used = distinct(scales)
     usual = np.array([median(np.abs(change[(scale - 1) // 2 : scale - 1])) for scale in _SCALES_AT[used]])
     cut = np.where(usual > 0, JUMP * NORMAL * usual, np.inf)[:, None]
-    step = np.clip(change, -cut, cut)  # (scales, n - 1)
+    step = within(change, cut)  # (scales, n - 1)
     squares, products = np.zeros((2, len(used), len(change) + 1))  # sums of them before each position
-    np.cumsum(np.square(step), axis=1, out=squares[:, 1:])
-    np.cumsum(step[:, 1:] * step[:, :-1], axis=1, out=products[:, 2:])
+    np.add.accumulate(np.square(step), axis=1, out=squares[:, 1:])
+    np.add.accumulate(step[:, 1:] * step[:, :-1], axis=1, out=products[:, 2:])
     row, end = used.searchsorted(scales), ticks - 1
     begin = end // 2
     return _fitted(
@@ -396,12 +391,11 @@ def _autoregressive(values: Floats, ticks: Ints) -> Floats:
 
 def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
     """(k,) long-run variance by sums of squared differences and of products of neighbours among them."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        like = 1 + 2 * product / square
+    like = 1 + 2 * product / square
     like = np.where(np.isfinite(like), like, 0.0)
     weight = count / (count + PRIOR_TICKS)
     kept = np.maximum(weight * like + (1 - weight) * PRIOR, like - SMOOTH / np.sqrt(count))
-    kept = np.clip(kept, 0.0, HIGHEST)
+    kept = np.minimum(np.maximum(kept, 0.0), HIGHEST)
     found: Floats = square / count * (1 + kept) / (2 * np.square(1 - kept))
     return found
 
@@ -409,21 +403,21 @@ def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
 def _of_bins(sums: Floats, ticks: Ints) -> Floats:
     """(k,) the same by batch means."""
     edge = ticks[:, None] * np.arange(BINS + 1) // BINS
-    mean = np.diff(sums[edge], axis=1) / np.diff(edge, axis=1)
+    mean = changes(sums[edge]) / (edge[:, 1:] - edge[:, :-1])
     squared = np.square(mean[:, 2:] - 2 * mean[:, 1:-1] + mean[:, :-2]) / SECOND
     kept = int(np.ceil(KEPT * (BINS - 2)))
-    smaller = np.sort(squared, axis=1)[:, :kept].mean(axis=1)
-    found: Floats = smaller / TRIMMED * ticks / BINS
+    squared.sort(axis=1)
+    found: Floats = squared[:, :kept].mean(axis=1) / TRIMMED * ticks / BINS
     return found
 
 
 def smoothness(values: Floats) -> float:
     """0 where neighbours correlate little, to 1 where they differ as those of a running mean do."""
-    change = np.diff(values)
+    change = changes(values)
     usual = NORMAL * median(np.abs(change))
     if not usual:  # most values repeat
         return 0.0
-    change = np.clip(change, -JUMP * usual, JUMP * usual)
+    change = within(change, JUMP * usual)
     square = float(change @ change)
     like = 1 + 2 * float(change[1:] @ change[:-1]) / square + STEEPER / math.sqrt(len(values))
     return min(max((like - ROUGH) / (SMOOTH_FROM - ROUGH), 0.0), 1.0)
