@@ -83,6 +83,10 @@ class Batch:
         """Whether it says anything at all."""
         return bool(len(self.tag) or self.starts or self.texts or self.problems or self.histograms)
 
+    def points(self) -> Batch:
+        """Nothing but its points."""
+        return Batch(self.tags, self.tag, self.step, self.wall_time, self.value, self.single)
+
     def where(self, keep: NDArray[np.bool_]) -> Batch:
         """Only the points for which `keep`, (n,), is true; starts move with them, the rest of it stays."""
         if keep.all():

@@ -7,7 +7,6 @@ batches are dealt with here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from rltui.batch import Batch
@@ -73,7 +72,7 @@ class LineReader:
         lines = file.read_at(begin, size - begin).split(b"\n")
         records = self._records.preview()
         self._parser.preview(lines[1 if begin else 0 : -1], file, records)
-        return replace(records.batch(), texts=(), problems=())
+        return records.batch().points()
 
     def finish(self, file: File) -> Batch:
         """Take what is left: zeros are not waited for, and the last line may do without a newline."""

@@ -56,8 +56,7 @@ class EventFileReader:
         """The scalars of the last `length` bytes. Raises OSError."""
         data = file.read_at(max(0, file.size() - length), length)
         cache = self._templates.fork()
-        batch = cache.tags.named(bulk_reader.decode_tail(data, cache, self._verify))
-        return replace(batch, starts=(), texts=(), problems=(), histograms=())
+        return cache.tags.named(bulk_reader.decode_tail(data, cache, self._verify)).points()
 
     def close(self) -> None:
         """Let go of the templates; they are learned again."""

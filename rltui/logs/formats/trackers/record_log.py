@@ -13,6 +13,7 @@ import zlib
 
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.problem import Problem
+from rltui.text import count_of
 
 HEADER = 7  # bytes of the file's header
 _BLOCK = 32768
@@ -21,11 +22,16 @@ _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 
 
 class RecordLog:
-    """Payloads of one growing file, in order. `offset` is the first byte that is not settled."""
+    """Payloads of one growing file, in order. `offset` is the first byte that is not settled.
 
-    def __init__(self, path: str) -> None:
+    foreign: what is said of `malformed`, the payloads that its tracker cannot have written.
+    """
+
+    def __init__(self, path: str, foreign: str) -> None:
         self._path = path
+        self._foreign = foreign
         self.offset = 0
+        self.malformed = self._told_malformed = 0
         self._lost = 0  # chunks whose checksum fails, and blocks given up
         self._first_lost = -1
         self._told = 0
@@ -50,32 +56,46 @@ class RecordLog:
                 return payloads
             budget *= 4  # one payload longer than what was read
 
+    def rest(self, file: File) -> list[bytes]:
+        """All payloads from `offset` on of a file that will not grow."""
+        payloads: list[bytes] = []
+        before = -1
+        while self.offset != before:
+            before = self.offset
+            payloads += self.take(file, final=True)
+        return payloads
+
     def newest(self, file: File, length: int) -> list[bytes]:
         """Payloads of the last `length` bytes, from the first block that begins there. Moves nothing."""
         size = file.size()
         start = max(HEADER, -(-(size - length) // _BLOCK) * _BLOCK)
         if start >= size:
             start = max(HEADER, (size - 1) // _BLOCK * _BLOCK)
-        peek = RecordLog(self._path)
+        peek = RecordLog(self._path, self._foreign)
         return peek._split(file.read_at(start, size - start), start, True, False)[0]
 
-    def problems(self) -> list[Problem]:
-        """Damage found since the last call, as one problem with its newest count."""
-        if self._lost == self._told:
-            return []
-        self._told = self._lost
-        message = f"{self._lost:,} damaged records skipped (a checksum fails)"
-        if self._lost == 1:
-            message = "1 damaged record skipped (its checksum fails)"
-        return [Problem("warning", "corrupt-record", self._path, message, self._first_lost, self._lost)]
+    def problems(self, end: File | None = None) -> list[Problem]:
+        """Damage found since the last call, each kind as one problem with its newest count.
 
-    def torn(self, file: File) -> list[Problem]:
-        """What is left behind `offset` when the file will not grow."""
-        left = file.size() - self.offset
-        if left <= 0:
-            return []
-        message = f"the last record ({left:,} bytes) is incomplete and was not read"
-        return [Problem("info", "torn-tail", self._path, message, self.offset, left)]
+        end: the file, if it will not grow: then what is left behind `offset` is torn.
+        """
+        found = []
+        if self._lost > self._told:
+            self._told = self._lost
+            message = f"{self._lost:,} damaged records skipped (a checksum fails)"
+            if self._lost == 1:
+                message = "1 damaged record skipped (its checksum fails)"
+            found.append(
+                Problem("warning", "corrupt-record", self._path, message, self._first_lost, self._lost)
+            )
+        if end is not None and (left := end.size() - self.offset) > 0:
+            message = f"the last record ({left:,} bytes) is incomplete and was not read"
+            found.append(Problem("info", "torn-tail", self._path, message, self.offset, left))
+        if self.malformed > self._told_malformed:
+            count = self._told_malformed = self.malformed
+            message = f"{count_of(count, 'record')} skipped: {self._foreign}"
+            found.append(Problem("warning", "malformed-record", self._path, message, None, count))
+        return found
 
     def _split(self, data: bytes, start: int, at_end: bool, final: bool) -> tuple[list[bytes], int]:
         """Payloads of ``data``, which stands at ``start`` of the file, and how many bytes are settled."""

@@ -16,13 +16,12 @@ from datetime import datetime
 import numpy as np
 import orjson
 
-from rltui.batch import EMPTY, Batch, Text
+from rltui.batch import Batch, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.tag_table import TagTable
 from rltui.problem import Problem
-from rltui.text import count_of
 
 MAGIC = b":SWL\xd6\xe1"
 
@@ -48,7 +47,7 @@ class SwanlabReader:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._records = RecordLog(path)
+        self._records = RecordLog(path, "not written by SwanLab")
         self._version: int | None = None  # until the header is there
         self._tags = TagTable(path)
         self._axes: dict[str, str] = {}  # metric -> the metric whose value is its x
@@ -60,7 +59,7 @@ class SwanlabReader:
         self._plain_keys: dict[bytes, int] = {}  # length and key of a scalar -> tag, -1: read with care
         self._steps: dict[bytes, int] = {}  # varint -> step
         self._times: dict[bytes, float] = {}  # message -> seconds
-        self._malformed = self._told = self._unsigned = 0
+        self._unsigned = 0
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
         self._clear()
@@ -73,7 +72,8 @@ class SwanlabReader:
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on from `offset`."""
         self._look(file)
-        return self._decode(self._records.take(file, budget))
+        self._decode(self._records.take(file, budget))
+        return self._batch()
 
     def newest(self, file: File, length: int) -> Batch:
         """Scalars of the last `length` bytes."""
@@ -81,22 +81,16 @@ class SwanlabReader:
         peek = SwanlabReader(self._path)
         peek._version, peek._tags = self._version, self._tags
         peek._axes, peek._system = dict(self._axes), set(self._system)
-        peek._decode_all(self._records.newest(file, length))
+        peek._decode(self._records.newest(file, length))
         peek._settle_waiting()
-        batch = peek._batch([])
-        return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
+        return peek._batch().points()
 
     def finish(self, file: File) -> Batch:
         """Take what is left; a torn last record is reported."""
         self._look(file)
-        while True:
-            before = self.offset
-            self._decode_all(self._records.take(file, final=True))
-            if self.offset == before:
-                break
+        self._decode(self._records.rest(file))
         self._settle_waiting()
-        batch = self._batch(self._records.torn(file))
-        return batch if batch else EMPTY
+        return self._batch(file)
 
     def close(self) -> None:
         """Let go of what was collected."""
@@ -117,11 +111,7 @@ class SwanlabReader:
         self._wall: list[float] = []
         self._value: list[bytes] = []  # little-endian doubles
 
-    def _decode(self, payloads: list[bytes]) -> Batch:
-        self._decode_all(payloads)
-        return self._batch([])
-
-    def _decode_all(self, payloads: list[bytes]) -> None:
+    def _decode(self, payloads: list[bytes]) -> None:
         plain = self._version != 1
         take = self._take if plain else self._take_json
         match, keys = _SCALAR_RECORD.match, self._plain_keys
@@ -145,7 +135,7 @@ class SwanlabReader:
                         continue
                 take(payload)
             except (MalformedError, ValueError, KeyError, TypeError, IndexError, struct.error):
-                self._malformed += 1
+                self._records.malformed += 1
 
     def _plain_key(self, raw: bytes) -> int:
         """The tag of a metric with no axis in play, -1 where a point needs more care."""
@@ -307,15 +297,9 @@ class SwanlabReader:
             self._wall.append(wall)
             self._value.append(_DOUBLE.pack(value))
 
-    def _batch(self, problems: list[Problem]) -> Batch:
-        problems = [*self._problems, *self._records.problems(), *problems]
+    def _batch(self, end: File | None = None) -> Batch:
+        problems = [*self._problems, *self._records.problems(end)]
         self._problems = []
-        if self._malformed > self._told:
-            self._told = self._malformed
-            message = f"{count_of(self._malformed, 'record')} skipped: not written by SwanLab"
-            problems.append(
-                Problem("warning", "malformed-record", self._path, message, None, self._malformed)
-            )
         if self._unsigned:
             message = "infinities lost their sign when they were written; they are taken as positive"
             problems.append(Problem("info", "sign-lost", self._path, message, None, self._unsigned))

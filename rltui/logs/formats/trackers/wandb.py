@@ -15,14 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import orjson
 
-from rltui.batch import EMPTY, Batch, Histogram, Text
+from rltui.batch import Batch, Histogram, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
 from rltui.problem import Problem
-from rltui.text import count_of
 
 MAGIC = b":W&B\xe1\xbe\x00"
 
@@ -42,7 +41,7 @@ class WandbReader:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._records = RecordLog(path)
+        self._records = RecordLog(path, "no messages of wandb")
         self._tags = TagTable(path)
         self._places: dict[bytes, int] = {}  # raw key of an item -> tag, -1 for what is no series
         self._axes = _Axes()
@@ -50,8 +49,6 @@ class WandbReader:
         self._said = ""  # configuration as handed up last
         self.tables: dict[str, int] = {}  # base name of a stored table -> step of the row that holds it
         self._step = 0
-        self._malformed = 0
-        self._told = 0
         self._texts: list[Text] = []
         self._clear()
 
@@ -68,19 +65,11 @@ class WandbReader:
         """Scalars of the rows that lie in the last `length` bytes."""
         peek = WandbReader(self._path)
         peek._tags, peek._places, peek._axes = self._tags, self._places, self._axes
-        batch = peek._decode(self._records.newest(file, length))
-        return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
+        return peek._decode(self._records.newest(file, length)).points()
 
     def finish(self, file: File) -> Batch:
         """Take what is left; a torn last record is reported."""
-        payloads: list[bytes] = []
-        while True:
-            before = self.offset
-            payloads += self._records.take(file, final=True)
-            if self.offset == before:
-                break
-        batch = self._decode(payloads, self._records.torn(file))
-        return batch if batch else EMPTY
+        return self._decode(self._records.rest(file), file)
 
     def close(self) -> None:
         """Let go of what was collected."""
@@ -92,13 +81,13 @@ class WandbReader:
         self._rows: list[tuple[int, float, int]] = []  # step, wall time, number of points
         self._histograms: list[Histogram] = []
 
-    def _decode(self, payloads: list[bytes], problems: list[Problem] | None = None) -> Batch:
+    def _decode(self, payloads: list[bytes], end: File | None = None) -> Batch:
         for payload in payloads:
             try:
                 self._take(payload)
             except (MalformedError, ValueError, IndexError):
-                self._malformed += 1
-        return self._batch(problems or [])
+                self._records.malformed += 1
+        return self._batch(self._records.problems(end))
 
     def _take(self, payload: bytes) -> None:
         """One record: `num` first, then the one field that says what it is."""
@@ -263,13 +252,6 @@ class WandbReader:
         self._texts.append(Text("exit", self._step, math.nan, "exit-code", str(code)))
 
     def _batch(self, problems: list[Problem]) -> Batch:
-        problems = [*self._records.problems(), *problems]
-        if self._malformed > self._told:
-            self._told = self._malformed
-            message = f"{count_of(self._malformed, 'record')} skipped: no messages of wandb"
-            problems.append(
-                Problem("warning", "malformed-record", self._path, message, None, self._malformed)
-            )
         if full := self._tags.problem():
             problems.append(full)
         texts, rows = tuple(self._texts), self._rows
