@@ -5,61 +5,26 @@ from __future__ import annotations
 import math
 
 from rltui.hparams.hparams import HParam
-from rltui.panes.runs.facts import Outcome, share_done, why_so
-from rltui.rules.finding import Finding, RunHealth
-from rltui.rules.run_state.liveness import Liveness
-from rltui.session.sister_runs import Standing
+from rltui.panes.runs.facts import share_done, why_so
+from rltui.rules.finding import Finding
 from rltui.shards.verdict import Verdict
 
 
 class ListedVerdict:
-    """What is remembered of one run. Its settings and single metrics are not."""
-
-    __slots__ = ("alive", "verdict")
+    """A `ListedRun` of what is remembered of it. Its settings and single metrics are not."""
 
     def __init__(self, verdict: Verdict) -> None:
-        self.verdict = verdict
-        self.alive: Liveness = verdict.liveness  # live, stalled or ended; how long ago, how much longer
-
-    @property
-    def name(self) -> str:
-        """The run's folder relative to LOGDIR."""
-        return self.verdict.run
-
-    @property
-    def given_name(self) -> str:
-        """What a person called it in its tracker; empty where nobody did."""
-        return self.verdict.given_name
-
-    @property
-    def framework(self) -> str:
-        """Such as `verl`; `unknown` when the tags say nothing."""
-        return self.verdict.framework
-
-    @property
-    def modified(self) -> float:
-        """When it last wrote, seconds since 1970; infinite where that is not known."""
-        return -math.inf if self.verdict.modified is None else self.verdict.modified
-
-    @property
-    def series(self) -> int:
-        """How many series it has."""
-        return self.verdict.series
-
-    @property
-    def points(self) -> int:
-        """Points that were read."""
-        return self.verdict.points
-
-    @property
-    def health(self) -> RunHealth:
-        """ok, unjudged, warning or critical."""
-        return self.verdict.health
-
-    @property
-    def step(self) -> int | None:
-        """The last step."""
-        return self.verdict.last_step
+        self._verdict = verdict
+        self.name = verdict.run
+        self.given_name = verdict.given_name
+        self.framework = verdict.framework
+        self.modified = -math.inf if verdict.modified is None else verdict.modified
+        self.series, self.points = verdict.series, verdict.points
+        self.health = verdict.health
+        self.alive = verdict.liveness
+        self.step = verdict.last_step
+        self.outcome = verdict.outcome
+        self.standing = verdict.standing
 
     @property
     def share(self) -> float | None:
@@ -67,25 +32,15 @@ class ListedVerdict:
         return share_done(self.step, self.alive.total)
 
     @property
-    def outcome(self) -> Outcome | None:
-        """Last and best value of the metric that says most; None without points."""
-        return self.verdict.outcome
-
-    @property
     def findings(self) -> list[Finding]:
         """What is wrong and nothing else explains, worst first."""
-        return [one for one in self.verdict.findings if one.explained_by is None]
+        return [one for one in self._verdict.findings if one.explained_by is None]
 
     @property
     def why(self) -> str:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
-        verdict = self.verdict
+        verdict = self._verdict
         return why_so(self.findings, self.alive, self.health, verdict.last_error, verdict.unjudged)
-
-    @property
-    def standing(self) -> Standing | None:
-        """Where it stands beside its sister runs; None without enough of them."""
-        return self.verdict.standing
 
     @property
     def project(self) -> str:

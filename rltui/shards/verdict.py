@@ -221,59 +221,39 @@ class TagSets:
 def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
     """A verdict for JSON; its tags go into `sets`."""
     life = verdict.life
-    return {
-        "run": verdict.run,
-        "framework": verdict.framework,
-        "last_step": verdict.last_step,
-        "last_wall": verdict.last_wall,
-        "points": verdict.points,
-        "series": verdict.series,
-        "modified": verdict.modified,
-        "health": verdict.health,
-        "unjudged": verdict.unjudged,
-        "now": verdict.now,
+    plain = {
+        **verdict._asdict(),
         "pace": list(verdict.pace),
         "findings": [json_value(as_json(one)) for one in verdict.findings],
         "notes": sorted(verdict.notes),
         "problems": [astuple(problem) for problem in verdict.problems],
         "sources": [list(source) for source in verdict.sources],
-        "consoles": list(verdict.consoles),
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
         "outcome": None if verdict.outcome is None else json_value(list(verdict.outcome)),
-        "last_error": verdict.last_error,
-        "last_line": verdict.last_line,
         "curve": sister_runs.as_plain(verdict.curve),
-        "given_name": verdict.given_name,
     }
+    del plain["standing"]  # which a comparison finds
+    return plain
 
 
 def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
     """The verdict of which `as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
-    run, life = plain["run"], plain["life"]
-    return Verdict(
-        run=run,
-        framework=sys.intern(plain["framework"]),
-        last_step=plain["last_step"],
-        last_wall=plain["last_wall"],
-        points=plain["points"],
-        series=plain["series"],
-        modified=plain["modified"],
-        health=plain["health"],
-        unjudged=sys.intern(plain["unjudged"]),
-        now=plain["now"],
-        pace=RunPace(*plain["pace"]),
-        findings=tuple(map(_finding, plain["findings"])),
-        notes=frozenset(plain["notes"]),
-        problems=tuple(Problem(*problem) for problem in plain["problems"]),
-        sources=tuple(ListedSource(*source) for source in plain["sources"]),
-        consoles=tuple(plain["consoles"]),
-        life=None if life is None else Life(run, sets.tags(life[0]), *life[1:]),
-        outcome=_outcome(plain["outcome"]),
-        last_error=plain["last_error"],
-        last_line=plain["last_line"],
-        curve=sister_runs.from_plain(plain["curve"]),
-        given_name=plain["given_name"],
-    )
+    life = plain["life"]
+    known = {
+        **plain,
+        "framework": sys.intern(plain["framework"]),
+        "unjudged": sys.intern(plain["unjudged"]),
+        "pace": RunPace(*plain["pace"]),
+        "findings": tuple(map(_finding, plain["findings"])),
+        "notes": frozenset(plain["notes"]),
+        "problems": tuple(Problem(*problem) for problem in plain["problems"]),
+        "sources": tuple(ListedSource(*source) for source in plain["sources"]),
+        "consoles": tuple(plain["consoles"]),
+        "life": None if life is None else Life(plain["run"], sets.tags(life[0]), *life[1:]),
+        "outcome": _outcome(plain["outcome"]),
+        "curve": sister_runs.from_plain(plain["curve"]),
+    }
+    return Verdict(**known)
 
 
 def _outcome(plain: Sequence[Any] | None) -> Outcome | None:
