@@ -11,7 +11,7 @@ from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import is_console
 from rltui.console.scan import ConsoleReport, scan
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.discovery.walk import scan as walk
+from rltui.logs.discovery.walk import files_below
 from rltui.logs.local_file import FoundFile
 from rltui.logs.run_names import folders_above, run_name
 
@@ -43,7 +43,7 @@ def find_consoles(
     sources: the paths of each run's log files relative to their LOGDIR; others: of runs that were not asked
     for, whose consoles are nobody else's. failed: lone ones, too, by the run that they may be of.
     """
-    found, _, _ = walk(logdirs, is_console)
+    found = files_below(logdirs, is_console)
     owners = _Owners({**others, **sources}, found)
     runs: dict[str, list[ConsolePlace]] = {}
     for each in found:

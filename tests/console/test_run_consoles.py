@@ -24,6 +24,15 @@ def _run(folder: Path, console: str) -> None:
     (folder / "slurm-7.out").write_text(console)
 
 
+def test_the_state_of_a_trainer_is_no_console(tmp_path: Path) -> None:
+    """What stands in for a log among checkpoints is looked for as a log, not as a console."""
+    (tmp_path / "run/checkpoint-10").mkdir(parents=True)
+    (tmp_path / "run/checkpoint-10/trainer_state.json").write_text('{"log_history": []}')
+    (tmp_path / "run/train.out").write_text("hello\n")
+    (found,) = RunConsoles([str(tmp_path)]).files({"run": ["run/checkpoint-10/trainer_state.json"]})["run"]
+    assert found.path == "run/train.out"
+
+
 def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     """A look is taken once; without LOGDIRs nothing is looked at."""
     _run(tmp_path, OOM)

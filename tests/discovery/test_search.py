@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.discovery.walk import FolderWalker, roots_of, scan
+from rltui.logs.discovery.walk import FolderWalker, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import Calls, FoundFile
 from rltui.logs.log_file_names import file_order, rotated_from, stem_of
@@ -24,11 +24,19 @@ def make(*paths: Path) -> None:
         path.touch()
 
 
+def scan(*logdirs: Path) -> tuple[list[FoundFile], list[Problem], tuple[str, ...]]:
+    """One walk: the logs by path, the problems, the LOGDIRs that do not exist."""
+    walker = FolderWalker(roots_of(logdirs, COULD), COULD, REGISTRY)
+    items = list(walker.walk(Calls()))
+    found = {item.place: item for item in reversed(items) if isinstance(item, FoundFile)}
+    problems = [item for item in items if isinstance(item, Problem)]
+    return sorted(found.values(), key=lambda item: item.path), problems, walker.waiting
+
+
 def runs(*logdirs: Path) -> dict[str, list[str]]:
     """Run names, each with the paths of its logs."""
-    found, _, _ = scan(logdirs, COULD)
     said: dict[str, list[str]] = {}
-    for each in found:
+    for each in scan(*logdirs)[0]:
         said.setdefault(each.run, []).append(each.path)
     return said
 
@@ -144,7 +152,7 @@ def test_logdir_within_a_logdir(tmp_path: Path) -> None:
 def test_missing_logdirs_are_named(tmp_path: Path) -> None:
     """LOGDIRs that do not exist are told, the others searched."""
     make(tmp_path / "here/metrics.jsonl")
-    found, problems, missing = scan([tmp_path / "here", tmp_path / "not"], COULD)
+    found, problems, missing = scan(tmp_path / "here", tmp_path / "not")
     assert [each.run for each in found] == ["here"]
     assert problems == []
     assert missing == (str(tmp_path / "not"),)
@@ -204,7 +212,7 @@ def test_walk_can_pause(tmp_path: Path) -> None:
 def test_many_small_runs(tmp_path: Path) -> None:
     """Thousands of logs are found in one walk, each once, with one look at each folder."""
     make(*(tmp_path / f"group{n % 20}/events.out.tfevents.{n}.h" for n in range(3000)))
-    found, problems, _ = scan([tmp_path], COULD)
+    found, problems, _ = scan(tmp_path)
     assert len({each.path for each in found}) == len(found) == 3000
     assert problems == []
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.logs.discovery.walk import Containers, FolderWalker, Item, Root, is_folder, roots_of
+from rltui.logs.discovery.walk import FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_systems import FileSystem, kind_of
+from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import Calls, FoundFile
 from rltui.paths import is_url
 from rltui.problem import Problem
@@ -34,9 +35,8 @@ class LogSearch:
     def __init__(
         self,
         logdirs: Sequence[str],
-        could_be_log: Callable[[str], bool],
+        formats: FormatRegistry,
         *,
-        containers: Containers | None = None,
         poll: float,
         system: FileSystem | None,
         clock: Callable[[], float] = time.monotonic,
@@ -48,8 +48,7 @@ class LogSearch:
         self.remote: tuple[RemoteFolder, ...] = ()
         self._remote_problems: dict[tuple[str, str, int | None], Problem] = {}
         self._began = self._walked = 0.0  # wall time at which the present and the last whole walk began
-        self._could_be_log = could_be_log
-        self._containers = containers
+        self._formats = formats
         self._poll = poll
         self._given = system
         self._clock, self._wall = clock, wall
@@ -156,7 +155,7 @@ class LogSearch:
         def ask(path: str) -> bool | None:
             return True if path in self.not_answering else calls.run(path, is_folder, path)
 
-        self.roots = roots_of(self._logdirs, self._could_be_log, ask)
+        self.roots = roots_of(self._logdirs, self._formats.could_be_log, ask)
         self.remote = _remote_folders([root.given for root in self.roots if is_url(root.given)])
         if self._follow:
             for folder in self.remote:
@@ -180,8 +179,8 @@ class LogSearch:
             )
         walker = FolderWalker(
             self.roots,
-            self._could_be_log,
-            containers=self._containers,
+            self._formats.could_be_log,
+            self._formats,
             trust_times=self.system.attributes,
             wall=self._wall,
         )

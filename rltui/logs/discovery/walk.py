@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from rltui.logs.formats.container import Part, Parts
+from rltui.logs.formats.container import Part
+from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import Calls, FoundFile
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
@@ -33,18 +34,6 @@ class Root(NamedTuple):
     place: str  # absolute
     only: str | None = None
     prefix: str = ""  # in front of run names and paths where several LOGDIRs are given
-
-
-class Containers(Protocol):
-    """What tells containers of several runs from other files and folders (`FormatRegistry`)."""
-
-    def could_be_container(self, place: str) -> bool:
-        """Whether a path is worth a look by `parts`. Touches no file."""
-        ...
-
-    def parts(self, place: str) -> Parts | None:
-        """The runs of a container; None for what is none. Raises OSError."""
-        ...
 
 
 class Walked(NamedTuple):
@@ -143,20 +132,24 @@ class _WalkState:
 
 
 class FolderWalker:
-    """Repeated walks over the LOGDIRs. A walk after the first lists only folders that changed."""
+    """Repeated walks over the LOGDIRs. A walk after the first lists only folders that changed.
+
+    wanted: whether a file of that base name is one. formats: of logs, which also lie in containers and among
+    the checkpoints of a Trainer; None where other files are looked for.
+    """
 
     def __init__(
         self,
         roots: Sequence[Root],
-        could_be_log: Callable[[str], bool],
+        wanted: Callable[[str], bool],
+        formats: FormatRegistry | None = None,
         *,
-        containers: Containers | None = None,
         trust_times: bool = True,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.roots = tuple(roots)
-        self._containers = containers
-        self._could_be_log = could_be_log
+        self._is_wanted = wanted
+        self._formats = formats
         self._trust = trust_times  # false on network file systems: their folder attributes are cached
         self._wall = wall
         self._known: dict[str, _Folder] = {}
@@ -291,7 +284,7 @@ class FolderWalker:
                     break
                 yield None
         complete = True
-        if only is None and not any(is_metrics_log(name) for name in found):
+        if self._formats is not None and only is None and not any(map(is_metrics_log, found)):
             complete = yield from self._list_newest_state(folder, folders, found, calls)
         folder.found, folder.links = found, links
         folder.folders = sorted(folders)
@@ -336,18 +329,18 @@ class FolderWalker:
         """Whether a file is one to open: the one that the user named, or what may be a log of a training."""
         if name == folder.root.only:
             return True
-        return self._could_be_log(name) and not names().no_runs.search(_shown(folder, name))
+        return self._is_wanted(name) and not names().no_runs.search(_shown(folder, name))
 
     def _list_parts(
         self, folder: _Folder, name: str, found: dict[str, FoundFile], calls: Calls
     ) -> Generator[Item, None, bool]:
         """The runs of a container; the generator's value says whether it is one."""
         place = f"{folder.place}/{name}"
-        if self._containers is None or not self._containers.could_be_container(place):
+        if self._formats is None or not self._formats.could_be_container(place):
             return False
         try:
             stamp = calls.run(place, _container_stamp, place)
-            listed = calls.run(place, self._containers.parts, place)
+            listed = calls.run(place, self._formats.parts, place)
         except OSError as error:
             yield from self._failed(place, _shown(folder, name), error)
             return True
@@ -494,14 +487,9 @@ def _below(parent: _Folder, name: str, real: str) -> _Folder:
     return _Folder(f"{parent.place}/{name}", _shown(parent, name), parent.root, real, parent.depth + 1)
 
 
-def scan(
-    logdirs: Sequence[str | os.PathLike[str]],
-    could_be_log: Callable[[str], bool],
-    containers: Containers | None = None,
-) -> tuple[list[FoundFile], list[Problem], tuple[str, ...]]:
-    """One walk: the logs in the order of their paths, the problems met, the LOGDIRs that do not exist."""
-    walker = FolderWalker(roots_of(logdirs, could_be_log), could_be_log, containers=containers)
-    items = list(walker.walk(Calls()))
-    found = {item.place: item for item in reversed(items) if isinstance(item, FoundFile)}
-    problems = [item for item in items if isinstance(item, Problem)]
-    return sorted(found.values(), key=lambda item: item.path), problems, walker.waiting
+def files_below(logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> list[FoundFile]:
+    """Files of some base names that are no logs, in the order of their paths. LOGDIRs may be missing."""
+    items = FolderWalker(roots_of(logdirs, wanted), wanted).walk(Calls())
+    # Of a file that comes twice, its first place counts.
+    found = {item.place: item for item in reversed(list(items)) if isinstance(item, FoundFile)}
+    return sorted(found.values(), key=lambda item: item.path)

@@ -93,8 +93,7 @@ class Follower:
         self.formats = formats
         self.search = LogSearch(
             self.logdirs,
-            self.formats.could_be_log,
-            containers=self.formats,
+            self.formats,
             poll=poll,
             system=system,
             clock=clock,
