@@ -141,28 +141,26 @@ class GzipReader:
         return concat(batches)
 
 
-def compressed(formats: Sequence[Format]) -> tuple[Format, Format]:
-    """Any of the formats inside gzip; and what is plainly one of them in a compression that is not read."""
+def compressed(formats: Sequence[Format]) -> Format:
+    """Any of the formats inside gzip."""
 
-    def gzipped(name: str, head: bytes) -> bool:
+    def matches(name: str, head: bytes) -> bool:
         """By the name without its ending and by the first bytes inside."""
         if not name.endswith(".gz"):
             return False
         content = decompressed_head(head) if head.startswith(_MAGIC) else b""
         return (bool(content) or not head) and inner_format(name, content, formats) is not None
 
-    def unread(name: str, head: bytes) -> bool:
-        """By the name alone."""
-        inner, dot, ending = name.rpartition(".")
-        if dot + ending not in _OTHER_COMPRESSIONS:
-            return False
-        telling = "tfevents" in inner or log_file_names.is_telling(inner)
-        return telling and any(form.matches(inner, b"") for form in formats)
+    return Format("gzip", matches, lambda path, verify: GzipReader(path, formats, verify=verify))
 
-    return (
-        Format("gzip", gzipped, lambda path, verify: GzipReader(path, formats, verify=verify)),
-        Format("", unread, lambda path, _: _UnreadReader(path)),  # it makes no run
-    )
+
+def is_unread(name: str, formats: Sequence[Format]) -> bool:
+    """Whether a name is plainly that of a log in a compression that is not read."""
+    inner, dot, ending = name.rpartition(".")
+    if dot + ending not in _OTHER_COMPRESSIONS:
+        return False
+    telling = "tfevents" in inner or log_file_names.is_telling(inner)
+    return telling and any(form.matches(inner, b"") for form in formats)
 
 
 def inner_format(name: str, head: bytes, formats: Sequence[Format]) -> Format | None:
@@ -170,28 +168,3 @@ def inner_format(name: str, head: bytes, formats: Sequence[Format]) -> Format | 
     inner = name.removesuffix(".gz")
     inner = rotated_from(inner) or inner
     return next((form for form in formats if form.matches(inner, head)), None)
-
-
-class _UnreadReader:
-    """A log in a compression that is not read: it says so once."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self.offset = 0
-
-    def read(self, file: File, budget: int = BLOCK) -> Batch:
-        if self.offset:
-            return EMPTY
-        self.offset = file.size()
-        ending = self._path.rpartition(".")[2]
-        message = f"compressed logs are read as gzip only; unpack the .{ending} file"
-        return Batch(problems=(Problem("info", "not-read", self._path, message),))
-
-    def newest(self, file: File, length: int) -> Batch:
-        return EMPTY
-
-    def finish(self, file: File) -> Batch:
-        return self.read(file)
-
-    def close(self) -> None:
-        pass

@@ -45,7 +45,7 @@ class FormatRegistry:
             labelled_console.FORMAT,
         )
         text = (jsonl.FORMAT, csv_table.FORMAT, console.FORMAT, labelled_console.FORMAT)
-        return (utf16_log.utf16(text), *plain, *gzip_log.compressed(plain))
+        return (utf16_log.utf16(text), *plain, gzip_log.compressed(plain))
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
@@ -105,7 +105,13 @@ class FormatRegistry:
 
     def could_be_log(self, name: str) -> bool:
         """Whether a file of that base name is worth opening. Nothing is opened."""
-        return self.recognise(name, b"") is not None
+        return self.recognise(name, b"") is not None or self.is_unread(name)
+
+    def is_unread(self, name: str) -> bool:
+        """Whether a base name is plainly that of a log in a compression that is not read."""
+        from rltui.logs.formats import gzip_log
+
+        return gzip_log.is_unread(name, self.formats)
 
 
 REGISTRY = FormatRegistry()

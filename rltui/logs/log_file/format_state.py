@@ -45,8 +45,13 @@ class FormatState:
         """
         if presumed is not None and head and presumed.matches(self._name, head):
             return presumed, None
-        known = self._recognise(head, file) if head else None
         before = self._unknown
+        if before is None and head and self._formats.is_unread(self._name):
+            ending = self._name.rpartition(".")[2]
+            message = f"compressed logs are read as gzip only; unpack the .{ending} file"
+            self._unknown = Problem("info", "not-read", self._path, message)
+            return None, self._unknown
+        known = self._recognise(head, file) if head else None
         if known is not None:
             self._unknown = None
             if before is None:
