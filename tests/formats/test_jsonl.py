@@ -243,6 +243,12 @@ def test_two_objects_and_torn_lines() -> None:
     assert batch.problems[0].count == 3
 
 
+def test_all_objects_of_a_line_count() -> None:
+    """However many a writer put on one line."""
+    batch = read(b"".join(b'{"step": %d, "x": 1}' % step for step in range(40)))
+    assert len(table(batch)["x"]) == 40
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import orjson
 
@@ -41,35 +42,36 @@ _DECODER = json.JSONDecoder()
 _OPENING = re.compile(r'\{\s*"')
 
 
+def whole_objects(text: str, place: int = 0, between: str = _BETWEEN) -> tuple[list[dict[str, object]], int]:
+    """Objects from a place on, one after another, and where what is none of them begins, if anything."""
+    found: list[dict[str, object]] = []
+    while True:
+        while place < len(text) and text[place] in between:
+            place += 1
+        if text[place : place + 1] != "{":
+            return found, place
+        try:
+            record, place = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return found, place
+        found.append(record)
+
+
 def recovered_objects(line: bytes) -> Iterator[dict[str, object]]:
     """Objects of a line that is no plain JSON object. Raises ValueError when something else is there too."""
     text = line.decode("utf-8", "replace")
-    place, damaged = 0, False
-    for _ in range(_TRIES):
-        while place < len(text) and text[place] in _BETWEEN:
-            place += 1
-        if place == len(text):
+    found, place = whole_objects(text)
+    yield from found
+    if place == len(text):
+        return
+    # After damage an object counts only when it reaches the end and names its step: it may be an inner one
+    # of a record whose beginning is lost.
+    for opening in islice(_OPENING.finditer(text, place + 1), _TRIES):
+        found, end = whole_objects(text, opening.start())
+        if len(found) == 1 and end == len(text) and any(record_keys.step_keys(found[0])):
+            yield found[0]
             break
-        whole = not damaged
-        try:
-            record, end = _DECODER.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            record, end = None, place + 1
-        # After damage an object counts only when it reaches the end and names its step: it may be an
-        # inner one of a record whose beginning is lost.
-        if isinstance(record, dict) and (
-            whole or (not text[end:].strip(_BETWEEN) and any(record_keys.step_keys(record)))
-        ):
-            yield record
-            place = end
-            continue
-        damaged = True
-        opening = _OPENING.search(text, place + 1)
-        if opening is None:
-            break
-        place = opening.start()
-    if damaged:
-        raise ValueError("not only objects")
+    raise ValueError("not only objects")
 
 
 class JsonlParser:

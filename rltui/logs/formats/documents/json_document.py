@@ -10,10 +10,10 @@ import orjson
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.documents.document import DocumentKind, DocumentReader
 from rltui.logs.formats.interface import Format
+from rltui.logs.formats.jsonl import whole_objects
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
 
-_DECODER = json.JSONDecoder()
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = re.compile(r'"log_history"\s*:\s*\[')
 
@@ -27,7 +27,7 @@ def _parse(data: bytes) -> tuple[list[dict[str, object]], int | None]:
         try:
             whole = json.loads(text)
         except ValueError:
-            found, end = _objects(text, 0)
+            found, end = whole_objects(text, 0, _BETWEEN)
             if not found or text[end:].strip(_BETWEEN):
                 raise
             return found, None
@@ -43,27 +43,12 @@ def _parse(data: bytes) -> tuple[list[dict[str, object]], int | None]:
     return [whole], None
 
 
-def _objects(text: str, place: int) -> tuple[list[dict[str, object]], int]:
-    """Whole objects from a place on, one after another, and where they end."""
-    found: list[dict[str, object]] = []
-    while True:
-        while place < len(text) and text[place] in _BETWEEN:
-            place += 1
-        if text[place : place + 1] != "{":
-            return found, place
-        try:
-            record, place = _DECODER.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            return found, place
-        found.append(record)
-
-
 def _complete_records(text: str) -> list[dict[str, object]]:
     """The complete records of a document that was cut."""
     text = text.lstrip(_BETWEEN)
     if history := _HISTORY.search(text, 0, 1 << 16):
-        return _objects(text, history.end())[0]
-    return _objects(text, 1 if text.startswith("[") else 0)[0]
+        return whole_objects(text, history.end(), _BETWEEN)[0]
+    return whole_objects(text, 1 if text.startswith("[") else 0, _BETWEEN)[0]
 
 
 def _matches(name: str, head: bytes) -> bool:
