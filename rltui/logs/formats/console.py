@@ -20,10 +20,9 @@ from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.logs.records.trainer_lines import TrainerLines
+from rltui.logs.records.trainer_lines import ANSI, TrainerLines
 from rltui.problem import Problem
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
 _TORCHTUNE = re.compile(r"(?:^|\s)Step (-?[0-9]{1,19}) \| (?=\S+:)")
 _REPEATED = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*\Z", re.DOTALL)
@@ -50,7 +49,7 @@ def _split(line: str) -> tuple[int, str, str | None] | None:
     if "step:" not in line and "Step " not in line:
         return None
     if "\x1b" in line:
-        line = _ANSI.sub("", line)
+        line = ANSI.sub("", line)
     if found := _VERL.search(line):
         rest = line[found.end() :]
         return int(found[1]), (_REPEATED.sub("", rest) if "[repeated " in rest else rest).rstrip(), " - "

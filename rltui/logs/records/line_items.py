@@ -7,7 +7,6 @@ programs add to that is data (`rltui/data/labelled_lines.toml`). A role in front
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from rltui.logs.records.record_keys import compared
 from rltui.logs.records.trainer_lines import RAY
 
 BAR = "progress_bar"  # the counter that a bar is
-NUMBER = r"[-+]?(?:\d+(?:,\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
+PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
+NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # with commas for thousands, or as decimals
 _WORD = r"(?!(?:nan|NaN|inf|Infinity)\b)[^\W\d][\w%/.()@]*"
 _NAME = rf"(?P<name>{_WORD}(?:[ -]{_WORD}){{0,5}}(?: \([^()]{{1,20}}\))?)"
 _UNIT = r"(?: ?(?P<unit>%|(?:ms|s|secs?|min|[GM]i?B|[kKM])\b))?(?: ?\(\d{1,3}(?:\.\d+)?%\))?"
@@ -37,7 +37,7 @@ _EPOCH_AND_BATCH = re.compile(
 )
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
-_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
+_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 # Keys as Python and JSON print them, in a dictionary or as the first of a pair.
 _KEY = re.compile(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
 _QUOTED = re.compile(rf"""(['"])({NUMBER})\1""")
@@ -266,5 +266,9 @@ def _value(text: str, unit: str | None, *, commas: bool) -> float | None:
             text = text.replace(",", ".")
         else:
             return None
-    number = float(text)
-    return number * _SCALES.get(unit or "", 1.0) if math.isfinite(number) else number
+    return scaled(text, unit)
+
+
+def scaled(text: str, unit: str | None) -> float:
+    """The number of a text with the letter behind it, such as `1.2k`; other units leave it as it is."""
+    return float(text) * _SCALES.get((unit or "").lower(), 1.0)

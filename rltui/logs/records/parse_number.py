@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 LIST_CAP = 4096  # numbers of a list that are summed up; longer lists are data, not a metric
 
@@ -97,7 +97,7 @@ def wall_time(value: object) -> float:
     if type(value) is str:
         number = from_text(value)
         if number is None:
-            return _iso(value)
+            return iso_time(value)
     elif type(value) is float or type(value) is int:
         number = real(value)
     else:
@@ -109,9 +109,11 @@ def wall_time(value: object) -> float:
     return math.nan
 
 
-def _iso(text: str) -> float:
+def iso_time(text: str, zone: tzinfo | None = None) -> float:
+    """Seconds since 1970 of a time in ISO 8601, NaN of other text. zone: where it names none; None: local."""
     try:
-        return datetime.fromisoformat(text.strip()).timestamp()
+        time = datetime.fromisoformat(text.strip())
+        return (time if time.tzinfo else time.replace(tzinfo=zone)).timestamp()
     except (ValueError, OverflowError, OSError):
         return math.nan
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from rltui.logs.records.line_items import LabelledLine, counter_of, line_of, words
+from rltui.logs.records.line_items import PLAIN_NUMBER, LabelledLine, counter_of, line_of, scaled, words
 from rltui.logs.records.record_keys import compared, log_keys
 
 _SIDES = "│┃║|"
@@ -22,14 +22,12 @@ _BRANCHES = "├└│╰─ "  # before what a tree holds
 _STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
 _CELLS = re.compile(r"[│┃║|]|\s{2,}")
 _RULE = re.compile(r"-{3,}(?: +-{3,})*")
-_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
-_CELL = re.compile(rf"({_NUMBER}) ?(?:%|([kKmMbBtT]))?")
+_CELL = re.compile(rf"({PLAIN_NUMBER}) ?(?:%|([kKmMbBtT]))?")
 _CELL_NAME = re.compile(r"[^\W\d][^:=]{0,99}")
-_ROW = re.compile(rf"(?:{_NUMBER})(?:[\s|│,%]+(?:{_NUMBER}))*[\s|│,%]*")
+_ROW = re.compile(rf"(?:{PLAIN_NUMBER})(?:[\s|│,%]+(?:{PLAIN_NUMBER}))*[\s|│,%]*")
 _BETWEEN = re.compile(r"[\s|│,%]+")
 _WIDE = re.compile(r"\s*[|│,]\s*|\s{2,}")
-_ENTRY = re.compile(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({_NUMBER})\3,?\s*\}}?,?""")
+_ENTRY = re.compile(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMBER})\3,?\s*\}}?,?""")
 _HEADING = 400  # characters of a line of names
 _COLUMNS = range(3, 65)
 _MOST = 1000  # numbers of one table
@@ -144,5 +142,5 @@ def _pairs(cells: list[str]) -> dict[str, float]:
     for name, cell in pairwise(cells):
         found = _CELL.fullmatch(cell) if _CELL_NAME.fullmatch(name) else None
         if found is not None:
-            numbers.setdefault(name, float(found[1]) * _SCALES.get((found[2] or "").lower(), 1.0))
+            numbers.setdefault(name, scaled(found[1], found[2]))
     return numbers

@@ -18,7 +18,6 @@ from rltui.logs.records.record_keys import compared, step_keys
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
-_REPEATED = re.compile(r"\[repeated \d+x across cluster\]")
 _BAR = re.compile(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
 _DICT = re.compile(r"\{'[^'{}]{1,300}': ")
 _JSON = re.compile(r'\{"[^"{}]{1,300}": ?')  # json.dumps behind a logger's words
@@ -53,7 +52,6 @@ class TrainerLines:
         self._table: dict[str, object] | None = None  # Stable-Baselines3: the block being read
         self._heading = ""
         self._bar: tuple[int, int] | None = None
-        self._rows = 0
         self._step = 0
         self._trust: bool | None = None  # whether the progress bar tells the step; None: not known yet
         self._every = 1
@@ -173,7 +171,6 @@ class TrainerLines:
         self._waiting = []
 
     def _place(self, bar: int | None) -> int:
-        self._rows += 1
         if self._trust and bar is not None:
             # A bar is drawn at most ten times a second: it may be older than the row.
             self._step = bar if bar > self._step else self._step + self._every

@@ -198,7 +198,7 @@ class StepRegressions:
                 else:
                     high[row] = now
             elif self._is_restart(row, suspect, now, here, high):
-                start = self._start_of(row, suspect)
+                start = self._start_of(suspect)
                 if start is not None:
                     found.append(start)
                     high = self._begin_attempt(high, start, _Part(number, rows[:at], points.take(slice(at))))
@@ -253,7 +253,7 @@ class StepRegressions:
         whole = suspect.again and suspect.steps > 1 and needed == NEEDED and len(self._suspects) > 1
         return whole or suspect.steps >= needed or suspect.points >= REPEATS
 
-    def _start_of(self, row: int, suspect: Suspect) -> int | None:
+    def _start_of(self, suspect: Suspect) -> int | None:
         """Number at which the attempt began, if the run as a whole went back with this tag."""
         width = len(self._last) + 1
         group = [other for other in self._suspects.values() if abs(other.number - suspect.number) <= width]

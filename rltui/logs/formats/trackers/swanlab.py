@@ -11,7 +11,6 @@ import json
 import math
 import re
 import struct
-from datetime import datetime
 
 import numpy as np
 import orjson
@@ -20,6 +19,7 @@ from rltui.batch import Batch, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
+from rltui.logs.records.parse_number import iso_time
 from rltui.logs.records.tag_table import TagTable
 from rltui.problem import Problem
 
@@ -235,7 +235,7 @@ class SwanlabReader:
             step = int(data["step"])
             if not -(2**63) <= step < 2**63:
                 raise ValueError("no step")
-            self._add(data["key"], step, _iso(metric.get("create_time")), float(value))
+            self._add(data["key"], step, iso_time(str(metric.get("create_time"))), float(value))
         elif model == "Experiment":
             keys = ("id", "name", "description", "tags")
             self._say_about({key: data[key] for key in keys if data.get(key)})
@@ -321,14 +321,6 @@ class SwanlabReader:
         self._last = self._newest_step()
         self._clear()
         return batch
-
-
-def _iso(text: object) -> float:
-    """Seconds since 1970 of a time in ISO 8601, NaN where it is none."""
-    try:
-        return datetime.fromisoformat(str(text)).timestamp()
-    except ValueError:
-        return math.nan
 
 
 def _matches(name: str, head: bytes) -> bool:

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.part_reader import Look, TrackerAlert, part_format, unique_names
-from rltui.logs.records.parse_number import step_of
+from rltui.logs.records.parse_number import iso_time, step_of
 from rltui.problem import Level
 from rltui.text import QUOTE_LIMIT, clean
 
@@ -49,12 +49,8 @@ def numbers_of(values: Mapping[str, object]) -> dict[str, object]:
 
 @lru_cache(maxsize=4096)
 def _seconds(text: object) -> float:
-    """Seconds since 1970 of a time in ISO 8601 (UTC where it names no zone), NaN where it is none."""
-    try:
-        time = datetime.fromisoformat(str(text))
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return math.nan
+    """Seconds since 1970 of a time, which is UTC where it names no zone."""
+    return iso_time(str(text), UTC)
 
 
 def _record(values: bytes | str, timestamp: object, step: object) -> Record | None:
