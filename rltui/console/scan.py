@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
-from rltui.logs.records.trainer_lines import TrainerLines
+from rltui.logs.formats.console.trainer_lines import TrainerLines
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MOST_CHECKED = 200  # lines per word of a failure, the last ones

@@ -11,7 +11,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from rltui.logs.formats import console, csv_table, jsonl
+from rltui.logs.formats import csv_table, jsonl
+from rltui.logs.formats.console import trainer_console
 from rltui.logs.formats.interface import Format
 from tests.support.memfile import MemFile, read_whole
 
@@ -109,7 +110,7 @@ def main() -> None:
     compare("JSON lines, flat", jsonl.FORMAT, "a.jsonl", trl_lines(40_000))
     compare("JSON lines, veRL, NaN in 1 of 10", jsonl.FORMAT, "a.jsonl", nan_lines(10_000))
     compare("CSV", csv_table.FORMAT, "progress.csv", csv_rows(30_000), plain=False)
-    compare("console, veRL", console.FORMAT, "console.log", console_lines(5_000), plain=False)
+    compare("console, veRL", trainer_console.FORMAT, "console.log", console_lines(5_000), plain=False)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.batch import Batch
-from rltui.logs.formats import console
+from rltui.logs.formats.console import trainer_console
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED
 from tests.support.textlogs import read_path
 
-FORM = console.FORMAT
+FORM = trainer_console.FORMAT
 
 
 def read(text: str) -> Batch:
@@ -104,12 +104,12 @@ _keys = st.sampled_from(["a", "actor/b", "time/c:mean", "d (e)", "f.g", "step", 
 def test_lines_that_come_often_are_read_alike(keys: list[str], lines: list[list[str]], tail: str) -> None:
     """Keys that came often have an expression of their own: numbers of any spelling come out the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(console, "_FREQUENT", 1)
-        reader = console.MetricsLineParser()
+        patch.setattr(trainer_console, "_FREQUENT", 1)
+        reader = trainer_console.MetricsLineParser()
         for values in [["0.5", "np.float64(0.25)", "-1", "nan"], *lines, lines[0]]:
             pairs = " - ".join(f"{key}:{value}" for key, value in zip(keys, values, strict=False))
             line = f"\x1b[36m(TaskRunner pid=1)\x1b[0m step:7 - {pairs}{tail}"
-            assert repr(reader.parse(line)) == repr(console.record_of(line))
+            assert repr(reader.parse(line)) == repr(trainer_console.record_of(line))
 
 
 def test_a_long_log_is_read_as_its_lines_are() -> None:

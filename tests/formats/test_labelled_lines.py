@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.labelled_console import FORMAT, holds_metrics
+from rltui.logs.formats.console.labelled_console import FORMAT, holds_metrics
+from rltui.logs.formats.console.labelled_lines import LabelledLines
+from rltui.logs.formats.console.line_items import items
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.records.labelled_lines import LabelledLines
-from rltui.logs.records.line_items import items
 from rltui.metrics import MetricNames, recognise
 from tests.support.livelogs import Heard
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole

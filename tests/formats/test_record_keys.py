@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from rltui.logs.formats import console, jsonl
+from rltui.logs.formats import jsonl
+from rltui.logs.formats.console import trainer_console
 from rltui.logs.records.record_keys import LogKeys, compared, log_keys, step_keys
 from rltui.logs.records.sample_statistics import SampledStep
 from tests.support.memfile import MemFile, read_whole
@@ -52,7 +53,7 @@ def test_samples_are_grouped_by_the_keys_of_the_table() -> None:
 def test_no_table_is_read_before_a_log_is() -> None:
     """Importing the readers of text logs reads no TOML."""
     code = (
-        f"import {console.__name__}; from rltui.logs.records.record_keys import log_keys;"
+        f"import {trainer_console.__name__}; from rltui.logs.records.record_keys import log_keys;"
         " print(log_keys.cache_info().currsize)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

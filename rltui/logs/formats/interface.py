@@ -6,7 +6,7 @@ A format is one module with a reader and a `Format`:
 - a `LogReader` turns the bytes of one growing file into batches of points (`rltui.batch.Batch`).
 
 The module is entered in `registry.py`; nothing else knows it. A format of lines writes a `LineParser`
-(`line_reader.py`), which leaves it no more to do than to make records of lines; `console.py` is the shortest
+(`line_reader.py`), which leaves it no more to do than to make records of lines; `trackers/clearml.py` is an
 example. Records become points in `records/record_batcher.py`, which knows steps, times and nested values.
 
 A format never opens, stats or seeks by itself. It asks a `File` for its size and for bytes at an offset, so

@@ -18,15 +18,8 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at, which is in the reader thread: the first frame of the
         # screen does not wait for them (25 ms).
-        from rltui.logs.formats import (
-            console,
-            csv_table,
-            gzip_log,
-            jsonl,
-            labelled_console,
-            sample_numbers,
-            utf16_log,
-        )
+        from rltui.logs.formats import csv_table, gzip_log, jsonl, sample_numbers, utf16_log
+        from rltui.logs.formats.console import labelled_console, trainer_console
         from rltui.logs.formats.documents import evaluation_arrays, json_document
         from rltui.logs.formats.tfevents import event_format
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
@@ -41,10 +34,10 @@ class FormatRegistry:
             sample_numbers.FORMAT,
             jsonl.FORMAT,
             csv_table.FORMAT,
-            console.FORMAT,
+            trainer_console.FORMAT,
             labelled_console.FORMAT,
         )
-        text = (jsonl.FORMAT, csv_table.FORMAT, console.FORMAT, labelled_console.FORMAT)
+        text = (jsonl.FORMAT, csv_table.FORMAT, trainer_console.FORMAT, labelled_console.FORMAT)
         return (utf16_log.utf16(text), *plain, gzip_log.compressed(plain))
 
     @cached_property
@@ -93,13 +86,13 @@ class FormatRegistry:
 
     def holds_metrics(self, data: bytes) -> Format | None:
         """The format whose first record `data`, from anywhere in a file, may hold; the others say at once."""
-        from rltui.logs.formats import console, labelled_console
+        from rltui.logs.formats.console import labelled_console, trainer_console
 
-        if console.holds_metrics(data):
-            return console.FORMAT
+        if trainer_console.holds_metrics(data):
+            return trainer_console.FORMAT
         if labelled_console.holds_metrics(data):
             return labelled_console.FORMAT
-        if b"\0" in data[:64] and console.holds_metrics(data.replace(b"\0", b"")):
+        if b"\0" in data[:64] and trainer_console.holds_metrics(data.replace(b"\0", b"")):
             return next(form for form in self.formats if form.name == "utf-16")
         return None
 

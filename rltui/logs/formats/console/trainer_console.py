@@ -2,7 +2,7 @@
 
 veRL prints its metrics so; under Ray the line carries colours and a `(TaskRunner pid=123)` prefix.
 torchtune's disk log has lines `Step 12 | loss:0.5 lr:1e-05`. What other trainers print is in
-`records.trainer_lines`. All other lines are no business of this log.
+`trainer_lines`. All other lines are no business of this log.
 
 Most lines of a log have the same keys. Keys that came often become one expression, which takes a line apart
 at once; it accepts less than the reading pair by pair, and gives the same.
@@ -15,12 +15,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from rltui.logs.formats.console.trainer_lines import ANSI, TrainerLines
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.logs.records.trainer_lines import ANSI, TrainerLines
 from rltui.problem import Problem
 
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")

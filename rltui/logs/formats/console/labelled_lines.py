@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rltui.logs.records.line_items import BAR, Counter, LabelledLine, items, words
-from rltui.logs.records.printed_tables import PrintedTables
-from rltui.logs.records.trainer_lines import ANSI, Step
+from rltui.logs.formats.console.line_items import BAR, Counter, LabelledLine, items, words
+from rltui.logs.formats.console.printed_tables import PrintedTables
+from rltui.logs.formats.console.trainer_lines import ANSI, Step
 
 SEEN = 3  # lines of the same names, or blocks under the same counter, before they are taken
 _LINE = 4000  # characters of a line that is looked at

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.logs.formats.console.trainer_lines import RAY
 from rltui.logs.records.record_keys import compared
-from rltui.logs.records.trainer_lines import RAY
 
 BAR = "progress_bar"  # the counter that a bar is
 PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"

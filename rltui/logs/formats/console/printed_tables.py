@@ -11,7 +11,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from rltui.logs.records.line_items import PLAIN_NUMBER, LabelledLine, counter_of, line_of, scaled, words
+from rltui.logs.formats.console.line_items import (
+    PLAIN_NUMBER,
+    LabelledLine,
+    counter_of,
+    line_of,
+    scaled,
+    words,
+)
 from rltui.logs.records.record_keys import compared, log_keys
 
 _SIDES = "│┃║|"

@@ -1,4 +1,4 @@
-"""Consoles of loops that print their metrics in words of their own (`rltui.logs.records.labelled_lines`).
+"""Consoles of loops that print their metrics in words of their own (`labelled_lines`).
 
 Asked after all other formats, and for nothing but what a program printed. Where logs of another format lie
 beside or below such a console it says again what they say, and is no run of its own (`related_runs`).
@@ -10,11 +10,11 @@ import math
 import re
 from collections.abc import Sequence
 
+from rltui.logs.formats.console.labelled_lines import LabelledLines
+from rltui.logs.formats.console.line_items import words
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
-from rltui.logs.records.labelled_lines import LabelledLines
-from rltui.logs.records.line_items import words
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
 

@@ -1,0 +1,1 @@
+"""What programs print: metrics among other lines of a console."""
