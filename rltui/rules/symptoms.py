@@ -86,6 +86,5 @@ def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringS
 
 
 def _span(state: FiringState) -> tuple[int, int]:
-    known = [each.ticks for each in state.judged if each.ticks.n]
-    first = min((int(ticks.first[ticks.filled][0]) for ticks in known), default=0)
-    return first, max((int(ticks.last[ticks.n - 1]) for ticks in known), default=0)
+    ends = [(each.ticks.first[0], each.ticks.last[each.ticks.n - 1]) for each in state.judged if each.ticks.n]
+    return int(min(first for first, _ in ends)), int(max(last for _, last in ends))

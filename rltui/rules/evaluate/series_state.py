@@ -46,10 +46,11 @@ class RuledTicks:
         self.ticks.feed(steps, values, self._evaluate)
         return self.ticks.serial != made or self.ticks.nonfinite_count > 0
 
-    @np.errstate(invalid="ignore", divide="ignore")
     def ask(self, state: RuleState) -> None:
         """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
-        self.settle(state)
+        if state.waiting is not None:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                self.settle(state)
         state.asked = True
 
     def settle(self, state: RuleState) -> None:
