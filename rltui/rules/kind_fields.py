@@ -44,8 +44,6 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "trend": {"direction": ("up", "down", "flat")},
     "course": {"direction": ("up", "down", "both", "flat")},
-    "shift": {"direction": ("up", "down", "both")},
-    "spike": {"direction": ("up", "both")},
+    "shift": {"direction": ("up", "down")},
     "frozen": {"at": ("", "lowest")},
-    "drop": {"from": ("best", "worst")},
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from rltui.rules.evaluate.rule_selection import Rules
 from rltui.rules.evaluate.series_state import RuledTicks
 from rltui.rules.evaluator import Evaluator
+from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.kinds import EXCLUDED, KINDS, ConditionStates
 from rltui.rules.load import rulebook
 from rltui.rules.series.judged_moments import Moments
@@ -210,6 +213,42 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
             assert repr(sorted(many.marks.items())) == repr(sorted(single.marks.items()))
     assert n < 60 or held == set(KINDS)
     assert waits == set(EXCLUDED)
+
+
+class ReadNames(dict[str, Any]):
+    """Parameters of a rule that note which of them are asked for."""
+
+    def __init__(self, given: Mapping[str, Any], names: set[str]) -> None:
+        super().__init__(given)
+        self.names = names
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of any mapping."""
+        self.names.add(name)
+        return super().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+
+def test_a_kind_reads_every_parameter_that_it_permits() -> None:
+    """A parameter that nothing reads would be accepted in a rule and do nothing."""
+    read: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    rules = [rule for rule in rulebook().rules.values() if rule.kind in KINDS]
+    for values in odd_series(140, 3):
+        noted = [
+            rule._replace(
+                numbers=ReadNames(rule.numbers, read[rule.kind]), words=ReadNames(rule.words, read[rule.kind])
+            )
+            for rule in rules
+        ]
+        judged = RuledTicks(Ticks("x", None), False, 0, Rules(shown=tuple(noted)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for at in range(len(values)):
+                judged.feed(np.array([at]), values[at : at + 1])
+    for kind, names in read.items():
+        assert {*NUMBERS[kind], *WORDS.get(kind, ())} <= names, kind
 
 
 def test_a_quantile_is_numpys() -> None:
