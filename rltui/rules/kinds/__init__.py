@@ -26,7 +26,7 @@ from rltui.rules.kinds import (
     shift,
     spike,
     threshold,
-    trend_test,
+    trend,
     whole_run,
 )
 from rltui.rules.kinds.condition_states import ConditionStates
@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {
     "threshold": threshold.judge,
     "spike": spike.judge,
     "shift": shift.judge,
-    "trend": trend_test.judge,
+    "trend": trend.judge,
     "collapse": collapse.judge,
     "drop": drop.judge,
     "flips": flips.judge,
