@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rltui.draw.numbers import format_step, format_value
 from rltui.panes.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
+from rltui.rules.series.ratio import numerator
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -35,7 +36,7 @@ def rows_of_evidence(
 ) -> list[Row]:
     """The metrics of a finding that the run has, in the order in which they moved."""
     moved = sorted(finding.evidence, key=lambda one: one.since_step)
-    tags = [one.tag.split(" / ")[0] for one in moved] or list(finding.metrics[:MOST_METRICS])
+    tags = [numerator(one.tag) for one in moved] or list(finding.metrics[:MOST_METRICS])
     made = (
         rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)
         for tag in dict.fromkeys(tags)

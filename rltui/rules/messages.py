@@ -13,6 +13,7 @@ from rltui.rules.evaluate.firing import Firing
 from rltui.rules.evaluate.rule_state import Episode
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import NON_FINITE, Rule, Symptom
+from rltui.rules.series.ratio import numerator
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 
 WORSE = 2.0  # times the present value that the worst one is told from
@@ -69,7 +70,7 @@ def _finding(
     """A finding on some series. `numbers`: value, limit, and value before; NaN where unknown."""
     value, limit, before = numbers
     canonical = tuple(dict.fromkeys(ticks.canonical or "" for ticks in series))
-    tags = tuple(dict.fromkeys(ticks.tag.split(" / ")[0] for ticks in series))
+    tags = tuple(dict.fromkeys(numerator(ticks.tag) for ticks in series))
     words = {
         "value": format_short(value),
         "limit": format_short(limit),
@@ -137,7 +138,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Fi
         found = evidence_of(part)
         if found.tag not in evidence:
             evidence[found.tag] = found
-    tags = tuple(dict.fromkeys(tag.split(" / ")[0] for tag in evidence))
+    tags = tuple(dict.fromkeys(numerator(tag) for tag in evidence))
     canonical = tuple(dict.fromkeys(item.canonical for item in evidence.values() if item.canonical))
     return Finding(
         id=symptom.id,

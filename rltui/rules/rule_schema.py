@@ -1,7 +1,7 @@
 """What may stand in the files of rules, and what becomes of it.
 
 A faulty entry is left out. A rule's own keys are those of its kind besides the ones below, see
-`rltui.rules.kinds`.
+`rltui.rules.kind_fields`.
 """
 
 from __future__ import annotations

@@ -37,14 +37,14 @@ class Episode:
 
 
 class RuleState:
-    """Carries a rule over the moments of a ticks."""
+    """One rule on one series, from moment to moment."""
 
     __slots__ = ("asked", "episode", "excluded", "kind", "past", "recording", "rule", "ticks", "waiting")
 
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
         self.rule = rule
         self.recording = recording
-        self.kind = KINDS.get(rule.kind)  # None: judged from what the ticks counts, or by the watch itself
+        self.kind = KINDS.get(rule.kind)  # None: what it is about is counted by the ticks themselves
         self.excluded = EXCLUDED.get(rule.kind)
         self.ticks = ticks
         self.episode: Episode | None = None

@@ -10,13 +10,11 @@ from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.series.moments import Moments, moments_between
-from rltui.rules.series.ratio import Ratio
+from rltui.rules.series.ratio import Ratio, ratio_tag
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.step_seconds import StepSeconds
 from rltui.rules.series.ticks import CAP, START, Floats, Ints, Ticks
 from rltui.rules.special_metrics import special_metrics
-
-_DERIVED = " / "  # joins the tags of a ratio
 
 
 class RuledTicks:
@@ -139,7 +137,7 @@ class RatioState:
         if self.ruled is None:
             above, below = self._parts
             assert above is not None and below is not None
-            ticks = Ticks(f"{above.tag}{_DERIVED}{below.tag}", above.canonical)
+            ticks = Ticks(ratio_tag(above.tag, below.tag), above.canonical)
             self.ruled = RuledTicks(ticks, self._held_out, self._stagger, Rules.of((self.rule,)))
         return self.ruled
 

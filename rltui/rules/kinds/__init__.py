@@ -1,4 +1,6 @@
-"""The kinds of conditions, one small module each: `KINDS[name](rule, window, idle) -> Verdict | None`.
+"""The kinds of conditions: `KINDS[name](rule, window, idle) -> ConditionStates | None`.
+
+Their parameters are in `rltui.rules.kind_fields`.
 
 `EXCLUDED[name](rule, window)`, of kinds that ask what a series carries along: whether the condition surely
 holds at no moment. It asks for nothing that is carried, so that the kind itself can wait.

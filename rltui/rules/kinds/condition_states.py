@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from rltui.rules.series.ticks import Floats
 Bools = NDArray[np.bool_]
 
 
-@dataclass(slots=True)
-class ConditionStates:
+class ConditionStates(NamedTuple):
     """All of shape (m,).
 
     `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes.
@@ -28,9 +27,8 @@ class ConditionStates:
     began: Callable[[int], int] | None = None  # of a moment: the tick at which it began; None: the moment's
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
     recovery: Floats | None = None  # level that the value must come back to; None: the limit and a margin
-    surely: Floats | None = (
-        None  # what the value is at least (at most, if upward), by its error; None: itself
-    )
+    # What the value is at least (at most, if upward), by its error; None: itself.
+    surely: Floats | None = None
     beyond: Floats | None = None  # how far the value is on the bad side; None: as the value, or its negative
     before: Floats | None = None  # the level that is compared with; None: that of the ticks before it began
 

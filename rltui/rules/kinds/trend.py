@@ -35,17 +35,11 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     if direction == "flat":
         on &= np.abs(change) <= least
         return ConditionStates(on, ~on & ~np.isnan(z), change, least)
-    found = ConditionStates(
-        on & (moved > least),
-        (towards < 1.0) | (moved < 0.5 * least),
-        change,
-        least,
-        _began(window),
-        direction != "down",
-    )
+    off = (towards < 1.0) | (moved < 0.5 * least)
+    found = ConditionStates(on & (moved > least), off, change, least, _began(window), direction != "down")
     if rule.latch:  # that it goes no further is no recovery: the level must come half of the way back
-        found.surely = window.usual(0, 24)
-        found.recovery = found.surely - change / 2
+        level = window.usual(0, 24)
+        found = found._replace(surely=level, recovery=level - change / 2)
     return found
 
 

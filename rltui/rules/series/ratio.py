@@ -10,10 +10,22 @@ from rltui.rules.series.ticks import Floats, Ints
 # judge grows by over hours; of a log that is read whole before its partner the newest so many are judged.
 WAITING = 1 << 14
 
+_OVER = " / "
+
 _MERGED = 64  # small pieces that become one
 
 _NO_STEPS: Ints = np.empty(0, np.int64)
 _NO_VALUES: Floats = np.empty(0)
+
+
+def ratio_tag(above: str, below: str) -> str:
+    """What a ratio is called, by the tags of its two series."""
+    return f"{above}{_OVER}{below}"
+
+
+def numerator(tag: str) -> str:
+    """The tag of a series, and of a ratio that of its numerator."""
+    return tag.split(_OVER)[0]
 
 
 class _Side:

@@ -54,16 +54,12 @@ TRIMMED, HALF_TRIMMED = 0.2146, 0.1426
 SECOND = 6.0  # variance of a second difference of noise of one
 SCALES = (1, 2, 4, 8, 16, 32, 64)  # ticks of the means that the variance of a smooth series is read from
 FEWEST_MEANS = 6  # means of a length that the run must hold
-SPARED, SPARED_VARIANCE = (
-    0.8,
-    0.4377,
-)  # share of their squares that is used, the smaller ones; their mean, as above
+# Share of their squares that is used, the smaller ones; their mean, as above.
+SPARED, SPARED_VARIANCE = 0.8, 0.4377
 STEEPER = 1.0  # errors by which the growth of the variance may be larger than it looks
 UNSURE = 0.6  # times that growth by which an error may be larger than it looks
-ROUGH, SMOOTH_FROM = (
-    0.5,
-    0.75,
-)  # correlation of neighbours up to which a series is not smooth, from which it is
+# Correlation of neighbours up to which a series is not smooth, and from which it is.
+ROUGH, SMOOTH_FROM = 0.5, 0.75
 WEIGHTS = (-1, 1), (1, -2, 1)  # of neighbouring means in their first and second differences
 SHORT = 20  # ticks up to which a climb and a fall cannot be told from a running mean, see `BINNED`
 _SCALES_AT = np.rint(8 * 1.25 ** np.arange(20)).astype(np.int64)  # ticks at which the size of a jump is set
@@ -216,9 +212,8 @@ class RunMeans:
             found.append(usual / (SECOND * length))
         curve = np.maximum(np.maximum.accumulate(np.array(found)), max(least * least, 1e-300))
         scales = len(curve)
-        curve = np.minimum(
-            curve, curve[0] * walk[:scales] / walk[0]
-        )  # what grows faster is a course, not noise
+        # What grows faster than a random walk is a course, not noise.
+        curve = np.minimum(curve, curve[0] * walk[:scales] / walk[0])
         few = STEEPER / np.sqrt(count)
         if scales > 1:
             grown = np.log(curve[1:] / curve[:-1]) / np.log(walk[1:scales] / walk[: scales - 1])

@@ -9,6 +9,7 @@ from rltui.console.moments import Moment
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
+from rltui.rules.series.ratio import numerator
 from rltui.screen import shown, shown_pane
 from rltui.screen.pages.chart.x_axis import TIMES, x_axis
 from rltui.screen.pages.console_page import open_console
@@ -137,7 +138,7 @@ def open_evidence(session: Session, state: AppState) -> None:
 
 def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
     """Since which step each of the metrics of a finding moved."""
-    known = {one.tag.split(" / ")[0]: one.since_step for one in finding.evidence}
+    known = {numerator(one.tag): one.since_step for one in finding.evidence}
     return [known.get(row.tag, finding.since_step) for row in rows]
 
 

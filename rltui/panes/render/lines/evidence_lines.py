@@ -17,6 +17,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import whole_range
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.row import Row
+from rltui.rules.series.ratio import numerator
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def evidence_lines(
     finding: Finding, rows: Sequence[Row], width: int, window: StepWindow, glyphs: Glyphs, selected: int = -1
 ) -> list[Line]:
     """A line for each of the metrics of a finding, in the order in which they moved; one may be selected."""
-    known = {one.tag.split(" / ")[0]: one for one in finding.evidence}
+    known = {numerator(one.tag): one for one in finding.evidence}
     moves = [_moved(row, known.get(row.tag), finding) for row in rows]
     steps = [known[row.tag].since_step if row.tag in known else finding.since_step for row in rows]
     ats = [f"@{format_step(step)}" for step in steps]
