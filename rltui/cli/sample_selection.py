@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rltui.cli.output import emit, note, to_json
-from rltui.logs.samples.model import RunSamples, Sample, SampleHead
+from rltui.logs.samples.model import RunSamples, Sample, SampleHead, nearest_step
 from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
 from rltui.panes.special.samples_pane import samples_pane
 from rltui.samples.sample_query import Filter, SortKey, sorted_heads
@@ -60,7 +60,7 @@ def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> 
     heads: Sequence[SampleHead] = catalog.heads
     if step is not None and heads:
         steps = sorted({head.step for head in heads})
-        near = steps[-1] if step == "last" else catalog.nearest(int(step))
+        near = steps[-1] if step == "last" else nearest_step(steps, int(step))
         if near is not None and step != "last" and near != int(step):
             note(f"{run}: no samples at step {step}; the nearest are at step {near}")
         heads = [head for head in heads if head.step == near]

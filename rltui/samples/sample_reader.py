@@ -111,16 +111,6 @@ class Catalog:
         """Bytes known to be there that were not read yet."""
         return sum(max(0, file.size - file.offset) for file in self.files)
 
-    def steps(self) -> list[tuple[int, str]]:
-        """Steps and splits that have samples, in order."""
-        return sorted({(head.step, head.split) for head in self.heads})
-
-    def nearest(self, step: int) -> int | None:
-        """The step with samples that is nearest to a step, the earlier of two; None without samples."""
-        return min(
-            {head.step for head in self.heads}, key=lambda each: (abs(each - step), each), default=None
-        )
-
     def load(self, head: SampleHead) -> Sample:
         """The sample of a head with its texts. Raises OSError and ValueError."""
         file = self.files[head.file]

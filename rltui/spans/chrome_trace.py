@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 
 import orjson
 
@@ -145,11 +144,3 @@ class ChromeTrace:
             del self._spans[MOST:]
             self._left_out += MOST
         return True
-
-
-def parse(pieces: Iterator[bytes], source: str) -> LoggedSpans:
-    """The spans of a trace in pieces."""
-    trace = ChromeTrace()
-    for piece in pieces:
-        trace.feed(piece)
-    return trace.close(source)

@@ -169,16 +169,9 @@ def trace_sample(lines: Sequence[bytes], place: Place) -> Sample | None:
     about = session.get("trackio")
     if not isinstance(about, dict):
         return None
-    messages = tuple(
-        message for line in lines[1:] for message in _messages([orjson.loads(line).get("message")])
-    )
-    metadata = about.get("metadata")
-    row = dict(metadata) if isinstance(metadata, dict) else {}
-    sample = _of_row({**row, "step": about.get("step"), "id": session.get("id", "")}, place)
-    prompt, response = _ends(messages)
-    return replace(
-        sample, prompt=prompt, response=response, messages=messages, split=str(about.get("key", "train"))
-    )
+    said = [orjson.loads(line).get("message") for line in lines[1:]]
+    named = {"step": about.get("step"), "id": session.get("id", "")}
+    return _of_trace(said, about.get("metadata"), named, str(about.get("key", "train")), place)
 
 
 def stored_trace(
@@ -189,11 +182,14 @@ def stored_trace(
         said, about = orjson.loads(messages), orjson.loads(metadata)
     except ValueError:
         return None
-    found = tuple(_messages(said))
-    row = dict(about) if isinstance(about, dict) else {}
-    prompt, response = _ends(found)
-    sample = _of_row({**row, "step": step, "id": identity}, place)
-    return replace(sample, prompt=prompt, response=response, messages=found, split=key)
+    return _of_trace(said, about, {"step": step, "id": identity}, key, place)
+
+
+def _of_trace(said: object, metadata: object, named: Mapping[str, object], key: str, place: Place) -> Sample:
+    messages = tuple(_messages(said))
+    prompt, response = _ends(messages)
+    sample = _of_row({**_table(metadata), **named}, place)
+    return replace(sample, prompt=prompt, response=response, messages=messages, split=key)
 
 
 def conversations(tree: object) -> Iterator[tuple[Message, ...]]:

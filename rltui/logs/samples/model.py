@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -98,7 +98,7 @@ class RunSamples:
 
     def nearest(self, step: int) -> int | None:
         """The step with samples that is nearest to a step, the earlier of two; None without samples."""
-        return min(self.by_step, key=lambda each: (abs(each - step), each), default=None)
+        return nearest_step(self.by_step, step)
 
 
 class SampleSummary(NamedTuple):
@@ -106,6 +106,11 @@ class SampleSummary(NamedTuple):
 
     rewards: Mapping[str, float]
     answer: str
+
+
+def nearest_step(steps: Iterable[int], step: int) -> int | None:
+    """The one of some steps that is nearest to a step, the earlier of two; None of none."""
+    return min(steps, key=lambda each: (abs(each - step), each), default=None)
 
 
 def head_of(sample: Sample, file: int, offset: int, size: int, item: int) -> SampleHead:

@@ -39,7 +39,7 @@ class DocumentReader:
         self._offset = 0
         self._delivered = 0  # records delivered
         self._planned_steps: int | None = None
-        self._reported: set[str] = set()
+        self._too_large = False  # and it was said
 
     @property
     def offset(self) -> int:
@@ -52,7 +52,7 @@ class DocumentReader:
         if size <= self._offset:
             return EMPTY
         if size > RECORD_CAP:
-            return self._problem("too-large", f"a document of {size:,} bytes is more than is read at once")
+            return self._say_too_large(size)
         data = file.read_at(0, size)
         try:
             found, total = self._kind.whole(data)
@@ -93,8 +93,9 @@ class DocumentReader:
         batch = self._records.batch()
         return replace(batch, texts=(*batch.texts, *texts)) if texts else batch
 
-    def _problem(self, code: str, message: str) -> Batch:
-        if code in self._reported:
+    def _say_too_large(self, size: int) -> Batch:
+        if self._too_large:
             return EMPTY
-        self._reported.add(code)
-        return Batch(problems=(Problem("error", code, self._path, message),))
+        self._too_large = True
+        message = f"a document of {size:,} bytes is more than is read at once"
+        return Batch(problems=(Problem("error", "too-large", self._path, message),))
