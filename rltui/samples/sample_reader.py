@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -342,7 +342,7 @@ def _copied() -> frozenset[str]:
 
 def _with_split(sample: Sample, head: SampleHead) -> Sample:
     """The sample as its head says: another file may have told its split."""
-    return sample if sample.split == head.split else replace(sample, split=head.split)
+    return sample if sample.split == head.split else sample._replace(split=head.split)
 
 
 def _parquet_rows(content: bytes) -> Sequence[dict[str, object]] | None:

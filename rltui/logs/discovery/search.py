@@ -159,7 +159,7 @@ class LogSearch:
         self.remote = _remote_folders([root.given for root in self.roots if is_url(root.given)])
         if self._follow:
             for folder in self.remote:
-                folder.follow()
+                folder.start()
         systems = []
         for root in self.roots:
             if root.place in self.not_answering:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError, without_password
+from rltui.worker_thread import WorkerThread
 
 LONGEST = 300.0  # seconds between two looks at a folder in which nothing changes
 SLOWER = 1.5  # factor between two such intervals
@@ -34,23 +35,17 @@ class RemoteStatus(NamedTuple):
     disk: int  # bytes that all mirrors may take
 
 
-class RemoteFolder:
-    """One remote folder. poll: seconds between two looks while it changes."""
+class RemoteFolder(WorkerThread):
+    """One remote folder, looked at from `start` on. poll: seconds between two looks while it changes."""
 
     def __init__(self, mirror: Mirror, poll: float) -> None:
+        super().__init__("rltui-mirror")
         self.mirror = mirror
         self.poll = self.interval = poll
+        self.begun = False  # a first look has come to its end, well or not
+        self._rested = False
         self._last = Sync()
         self._seconds = 0.0
-        self._thread: threading.Thread | None = None
-        self._stopping = threading.Event()
-        self._synced = threading.Event()
-        self._lock = threading.Lock()
-
-    @property
-    def begun(self) -> bool:
-        """Whether a first look has come to its end, well or not."""
-        return self._synced.is_set()
 
     def sync(self, progress: Callable[[int, int], object] | None = None) -> Sync:
         """Look at the store once. Raises StoreError."""
@@ -59,19 +54,23 @@ class RemoteFolder:
             self._last = self.mirror.sync(progress)
         finally:
             self._seconds = time.monotonic() - began
-            self._synced.set()
+            self.begun = True
         return self._last
 
-    def follow(self) -> None:
-        """Look at the store again and again, in a thread of its own. Doing it twice changes nothing."""
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="rltui-mirror", daemon=True)
-                self._thread.start()
+    def answered(self) -> bool:
+        """Whether a first look has come to its end."""
+        return self.begun
 
-    def stop(self) -> None:
-        """Look no more; waits for nothing."""
-        self._stopping.set()
+    def step(self) -> float:
+        """Look once; first rest where a command that goes on has just looked."""
+        rested, self._rested = self._rested, True
+        if rested or not self.begun:
+            try:
+                last: Sync | None = self.sync()
+            except StoreError:
+                last = None  # it is among the problems of the mirror
+            self.interval = self.next_interval(last)
+        return self.interval
 
     def next_interval(self, last: Sync | None) -> float:
         """Seconds until the next look, by what the last one came to; None for one that failed."""
@@ -102,17 +101,6 @@ class RemoteFolder:
             limit=mirror.limits.requests_per_hour,
             disk=mirror.limits.disk,
         )
-
-    def _work(self) -> None:
-        if self.begun:  # a command that goes on has just looked
-            self._stopping.wait(self.interval)
-        while not self._stopping.is_set():
-            try:
-                last: Sync | None = self.sync()
-            except StoreError:
-                last = None  # it is among the problems of the mirror
-            self.interval = self.next_interval(last)
-            self._stopping.wait(self.interval)
 
 
 class RemoteFolders:

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
@@ -189,7 +188,7 @@ def _of_trace(said: object, metadata: object, named: Mapping[str, object], key: 
     messages = tuple(_messages(said))
     prompt, response = _ends(messages)
     sample = _of_row({**_table(metadata), **named}, place)
-    return replace(sample, prompt=prompt, response=response, messages=messages, split=key)
+    return sample._replace(prompt=prompt, response=response, messages=messages, split=key)
 
 
 def conversations(tree: object) -> Iterator[tuple[Message, ...]]:
@@ -211,7 +210,7 @@ def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Messa
     """A sample with the conversation that another file holds."""
     messages = (*prompt, *response)
     before, after = _ends(messages)
-    return replace(sample, prompt=before, response=after, messages=messages, note="")
+    return sample._replace(prompt=before, response=after, messages=messages, note="")
 
 
 def ended_at_limit(sample_stop: str) -> bool:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rltui.problem import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One turn of a conversation; texts are as written, not cleaned."""
 
     role: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """One answer. Texts are untrusted and as written: whoever shows them cleans them.
 
     step: training step, as the file's name, its folder or the record says. split: `train`, `eval`, or the
@@ -31,7 +29,7 @@ class Sample:
     response: str = ""
     messages: tuple[Message, ...] = ()
     reward: float | None = None
-    rewards: Mapping[str, float] = field(default_factory=dict)  # components by name
+    rewards: Mapping[str, float] = MappingProxyType({})  # components by name
     advantage: float | None = None
     length: int | None = None
     counted: bool = False  # length is in characters: the file says none
@@ -40,7 +38,7 @@ class Sample:
     id: str = ""
     dataset: str = ""
     ok: bool = True
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = MappingProxyType({})
     note: str = ""  # why there is no text
 
 
@@ -86,11 +84,10 @@ class Evaluation(NamedTuple):
     pass_at_k: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunSamples:
+class RunSamples(NamedTuple):
     """What is known of the samples of a run at a moment. `by_step` rises."""
 
-    by_step: Mapping[int, tuple[SampleHead, ...]] = field(default_factory=dict)
+    by_step: Mapping[int, tuple[SampleHead, ...]] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
     left_out: int = 0  # samples beyond what is held
     bytes_left: int = 0  # known to be there and not read yet

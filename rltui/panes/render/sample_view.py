@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from rltui.draw.cells import Line, Span, line
@@ -92,7 +91,7 @@ def difference_view(before: Sample, after: Sample, width: int, title: str) -> Sa
     """Two answers as a difference by lines: what only the second says is new."""
     lines = [(title, "accent", " "), ("", "text", "")]
     roles = {"-": "bad", "+": "good", " ": "dim"}
-    first, second = (replace(one, response=one.response[:MOST_COMPARED]) for one in (before, after))
+    first, second = (one._replace(response=one.response[:MOST_COMPARED]) for one in (before, after))
     lines += [(text, roles[text[:1]], " ") for text in differences(first, second)]
     if max(len(before.response), len(after.response)) > MOST_COMPARED:
         lines.append((f"only the first {MOST_COMPARED:,} characters are compared", "mark", " "))
@@ -137,7 +136,7 @@ def _bounded(sample: Sample) -> Sample:
         return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; `rltui samples` prints all of them"
 
     messages = tuple(Message(one.role, short(one.text)) for one in sample.messages)
-    return replace(sample, prompt=short(sample.prompt), response=short(sample.response), messages=messages)
+    return sample._replace(prompt=short(sample.prompt), response=short(sample.response), messages=messages)
 
 
 def _role(role: str) -> str:
