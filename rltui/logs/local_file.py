@@ -10,17 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
+from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD, File
 from rltui.logs.formats.registry import FormatRegistry
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 PIECE = 4 << 20  # bytes of one system call: a format may ask for more than there is
 MARKER = 64  # bytes before the offset that are compared at every look
@@ -42,49 +39,6 @@ class FoundFile(NamedTuple):
     device: int = 0  # of its folder: what hangs together when a mount dies
     asked: bool = False  # the user named this very file
     part: Part | None = None  # of a container: `place` and `name` tell it from the others in there
-
-
-class GivenUpError(Exception):
-    """The call on `path` came back after its worker had been given up; another one goes on in its place."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
-
-
-class Calls:
-    """Which file call is under way and since when, so that a supervisor can give up on it.
-
-    One object per worker. Written by the worker alone, read by its supervisor, who may set `given_up`.
-    """
-
-    __slots__ = ("_clock", "failed", "given_up", "opened", "path", "read", "since", "subject")
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self.path: str | None = None  # None between calls
-        self.since = 0.0
-        self.subject: object = None  # what the call is for: a log file, or None for the search
-        self.given_up = False
-        self.failed: list[str] = []  # paths whose calls came back too late
-        self.opened = 0
-        self.read = 0
-
-    def run(self, path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """What `call` returns. Raises its OSError, or GivenUpError when nobody waits for it any more."""
-        self.since = self._clock()
-        self.path = path
-        try:
-            result = call(*arguments, **options)
-        finally:
-            self.path = None
-            late = self.given_up
-        if late:
-            close = getattr(result, "close", None)
-            if close is not None:
-                close()
-            raise GivenUpError(path)
-        return result
 
 
 class LocalFile:

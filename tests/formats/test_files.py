@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rltui.logs import local_file
+from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.local_file import MARKER, Calls, GivenUpError, LocalFile, identity, marker
+from rltui.logs.local_file import MARKER, LocalFile, identity, marker
 from tests.support.open_files import open_below
 
 

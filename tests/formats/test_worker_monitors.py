@@ -112,7 +112,7 @@ def test_any_cut_gives_the_same_episodes(tmp_path: Path) -> None:
     for rank, text in enumerate(texts):
         write(grown / f"{rank}.monitor.csv", text[: heads[rank]])
     (part,) = (WorkerMonitors().parts(str(grown / "0.monitor.csv")) or pytest.fail("no part")).parts
-    file, reader = PartFile(part, "0.monitor.csv", Calls().run), part.format.open("0.monitor.csv")
+    file, reader = PartFile(part, "0.monitor.csv", Calls()), part.format.open("0.monitor.csv")
     batches = [reader.read(file)]
     for rank, text in enumerate(texts):
         for begin in range(heads[rank], len(text), 5):
@@ -120,7 +120,7 @@ def test_any_cut_gives_the_same_episodes(tmp_path: Path) -> None:
             batches.append(reader.read(file))
     cut = concat(batches)
     (part,) = (WorkerMonitors().parts(str(whole / "0.monitor.csv")) or pytest.fail("no part")).parts
-    once = part.format.open("x").read(PartFile(part, "x", Calls().run))
+    once = part.format.open("x").read(PartFile(part, "x", Calls()))
 
     def rows(batch: object) -> list[tuple[object, ...]]:
         columns = (once.tag, once.step, once.wall_time, once.value) if batch is once else (

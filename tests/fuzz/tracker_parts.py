@@ -18,6 +18,7 @@ from typing import TypeVar
 import pytest
 
 from rltui.batch import concat
+from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part, PartFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers import mlflow, sqlite_file, trackio
@@ -92,17 +93,13 @@ def _insert(base: sqlite3.Connection, rows: tuple[Row, ...] | list[Row]) -> None
             base.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(values))})", values)
 
 
-def _call(path: str, call: Callable[..., T], *arguments: object, **options: object) -> T:
-    return call(*arguments, **options)
-
-
 def _parts(base: sqlite3.Connection) -> tuple[Part, ...]:
     found = trackio.parts_of_database("/x/tiny.db", base) or mlflow.parts_of_database("/x/tiny.db", base)
     return found.parts if found is not None else ()
 
 
 def _all_of(part: Part) -> list[Point]:
-    reader, file = part.format.open(part.key), PartFile(part, part.key, _call)
+    reader, file = part.format.open(part.key), PartFile(part, part.key, Calls())
     batches = [reader.read(file, 100)]
     while len(batches[-1]):
         batches.append(reader.read(file, 100))
@@ -139,7 +136,7 @@ def attempt_rows(draw: random.Random) -> None:
             begin = end
             for part in _parts(growing):
                 reader, file = readers.setdefault(
-                    part.key, (part.format.open(part.key), PartFile(part, "", _call))
+                    part.key, (part.format.open(part.key), PartFile(part, "", Calls()))
                 )
                 found.setdefault(part.key, []).extend(points(reader.read(file)))
         for key, rows_of in wanted.items():
@@ -265,7 +262,7 @@ def attempt_folder(draw: random.Random) -> None:
         for each, data in files.items()
     }
     _write(folder, {each: data[: heads[each]] for each, data in files.items()})
-    readers = [(part.format.open(part.key), PartFile(part, part.key, _call)) for part in parts]
+    readers = [(part.format.open(part.key), PartFile(part, part.key, Calls())) for part in parts]
     try:
         found = [points(reader.read(file)) for reader, file in readers]
         _write(folder, files)

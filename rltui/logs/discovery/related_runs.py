@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
+from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import Format
-from rltui.logs.local_file import Calls, FoundFile, GivenUpError
+from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.logs.discovery.walk import FolderWalker, Item, Root, is_folder, roots_of
+from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import Calls, FoundFile
+from rltui.logs.local_file import FoundFile
 from rltui.paths import is_url
 from rltui.problem import Problem
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import Calls, FoundFile
+from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
 from rltui.paths import local

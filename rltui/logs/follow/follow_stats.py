@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rltui.logs.discovery.search import LogSearch
+from rltui.logs.file_calls import Calls
 from rltui.logs.follow.poll_schedule import PollSchedule
-from rltui.logs.local_file import Calls
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.records.sample_statistics import median
 from rltui.problem import Problem, Problems

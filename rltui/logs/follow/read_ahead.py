@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice, takewhile
 
+from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import BLOCK, LogReader
-from rltui.logs.local_file import ENDS, Calls
+from rltui.logs.local_file import ENDS
 from rltui.logs.log_file.log_file import LogFile
 
 _MOST = 256  # logs in one go, of a BLOCK together

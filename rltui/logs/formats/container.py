@@ -13,18 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
+from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import File, Format
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class CallRunner(Protocol):
-    """Runs a file call so that somebody can give up on it (`rltui.logs.local_file.Calls.run`)."""
-
-    def __call__(self, path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """What `call` returns. Raises its OSError."""
-        ...
 
 
 class Part(Protocol):
@@ -129,7 +122,7 @@ class PartFile:
 
     part: Part
     path: str  # relative to LOGDIR, cleaned
-    run_call: CallRunner
+    calls: Calls
     modified: float = 0.0
 
     def __enter__(self) -> PartFile:
@@ -141,7 +134,7 @@ class PartFile:
 
     def ask(self, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
         """What a call about the part returns. Raises OSError."""
-        return self.run_call(self.part.place, call, *arguments, **options)
+        return self.calls.run(self.part.place, call, *arguments, **options)
 
     def size(self) -> int:
         """Bytes of its rows or files."""

@@ -11,8 +11,9 @@ import os
 from typing import Literal, NamedTuple
 
 from rltui.logs import log_file_names
+from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import HEAD, File
-from rltui.logs.local_file import Calls, LocalFile, identity, marker
+from rltui.logs.local_file import LocalFile, identity, marker
 
 Verdict = Literal["same", "wait", "replaced"]
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
+from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.formats.text_lines import first_text
-from rltui.logs.local_file import ENDS, Calls, FoundFile, GivenUpError, LocalFile, ReadFile, identity, stamp
+from rltui.logs.local_file import ENDS, FoundFile, LocalFile, ReadFile, identity, stamp
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
@@ -129,7 +130,7 @@ class LogFile:
         if copy is not None:
             return copy
         if self.found.part is not None:
-            return PartFile(self.found.part, self.found.path, calls.run)
+            return PartFile(self.found.part, self.found.path, calls)
         return LocalFile(self.found.place, self.found.path, calls)
 
     def read_ahead(self, calls: Calls) -> bytes | None:
