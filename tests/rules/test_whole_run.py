@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rltui.rules.series.run_means import long_run_variance
 from tests.support.judged import evaluator, fresh, ids
 
 RETURN = "reward.episode_return.mean"
@@ -266,3 +267,30 @@ def test_a_gain_within_the_spread_of_episodes_cannot_be_lost() -> None:
     judge = evaluator()
     judge.feed([fresh(RETURN, 300 + 6 * level + rng.normal(0, 100, len(level)))])
     assert FALLS & ids(judge)
+
+
+def _deviation(values: np.ndarray, ticks: int) -> float:
+    sums = np.concatenate((np.zeros(1), np.cumsum(values)))
+    return float(np.sqrt(long_run_variance(values, sums, np.array((ticks,)))[0]))
+
+
+def test_a_fall_adds_little_to_the_noise_that_it_is_measured_by() -> None:
+    """Eight ticks far below a climb make the error of a mean larger by less than a quarter."""
+    for size in (60, 100):
+        ratios = []
+        for seed in range(40):
+            values = np.linspace(0, 1, size) + np.random.default_rng([9, seed]).normal(0, 0.08, size)
+            before = _deviation(values, size)
+            values[-8:] -= 1
+            ratios.append(_deviation(values, size) / before)
+        assert np.median(ratios) < 1.3
+
+
+def test_the_error_of_a_mean_does_not_hop_from_tick_to_tick() -> None:
+    """Of correlated noise it changes by less than a thirteenth from one tick to the next."""
+    hops = []
+    for seed in range(20):
+        values = _correlated(np.random.default_rng([11, seed]), 180, 0.6)
+        errors = [_deviation(values[:ticks], ticks) for ticks in range(60, 181)]
+        hops.append(np.abs(np.diff(np.log(errors))).mean())
+    assert np.median(hops) < 1 / 13

@@ -47,6 +47,7 @@ STEEPEST = 20.0
 STEEP = 8  # differences whose median is the slope, of fewer than BINNED ticks
 BEYOND = 12.0  # times the variance by bins that the one by correlation may be: near one it is a wild guess
 BINS, BINNED = 20, 40  # bins of the run, and ticks from which on there are as many
+SETS = 4  # of bins, which overlap
 KEPT = 0.6  # share of the squared differences of bins that are used, the smaller ones
 # Mean of that share of squares of normal noise of variance one, the smaller ones: the chi-squared
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
@@ -362,6 +363,7 @@ def _of_few(values: Floats) -> tuple[float, float, float]:
     usual = NORMAL * median(np.abs(change))
     if usual:
         change = within(change, JUMP * usual)
+    change[int(np.abs(change).argmax())] *= _of_second(change)
     most = STEEPEST * float(smaller.mean()) / HALF_TRIMMED
     return float(change @ change), float(change[1:] @ change[:-1]), most
 
@@ -379,9 +381,26 @@ def _autoregressive(values: Floats, ticks: Ints) -> Floats:
     np.add.accumulate(step[:, 1:] * step[:, :-1], axis=1, out=products[:, 2:])
     row, end = used.searchsorted(scales), ticks - 1
     begin = end // 2
-    return _fitted(
-        squares[row, end] - squares[row, begin], products[row, end] - products[row, begin + 1], end - begin
-    )
+    square = squares[row, end] - squares[row, begin]
+    product = products[row, end] - products[row, begin + 1]
+    for k, (number, first, last) in enumerate(zip(row.tolist(), begin.tolist(), end.tolist(), strict=True)):
+        part = step[number, first:last]
+        place = int(np.abs(part).argmax())
+        less = part[place] * (_of_second(part) - 1)  # what it changes by
+        square[k] += less * (2 * part[place] + less)
+        product[k] += less * (part[max(place - 1, 0) : place + 2].sum() - part[place])
+    return _fitted(square, product, end - begin)
+
+
+def _of_second(change: Floats) -> float:
+    """The size of the second largest difference as a share of the largest, which may be the fall itself.
+
+    Of noise alone both are nearly the same.
+    """
+    if len(change) < 2:
+        return 1.0
+    second, first = np.partition(np.abs(change), len(change) - 2)[-2:].tolist()
+    return second / first if first else 1.0
 
 
 def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
@@ -396,13 +415,19 @@ def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
 
 
 def _of_bins(sums: Floats, ticks: Ints) -> Floats:
-    """(k,) the same by batch means."""
-    edge = ticks[:, None] * np.arange(BINS + 1) // BINS
-    mean = changes(sums[edge]) / (edge[:, 1:] - edge[:, :-1])
-    squared = np.square(mean[:, 2:] - 2 * mean[:, 1:-1] + mean[:, :-2]) / SECOND
+    """(k,) the same by batch means: what four sets of bins say, each a quarter of a bin before the last.
+
+    Overlapping bins vary less than one set (Flegal and Jones 2010), whose smallest estimate of all moments
+    of a run would be taken for its noise.
+    """
+    end = ticks - ticks // (SETS * BINS) * np.arange(SETS)[:, None]  # (sets, k)
+    edge = end[:, :, None] * np.arange(BINS + 1) // BINS
+    mean = changes(sums[edge]) / (edge[:, :, 1:] - edge[:, :, :-1])
+    squared = np.square(mean[:, :, 2:] - 2 * mean[:, :, 1:-1] + mean[:, :, :-2]) / SECOND
     kept = int(np.ceil(KEPT * (BINS - 2)))
-    squared.sort(axis=1)
-    found: Floats = squared[:, :kept].mean(axis=1) / TRIMMED * ticks / BINS
+    squared.sort(axis=2)
+    smaller = squared[:, :, :kept].mean(axis=2)
+    found: Floats = (smaller * end).mean(axis=0) / (TRIMMED * BINS)
     return found
 
 
