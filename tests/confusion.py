@@ -36,8 +36,12 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "reward-crash*", "reward-drop*", "reward-dead", "return-crash", "return-drop", "no-stop",
         "policy-collapsed",
     ),
-    "no_signal": ("no-reward-spread", "zero-advantage*", "no-signal", "truncation-no-signal"),
-    "zero_advantage": ("no-reward-spread", "zero-advantage*", "no-signal", "truncation-no-signal"),
+    "no_signal": (
+        "no-reward-spread", "zero-advantage*", "no-signal", "truncation-no-signal", "scoring-broke",
+    ),
+    "zero_advantage": (
+        "no-reward-spread", "zero-advantage*", "no-signal", "truncation-no-signal", "scoring-broke",
+    ),
     "zero_gradient": ("zero-gradient", "no-signal"),
     "length_collapse": ("length-collapse", "length-vanished", "length-half", "length-hacking*"),
     "length_explosion": ("runaway-length", "no-stop", "length-drift"),

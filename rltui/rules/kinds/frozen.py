@@ -9,6 +9,7 @@ from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
+AWAY = 8  # ticks before a jump, all of which lie away from the value that repeats after it
 
 
 def excluded(rule: Rule, window: RollingWindow) -> bool:
@@ -22,7 +23,9 @@ def excluded(rule: Rule, window: RollingWindow) -> bool:
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last `window` ticks are equal, `within` a share of their size, and the series was not always so.
 
-    With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before.
+    With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before. With `jump`
+    the series went there at once: each of the ticks just before was away from it by that share of its size.
+    What is learnt, or unlearnt, comes near to a value before it repeats it.
     """
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     highest, lowest = window.extremes(1)
@@ -40,4 +43,18 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= highest > lowest
     if nowhere(idle, on):
         return None
-    return ConditionStates(on, off, level, best, first_seen(window, length), upward=False)
+    if not (jump := rule.number("jump", 0.0)):
+        return ConditionStates(on, off, level, best, first_seen(window, length), upward=False)
+    began = {int(row): _first_equal(window, int(row), within * size[row]) for row in np.flatnonzero(on)}
+    for row, first in began.items():
+        before = window.ticks.value[max(first - AWAY, 0) : first]
+        away = np.abs(before - level[row]) > jump * size[row]
+        on[row] = len(before) == AWAY and bool(away.all())
+    return ConditionStates(on, off, level, best, began.__getitem__, upward=False)
+
+
+def _first_equal(window: RollingWindow, row: int, within: float) -> int:
+    """Position of the first of the ticks before a moment's last that equal it without a break."""
+    held = window.ticks.value[: int(window.at[row]) + 1]
+    other = np.flatnonzero(np.abs(held - held[-1]) > within)
+    return int(other[-1]) + 1 if len(other) else 0

@@ -93,7 +93,7 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
 
     A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat. A
     log that begins after half of the training (the end of a console, a continued run) does not tell where
-    the run began.
+    the run began. With `sees` the noise is so small that a gain of that share of the level would be seen.
     """
     length = int(rule.number("window", 30))
     third = length // 3
@@ -107,6 +107,8 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     if nowhere(idle, on):
         return None
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
+    if "sees" in rule.numbers:
+        on &= least <= rule.number("sees", 0.0) * np.abs(level)
     chosen = np.flatnonzero(on)
     if len(chosen):
         rows = window.rows_at(chosen, length)
