@@ -194,6 +194,13 @@ def test_the_total_reward_is_not_judged_beside_the_score() -> None:
     assert "reward-crash" in ids(judge_of({"reward.mean": crash, "reward.score.mean": crash}))
 
 
+def test_a_key_that_nobody_knows_is_judged_in_place_of_no_other() -> None:
+    """What is found of a score is found beside a series without a meaning, too."""
+    crash = np.concatenate((np.linspace(0.2, 0.9, 60), np.full(20, 0.9), np.full(20, 0.3)))
+    crash += 0.01 * np.random.default_rng(0).normal(size=100)
+    assert "reward-crash" in ids(judge_of({"reward.score.mean": crash, "own/number": crash}))
+
+
 def test_a_value_back_within_its_limit_is_told_by_its_worst() -> None:
     """A size that fell below its limit, though not far, is told by how large it was and what it is now."""
     size = np.concatenate([np.full(60, 0.1), np.full(12, 5.0), np.full(12, 0.7)])

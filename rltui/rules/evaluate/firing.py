@@ -97,8 +97,8 @@ class FiringState:
 
     def _is_about(self, state: RuleState) -> bool:
         """Whether it counts: that no other metric of the run is judged in place of its own."""
-        others = state.rule.unless_logged
-        return not others or others.get(state.ticks.canonical or "") not in self._logged
+        instead = state.rule.unless_logged.get(state.ticks.canonical or "")
+        return instead is None or instead not in self._logged
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
