@@ -354,7 +354,7 @@ _BY_TYPE: Mapping[str, Field[object]] = {
 }
 
 
-def table_of(make: type[T], **special: Field[object]) -> TableField[T]:
+def table_of(make: Callable[..., T], **special: Field[object]) -> TableField[T]:
     """The table that becomes a dataclass or a named tuple: its keys are the attributes.
 
     Those without a default are required.

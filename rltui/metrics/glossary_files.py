@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rltui.data.fields import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
+from rltui.data.fields import Field, ListField, TableField, TextField, as_dict, table_of
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.problem import Problem
@@ -70,19 +70,12 @@ class _PaneFile(NamedTuple):
     metric: tuple[Metric, ...] = ()
 
 
-PANE_FIELDS: dict[str, Field[object]] = {
-    "title": TextField(),
-    "order": NumberField(),
-    "intro": TextField(),
-    "tab": TextField(),
+_PANE_FIELDS: dict[str, Field[object]] = {
     "key": TextField(pattern=".", permitted="one character"),
-    "always": BoolField(),
-    "empty": TextField(description="what to say of a run that has none of its metrics"),
     "aliases": ListField(PANE_ID),
     "also": ListField(METRIC_ID),
 }
-_REQUIRED = ("title", "order", "intro")
-_GENERAL_PANE = TableField({"id": PANE_ID, **PANE_FIELDS}, Pane, required=("id", *_REQUIRED))
+_GENERAL_PANE = table_of(Pane, id=PANE_ID, **_PANE_FIELDS)
 GENERAL = "general"  # the pane of keys without a section
 
 
@@ -94,8 +87,8 @@ def _pane_file(stem: str) -> TableField[_PaneFile]:
         required=("id", "title", "unit", "direction", "meaning"),
         strict=True,
     )
-    pane = TableField(PANE_FIELDS, partial(Pane, stem), required=_REQUIRED)
-    return TableField({"pane": pane, "metric": ListField(metric)}, _PaneFile, required=("pane",))
+    pane = table_of(partial(Pane, stem), **_PANE_FIELDS)
+    return table_of(_PaneFile, pane=pane, metric=ListField(metric))
 
 
 def _metric(pane: str, numbers: Iterator[int], **values: object) -> Metric:

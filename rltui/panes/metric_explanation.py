@@ -29,7 +29,7 @@ def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryE
     writer = frameworks().get(entry.framework) if entry.framework is not None else None
     return entry._replace(
         key=clean(entry.key),
-        writer=(writer.title, writer.caveat) if writer is not None and writer.caveat else None,
+        writer=(writer.title, writer.file.caveat) if writer is not None and writer.file.caveat else None,
         rules=(*_own(metric.id, entry.key, config), *_rules(metric.id, entry.framework)),
         aliases=frameworks().aliases.get(metric.id, {}),
         titles={name: metrics[name].title for name in metric.check_next if name in metrics},

@@ -140,7 +140,7 @@ def test_the_shipped_files_are_without_fault() -> None:
         ]
         assert contending == [], framework.id
         assert framework.title
-        assert framework.source
+        assert framework.file.source
 
 
 @needs_catalogue

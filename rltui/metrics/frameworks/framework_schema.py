@@ -82,7 +82,7 @@ class VariantTable:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkFile:
-    """The file of a framework."""
+    """The file of a framework, as described above."""
 
     title: str = ""
     source: str = ""
@@ -91,7 +91,7 @@ class FrameworkFile:
     aliases: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ("",)
     held_out: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
+    silent: frozenset[str] = frozenset()
     domains: bool = False
     held_out_sets: bool = False
     beside: bool = False

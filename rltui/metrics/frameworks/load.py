@@ -118,21 +118,12 @@ class Frameworks:
                 for at, each in enumerate(file.variant)
             )
             self._made[id_, variant] = Framework(
-                id=id_,
-                title=file.title or id_,
-                source=file.source,
-                caveat=file.caveat,
-                prefixes=tuple(sorted(file.prefixes, key=len, reverse=True)),
-                held_out=tuple(sorted(file.held_out, key=len, reverse=True)),
-                silent=frozenset(file.silent),
-                domains=file.domains,
-                held_out_sets=file.held_out_sets,
-                own=frozenset(own),
-                names=self._names(id_, ()),
-                variants=variants,
-                must=file.recognise.must,
-                without=file.recognise.without,
-                variant=next((each for each in variants if each.id == variant), None),
+                id_,
+                file,
+                frozenset(own),
+                self._names(id_, ()),
+                variants,
+                next((each for each in variants if each.id == variant), None),
             )
         return self._made[id_, variant]
 

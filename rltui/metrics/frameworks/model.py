@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rltui.data.metric import NameTarget
+from rltui.metrics.frameworks.framework_schema import FrameworkFile
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
 
 
@@ -37,20 +38,26 @@ class Framework:
     """One framework's names. `names` are expanded patterns with those of `extends` behind its own."""
 
     id: str
-    title: str
-    source: str
-    caveat: str
-    prefixes: tuple[str, ...]  # that loggers put in front of a name, longest first, mostly with ""
-    held_out: tuple[str, ...]  # prefixes of evaluation, longest first
-    silent: frozenset[str]  # words that wildcards stand for and that say nothing: the only policy, all data
-    domains: bool  # names repeat behind a word of the run's own: math_rule/critic/score/mean
-    held_out_sets: bool  # evaluation names carry a data set: eval_math_loss
+    file: FrameworkFile
     own: frozenset[str]  # the names of its own file; the others are those of `extends`
     names: Mapping[str, NameTarget]
     variants: tuple[Variant, ...]
-    must: tuple[tuple[str, ...], ...]  # at least one group is there as a whole
-    without: tuple[str, ...]  # none is there
     variant: Variant | None = None
+
+    @cached_property
+    def prefixes(self) -> tuple[str, ...]:
+        """What loggers put in front of a name, longest first, mostly with ""."""
+        return tuple(sorted(self.file.prefixes, key=len, reverse=True))
+
+    @cached_property
+    def held_out(self) -> tuple[str, ...]:
+        """Prefixes of evaluation, longest first."""
+        return tuple(sorted(self.file.held_out, key=len, reverse=True))
+
+    @property
+    def title(self) -> str:
+        """As people call it."""
+        return self.file.title or self.id
 
     @property
     def label(self) -> str:
@@ -69,7 +76,7 @@ class Framework:
         if found is not None:
             return found
         if not self.is_held_out(key):
-            return self._of_domain(key) if self.domains else None
+            return self._of_domain(key) if self.file.domains else None
         for name in dict.fromkeys((key, self.bare(key))):
             for prefix in self.held_out:
                 if name.startswith(prefix) and len(name) > len(prefix):
@@ -129,8 +136,8 @@ class Framework:
                 literal_head(found.pattern).startswith(self.held_out) or not self.is_held_out(key)
             ):
                 part = wild_text(found.pattern, found.wild)
-                if self.silent and part:
-                    part = " ".join([word for word in part.split(" ") if word not in self.silent])
+                if self.file.silent and part:
+                    part = " ".join([word for word in part.split(" ") if word not in self.file.silent])
                 return Resolved(entries[found.place], found.pattern, part, False)
         return None
 
@@ -142,10 +149,10 @@ class Framework:
 
     def _underlying(self, rest: str) -> Resolved | None:
         """An evaluation key without its prefix, read as the name of training that it repeats."""
-        found = self._plain(rest) or (self._of_domain(rest) if self.domains else None)
+        found = self._plain(rest) or (self._of_domain(rest) if self.file.domains else None)
         if found is not None:
             return found._replace(held_out=True)
-        at = rest.find("_") if self.held_out_sets else -1
+        at = rest.find("_") if self.file.held_out_sets else -1
         while at > 0:
             found = self._plain(rest[at + 1 :])
             if found is not None:

@@ -105,9 +105,10 @@ class FrameworkRecogniser:
     def _points(self, id_: str) -> float:
         framework = self._known.get(id_)
         seen = self._seen[id_]
-        if framework is None or any(name in seen for name in framework.without):
+        if framework is None or any(name in seen for name in framework.file.recognise.without):
             return 0.0
-        if framework.must and not any(all(name in seen for name in group) for group in framework.must):
+        must = framework.file.recognise.must
+        if must and not any(all(name in seen for name in group) for group in must):
             return 0.0
         return sum(seen.values())
 
