@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Literal, NamedTuple, Protocol
 
 from rltui.draw.numbers import json_value
+from rltui.paths import digest
 from rltui.rules.finding import Finding, as_json
 from rltui.text import clean
 
@@ -30,7 +30,7 @@ class Alert(NamedTuple):
         """The same for the same episode and event: receivers can leave out what they already have."""
         finding = self.finding
         text = "\0".join((self.run, *map(str, finding.key), self.event, finding.severity))
-        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+        return digest(text, 24)
 
     def concerns(self, least_rank: int) -> bool:
         """Whether a receiver that asks for at least this severity rank hears of it."""

@@ -17,7 +17,7 @@ from typing import NoReturn
 import click
 
 from rltui.draw.numbers import json_value
-from rltui.text import clean, pad
+from rltui.text import clean, in_markdown, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
@@ -111,11 +111,19 @@ def emit_table(
     right: Sequence[int],
     limits: Mapping[int, int],
     roles: Mapping[str, str] = {},
+    markdown: bool = False,
 ) -> None:
-    """Columns as wide as their content. right: columns with numbers. limits: most cells of some columns.
+    """Columns as wide as their content, or a table of Markdown. right: columns with numbers.
 
-    roles: by the whole text of a cell, the role in whose colour it is shown where colour is wanted.
+    limits: most cells of some columns. roles: by the whole text of a cell, the role in whose colour it is
+    shown where colour is wanted; both as text only.
     """
+    if markdown:
+        emit("| " + " | ".join(map(in_markdown, heads)) + " |")
+        emit("|" + "|".join("---:" if at in right else "---" for at in range(len(heads))) + "|")
+        for row in rows:
+            emit("| " + " | ".join(in_markdown(clean(cell)) for cell in row) + " |")
+        return
     table = [heads, *rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
     widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]

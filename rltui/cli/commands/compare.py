@@ -85,7 +85,6 @@ def command(
         compared = {view.name: one for view, one in found}
         emit_json(comparison_document(logdirs, base.name, axis, compared, beside, worse))
         return
-    write = _markdown if form == "markdown" else _text
     for view, comparison in found:
         if comparison is None:
             emit(f"{view.name} and {base.name}: no common {axis} to compare at")
@@ -98,7 +97,7 @@ def command(
             emit(f"{SEVERITY_GLYPH[one.severity]} {one.message}, since step {format_step(one.since_step)}")
         emit()
         shown = comparison.differences if every else _important(comparison)
-        write(shown)
+        _print(shown, markdown=form == "markdown")
         hidden = len(comparison.differences) - len(shown)
         outside = sum(difference.outside for difference in comparison.differences)
         more = f"; {hidden} more with --all" if hidden else ""
@@ -137,14 +136,9 @@ def _cells(difference: Difference) -> tuple[str, ...]:
     )
 
 
-def _text(differences: tuple[Difference, ...]) -> None:
+def _print(differences: tuple[Difference, ...], *, markdown: bool) -> None:
     limits = dict(enumerate((1, 34, 30, 10, 10, 10, 8, 24)))
-    emit_table(HEADS, [_cells(each) for each in differences], right=(3, 4, 5, 6), limits=limits, roles=MARKS)
-    emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
-
-
-def _markdown(differences: tuple[Difference, ...]) -> None:
-    emit("| " + " | ".join(HEADS) + " |")
-    emit("|" + "---|" * len(HEADS))
-    for difference in differences:
-        emit("| " + " | ".join(in_markdown(cell) for cell in _cells(difference)) + " |")
+    rows = [_cells(each) for each in differences]
+    emit_table(HEADS, rows, right=(3, 4, 5, 6), limits=limits, roles=MARKS, markdown=markdown)
+    if not markdown:
+        emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")

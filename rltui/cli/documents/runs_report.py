@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rltui.cli.output import FOUND, emit, emit_table, fail
+from rltui.cli.output import FOUND, emit_table, fail
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
 from rltui.panes.runs.facts import ListedRun
 from rltui.panes.runs.names import short_run_names, with_given_names
-from rltui.text import clean, in_markdown
+from rltui.text import clean
 
 USUAL = (
     "name", "framework", "state", "step", "age", "metric", "last", "best", "health", "series", "points",
@@ -61,14 +61,9 @@ def print_runs(
         heads.append("job")
         rows = [[*row, extra.get(run.name, "-")] for run, row in zip(runs, rows, strict=True)]
     right = [at for at, column in enumerate(columns) if column.right]
-    if form == "markdown":
-        emit("| " + " | ".join(map(in_markdown, heads)) + " |")
-        emit("|" + "|".join("---:" if at in right else "---" for at in range(len(heads))) + "|")
-        for row in rows:
-            emit("| " + " | ".join(in_markdown(clean(cell)) for cell in row) + " |")
-        return
     limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
-    emit_table(heads, rows, right=right, limits=limits, roles={**HEALTH_ROLE, **STATE_ROLE})
+    roles, markdown = {**HEALTH_ROLE, **STATE_ROLE}, form == "markdown"
+    emit_table(heads, rows, right=right, limits=limits, roles=roles, markdown=markdown)
 
 
 def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun], str]:
