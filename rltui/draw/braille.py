@@ -47,22 +47,14 @@ class Canvas:
         self._layers: list[NDArray[np.uint8]] = []  # (rows, width) bits, one for each series
         self._band: NDArray[np.uint8] | None = None
 
-    def line(
-        self,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        bottom: float,
-        top: float,
-        *,
-        connect: bool = True,
-    ) -> int:
+    def line(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> int:
         """Draw one series, return its index: (n,) extremes per dot column, n <= 2 x width, NaN stays empty.
 
-        Each dot column is filled from its minimum to its maximum; with `connect` also to meet its
-        neighbour, so that a steep curve is a line and not a cloud.
+        Each dot column is filled from its minimum to its maximum, and to meet its neighbour, so that a
+        steep curve is a line and not a cloud.
         """
         ends, finite = self._reach(low, high, bottom, top)
-        if connect and len(finite) > 1:
+        if len(finite) > 1:
             both = finite[1:] & finite[:-1]
             first, last = ends[:, 1 : len(finite)]
             before, after = ends[:, : len(finite) - 1]

@@ -16,7 +16,7 @@ from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluator import NO_POINTS, Evaluator
 from rltui.rules.finding import Finding, RunHealth
-from rltui.rules.run_state.liveness import Liveness, RunPace, liveness_by, run_pace, with_quiet
+from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace, with_quiet
 from rltui.rules.run_state.log_state import of_sources
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.console_findings import console_findings
@@ -142,7 +142,7 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
         version, at, known = self._liveness
         if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
-            known = liveness_by(self.run, self._pace_by(self.settings), now, self.names)
+            known = liveness(self.run, self._pace_by(self.settings), now, self.names)
             self._liveness = (self.run.version, now, known)
         return known
 

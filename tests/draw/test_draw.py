@@ -65,7 +65,7 @@ def test_any_values_draw_at_exactly_the_width(values: list[float]) -> None:
 def test_braille_fills_from_minimum_to_maximum() -> None:
     """The left column of the first cell is full, the right one has its bottom dot only."""
     canvas = Canvas(1, 1)
-    canvas.line(np.array([0.0, 0.0]), np.array([3.0, 0.0]), 0.0, 3.0, connect=False)
+    canvas.line(np.array([0.0, 0.0]), np.array([3.0, 0.0]), 0.0, 3.0)
     assert canvas.lines() == [chr(0x2800 | 0x47 | 0x80)]
 
 

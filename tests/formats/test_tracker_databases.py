@@ -20,10 +20,10 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import one_look
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import of_sources
 from rltui.store import Run, Store
 from tests.fuzz import tracker_parts
+from tests.support.judged import alive
 
 Rows = dict[str, list[tuple[int, float]]]
 
@@ -460,7 +460,7 @@ def test_the_end_that_a_tracker_notes_is_the_end_of_the_run(
         store.apply(delivery)
     run: Run = store.runs["tiny/ppo"]
     assert run.exit_code == code
-    judged = liveness(run, 1_700_000_001.0)
+    judged = alive(run, 1_700_000_001.0)
     assert (judged.state, judged.known) == ("live" if code is None else "ended", True)
     crashes = [problem.message for problem in of_sources(run, 1_700_000_001.0) if problem.code == "crashed"]
     assert crashes == (["crashed with exit code 1"] if code else [])

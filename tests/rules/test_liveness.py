@@ -8,9 +8,8 @@ import pytest
 from rltui.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics import MetricNames
-from rltui.rules.run_state.liveness import liveness
 from rltui.store import Run
-from tests.support.judged import run_with
+from tests.support.judged import alive, run_with
 
 HOUR = 3600.0
 
@@ -59,7 +58,7 @@ def steady(gap: float, n: int = 60, first: int = 1) -> list[tuple[int, float]]:
 def test_patience_comes_from_the_cadence(gap: float, silent: float, state: str) -> None:
     """Ten usual gaps, at least five minutes; very long silence is an end, not a stall."""
     run = timed(steady(gap))
-    found = liveness(run, run.last_wall + silent)
+    found = alive(run, run.last_wall + silent)
     assert found.state == state
     assert found.age == pytest.approx(silent)
     assert found.gap == pytest.approx(gap)
@@ -71,36 +70,36 @@ def test_evaluation_pauses_are_waited_for() -> None:
     for k in range(60):
         now += 30 if k % 10 else 1800
         walls.append((k, now))
-    assert liveness(timed(walls), now + 1700).state == "live"
+    assert alive(timed(walls), now + 1700).state == "live"
 
 
 def test_a_run_that_says_it_is_done_has_ended() -> None:
     """The last step reached, or a tag that is written at the end: ended at once."""
-    assert liveness(timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
-    found = liveness(timed(steady(1), **{"train/train_runtime": [(60, 1e9 + 60, 60.0)]}), 1e9 + 61)
+    assert alive(timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
+    found = alive(timed(steady(1), **{"train/train_runtime": [(60, 1e9 + 60, 60.0)]}), 1e9 + 61)
     assert (found.state, found.known, found.word) == ("ended", True, "ended")
 
 
 def test_a_run_that_went_on_after_its_final_line_lives() -> None:
     """Trained for longer after it was done: what is written at the end counts only at the end."""
     run = timed(steady(1), **{"train/train_runtime": [(30, 1e9 + 30, 30.0)]})
-    assert liveness(run, 1e9 + 61).state == "live"
+    assert alive(run, 1e9 + 61).state == "live"
 
 
 def test_silence_alone_is_a_guess_and_says_so() -> None:
     """A killed run: stalled first, then taken as ended, with a question mark."""
     run = timed(steady(1), total_steps=1000)
-    assert liveness(run, 1e9 + 60 + 1800).word == "stalled"
-    assert liveness(run, 1e9 + 60 + 7200).word == "ended?"
+    assert alive(run, 1e9 + 60 + 1800).word == "stalled"
+    assert alive(run, 1e9 + 60 + 7200).word == "ended?"
 
 
 def test_a_rest_smaller_than_a_logging_interval_is_no_stall() -> None:
     """Batches seldom divide the plan: silent within one interval of it means done, after some patience."""
     walls = [(512 * k, 1e9 + k) for k in range(1, 79)]
     run = timed(walls, total_steps=40_000)
-    assert liveness(run, 1e9 + 79).state == "live"
-    assert liveness(run, 1e9 + 78 + 400).word == "ended?"
-    assert liveness(timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
+    assert alive(run, 1e9 + 79).state == "live"
+    assert alive(run, 1e9 + 78 + 400).word == "ended?"
+    assert alive(timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
 
 
 SETTINGS = [
@@ -118,7 +117,7 @@ SETTINGS = [
 def test_the_plan_is_read_from_recorded_settings(tag: str, body: str, total: int | None) -> None:
     """Writers that state no total record it among their settings; it gives progress and time left."""
     run = timed(steady(1), settings={"log": {tag: Text(tag, 0, 1e9, "text", body)}})
-    found = liveness(run, 1e9 + 61)
+    found = alive(run, 1e9 + 61)
     assert found.total == total and (found.eta is None) == (total is None)
 
 
@@ -128,39 +127,39 @@ def test_eta_counts_pauses_and_is_never_negative() -> None:
     for k in range(1, 101):
         now += 40 if k % 10 == 0 else 10
         walls.append((k, now))
-    found = liveness(timed(walls, total_steps=200), now)
+    found = alive(timed(walls, total_steps=200), now)
     assert found.eta == pytest.approx(100 * 13, rel=0.05)
     assert found.progress == pytest.approx(0.5)
-    late = liveness(timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
+    late = alive(timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
     assert late.eta == 0.0
 
 
 def test_eta_after_a_resume() -> None:
     """After a resume the pace is that of the present attempt, and the night in between is no step."""
     walls = [*steady(10, 50), *[(k, 1e9 + 50_000 + 10 * (k - 40)) for k in range(40, 80)]]
-    found = liveness(timed(walls, total_steps=180), walls[-1][1])
+    found = alive(timed(walls, total_steps=180), walls[-1][1])
     assert found.eta == pytest.approx(1010, rel=0.1)
 
 
 def test_a_log_without_times_or_points() -> None:
     """Nothing is invented: no time, no age, no estimate."""
-    empty = liveness(timed([]), 1e9)
+    empty = alive(timed([]), 1e9)
     assert (empty.state, empty.age, empty.eta, empty.gap) == ("ended", None, None, None)
-    untimed = liveness(timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
+    untimed = alive(timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
     assert untimed.state == "ended" and untimed.eta is None
 
 
 def test_a_clock_ahead_of_ours() -> None:
     """A writer whose clock runs ahead has written just now, not in the future."""
     run = timed(steady(10))
-    assert liveness(run, run.last_wall - 500).age == 0.0
+    assert alive(run, run.last_wall - 500).age == 0.0
 
 
 def test_a_stall_names_the_file_that_went_quiet_first() -> None:
     """Of several files the one that stopped first is named."""
     last = steady(1)[-1][1]
     files = {"trainer.jsonl": last, "rollout.jsonl": last - 900}
-    found = liveness(timed(steady(1), files=files), last + 600)
+    found = alive(timed(steady(1), files=files), last + 600)
     assert found.state == "stalled" and found.quiet == "rollout.jsonl"
 
 
@@ -178,21 +177,21 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
         "timing_s/testing": phase(30, 50.0, 55, count=6),
     }
     run = timed(steady(60), **told)
-    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "timing_s/reward is missing for step 61"
     told |= {"timing_s/reward": phase(61, 3.0, 12), "timing_s/update_actor": phase(61, 5.0, 17)}
     run = timed(steady(60), **told)
-    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
     told["timing_s/agent_loop/slowest/response_length"] = phase(
         61, 8096.0, 17
     )  # tokens, whatever the key says
     run = timed(steady(60), **told)
-    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
-    assert liveness(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""
+    assert alive(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""
     # Tokens of the slowest sample stand among the times, and are no phase.
     told["timing_s/agent_loop/slowest/response_length"] = phase(61, 8096.0, 9)
     run = timed(steady(60), **told)
-    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"

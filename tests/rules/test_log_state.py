@@ -13,11 +13,10 @@ import pytest
 from rltui.logs.delivery import Source
 from rltui.logs.follow.follower import Follower
 from rltui.problem import Problem
-from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.judged import run_with
+from tests.support.judged import alive, run_with
 from tests.support.screens import Screen, screen_of
 from tests.support.shared import SHARED
 
@@ -123,7 +122,7 @@ def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
     """It needs no log any more: nothing is said of it in the header."""
     run = run_with([(10, NOW)])
     run.sources = {"x": Source("run", "x", "jsonl", gone=True, modified=NOW)}
-    found = liveness(run, NOW + 5, 10)
+    found = alive(run, NOW + 5, 10)
     assert (found.state, found.known, found.quiet) == ("ended", True, "")
 
 

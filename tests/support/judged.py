@@ -16,6 +16,7 @@ from rltui.metrics import MetricNames
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
+from rltui.rules.run_state.liveness import Liveness, liveness, run_pace
 from rltui.store import NewPoints, Points, Run
 
 
@@ -33,6 +34,11 @@ def names_of(framework: str | None = None, **config: Any) -> MetricNames:
         aliases[f"{metric}@sum"] = NameTarget(metric, unit="per response")  # no factor leads to such a unit
     aliases |= config.pop("aliases", {})
     return MetricNames(framework, Config(aliases=aliases, **config))
+
+
+def alive(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
+    """Whether a run is live, stalled or ended at a time."""
+    return liveness(run, run_pace(run, total), now, names)
 
 
 def run_with(step_walls: Sequence[tuple[int, float]] = ()) -> Run:

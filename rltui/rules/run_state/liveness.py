@@ -79,26 +79,13 @@ class RunPace(NamedTuple):
         return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, self.pace or None, known)
 
 
-def liveness(
-    run: Run,
-    now: float,
-    total: int | None = None,
-    names: MetricNames | None = None,
-    settings: Mapping[str, HParam] | None = None,
-) -> Liveness:
-    """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
-
-    `settings` are those of files beside the log; they count where the log does not say how far the run goes.
+def liveness(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:
+    """Judge one run at a time `now` (seconds since 1970) by what is known of it in time.
 
     `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
     whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
     stalled first, and then taken as ended.
     """
-    return liveness_by(run, run_pace(run, total, settings), now, names)
-
-
-def liveness_by(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:
-    """The same by what is known of the run in time."""
     found = pace.at(now)
     return found._replace(quiet=_quiet(run, names)) if found.state == "stalled" else found
 
@@ -109,7 +96,10 @@ def with_quiet(run: Run, pace: RunPace, names: MetricNames) -> RunPace:
 
 
 def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] | None = None) -> RunPace:
-    """What is known of a run in time; `settings` as above."""
+    """What is known of a run in time. total: planned steps, over the log's own.
+
+    settings: of files beside the log; they count where the log does not say how far the run goes.
+    """
     total = total or planned(run) or planned_by(settings or {}, run.last_step)
     last = run.last_step
     progress = None
