@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from tests.bench.bench_store import cpu
 from tests.support import tfwriter as w
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
@@ -59,19 +59,12 @@ def ours(path: Path, verify: bool = False) -> int:
             return count
 
 
-def processor(work: Callable[[], object]) -> float:
-    """Seconds of processor time that `work` takes in this process."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
-
-
 def accumulator(path: Path) -> float:
     """Seconds that EventAccumulator takes to keep all of a file."""
     from tensorboard.backend.event_processing import event_accumulator
 
     guidance = dict.fromkeys(("scalars", "tensors", "histograms", "images"), 0)
-    return processor(lambda: event_accumulator.EventAccumulator(str(path), guidance).Reload())
+    return cpu(lambda: event_accumulator.EventAccumulator(str(path), guidance).Reload())
 
 
 def tbparse(path: Path) -> float:
@@ -82,7 +75,7 @@ def tbparse(path: Path) -> float:
         reader = SummaryReader(str(path), event_types={"scalars", "tensors"})
         return (reader.scalars, reader.tensors)
 
-    return processor(read)
+    return cpu(read)
 
 
 def data_server(path: Path, *flags: str) -> float:
@@ -126,8 +119,8 @@ def million(folder: Path, slow_peers: bool) -> None:
     count = ours(path)
     plain, proved, server = [], [], []
     for _ in range(ROUNDS):
-        plain.append(processor(lambda: ours(path)))
-        proved.append(processor(lambda: ours(path, verify=True)))
+        plain.append(cpu(lambda: ours(path)))
+        proved.append(cpu(lambda: ours(path, verify=True)))
         server.append(data_server(path))
     line("1M simple: rltui", count, median(plain))
     line("1M simple: rltui, all data CRCs", count, median(proved))
@@ -149,8 +142,8 @@ def odd_styles(folder: Path) -> None:
         count = ours(path)
         plain, proved, server = [], [], []
         for _ in range(ROUNDS):
-            plain.append(processor(lambda path=path: ours(path)))
-            proved.append(processor(lambda path=path: ours(path, verify=True)))
+            plain.append(cpu(lambda path=path: ours(path)))
+            proved.append(cpu(lambda path=path: ours(path, verify=True)))
             server.append(data_server(path))
         line(f"{style}: rltui", count, median(plain), f"data server {median(server) / median(plain):.1f}x")
         line(f"{style}: rltui, all data CRCs", count, median(proved))
@@ -175,7 +168,7 @@ def one_step(folder: Path) -> None:
             took.append(time.perf_counter() - began)
             assert len(batch) == 60
     print(f"60 new scalars, read: {median(took) * 1e6:.0f} us wall")
-    previews = [processor(lambda: FORMAT.open(NAME).newest(file, 256 << 10)) for _ in range(64)]
+    previews = [cpu(lambda: FORMAT.open(NAME).newest(file, 256 << 10)) for _ in range(64)]
     print(f"newest 256 KiB of a file: {median(previews) * 1e3:.2f} ms, 64 times {sum(previews) * 1e3:.0f} ms")
     file.close()
 
@@ -184,7 +177,7 @@ def small_logs() -> None:
     """Small logs, each new, whose tags other logs have had before."""
     for steps in (1, 4, 17, 35, 70):
         contents = [w.simple_file(steps)] * 60
-        took = [processor(partial(one_by_one, contents)) for _ in range(5 * ROUNDS)]
+        took = [cpu(partial(one_by_one, contents)) for _ in range(5 * ROUNDS)]
         scalars = steps * len(w.TAGS)
         line(f"60 new logs of {scalars} scalars", scalars * 60, median(took))
 

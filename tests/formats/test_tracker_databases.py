@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,21 @@ def _listing(folder: Path) -> list[tuple[str, int, int]]:
         (str(path.relative_to(folder)), path.stat().st_size, path.stat().st_mtime_ns)
         for path in folder.rglob("*")
     )
+
+
+def _followed(logdir: Path) -> tuple[Store, Callable[[], None]]:
+    """A store, and what follows the logs for forty seconds of a clock of its own."""
+    clock = [0.0]
+    follower = Follower([logdir], poll=1.0, clock=lambda: clock[0])
+    store = Store()
+
+    def look() -> None:
+        for _ in range(8):
+            clock[0] += 5.0
+            for delivery in follower.look(clock[0]):
+                store.apply(delivery)
+
+    return store, look
 
 
 def test_nothing_is_created_or_changed_beside_a_closed_database(tmp_path: Path) -> None:
@@ -339,16 +355,7 @@ def test_an_inbox_is_the_run_that_the_database_will_have(tmp_path: Path) -> None
     (folder / "00000000.jsonl").write_text(
         "\n".join([line("a", 1), line("b", 7), line("a", 2, kind="alert"), line("a", 2)]) + "\n"
     )
-    clock = [0.0]
-    follower = Follower([tmp_path], poll=1.0, clock=lambda: clock[0])
-    store = Store()
-
-    def look() -> None:
-        for _ in range(8):
-            clock[0] += 5.0
-            for delivery in follower.look(clock[0]):
-                store.apply(delivery)
-
+    store, look = _followed(tmp_path)
     look()
     assert sorted(store.runs) == ["p/a", "p/b"]
     (folder / "00000000.jsonl").unlink()
@@ -366,16 +373,7 @@ def test_an_inbox_that_is_imported_is_not_counted_twice(tmp_path: Path, overlap:
     record = {"v": 1, "kind": "metric", "project": "p", "run": "grpo-a", "run_id": "a" * 32}
     lines = [json.dumps({**record, "step": step, "metrics": values[step]}) for step in values]
     (folder / "00000000.jsonl").write_text("\n".join(lines) + "\n")
-    clock = [0.0]
-    follower = Follower([tmp_path], poll=1.0, clock=lambda: clock[0])
-    store = Store()
-
-    def look() -> None:
-        for _ in range(8):
-            clock[0] += 5.0
-            for delivery in follower.look(clock[0]):
-                store.apply(delivery)
-
+    store, look = _followed(tmp_path)
     look()
     base = _trackio(tmp_path / "p.db")
     for step in values:

@@ -31,6 +31,7 @@ from rltui.panes.row import rows_of, value_at
 from rltui.session.run_view import RunView
 from rltui.text import cell_width
 from tests.support.made_run import NOW, MadeRun, believable, finding, made_series
+from tests.support.screens import warned
 
 ALWAYS = [
     "overview",
@@ -50,9 +51,7 @@ ALWAYS = [
 @pytest.fixture
 def view() -> RunView:
     """A believable run with one warning."""
-    run = believable()
-    run.found = [finding()]
-    return run
+    return warned()
 
 
 def test_panes_that_are_always_there() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.scan import scan
-from tests.support.screens import Screen
+from tests.support.screens import Screen, press_settled
 
 SECONDS = 20.0  # that a thread has on a busy machine
 TRACE = """\
@@ -65,9 +66,4 @@ def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
     return screen.text(width, height)
 
 
-def press(screen: Screen, *keys: str, width: int = 100, height: int = 30) -> str:
-    """Keys one after the other, each when all has been read; what is shown at the end."""
-    for key in keys:
-        settle(screen, width, height)
-        screen.press(key)
-    return settle(screen, width, height)
+press = partial(press_settled, settle)

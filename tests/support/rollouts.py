@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 from rltui.screen.threads.samples_thread import SamplesThread
-from tests.support.screens import Screen
+from tests.support.screens import Screen, press_settled
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \u202eevil\u200b [link](http://x) \x9b2J"
 SECONDS = 20.0  # that a thread has on a busy machine
@@ -56,9 +57,4 @@ def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
             return screen.text(width, height)
 
 
-def press(screen: Screen, *keys: str, width: int = 100, height: int = 30) -> str:
-    """Keys one after the other, each when all has been read; what is shown at the end."""
-    for key in keys:
-        settle(screen, width, height)
-        screen.press(key)
-    return settle(screen, width, height)
+press = partial(press_settled, settle)

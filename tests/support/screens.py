@@ -119,3 +119,13 @@ def shown_lines(app: Monitor) -> str:
     """What the application shows."""
     widget = app.line_widget
     return "\n".join(widget.render_line(y).text.rstrip() for y in range(widget.size.height))
+
+
+def press_settled(
+    settle: Callable[[Screen, int, int], str], screen: Screen, *keys: str, width: int = 100, height: int = 30
+) -> str:
+    """Keys one after the other, each when all has been read; what is shown at the end."""
+    for key in keys:
+        settle(screen, width, height)
+        screen.press(key)
+    return settle(screen, width, height)
