@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +12,7 @@ from rltui.panes.row import rows_of
 from rltui.screen import shown_pane
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.made_run import NOW
+from tests.support.made_run import NOW, made_series
 from tests.support.screens import Screen, screen_of
 
 VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]
@@ -68,7 +66,7 @@ def test_columns_hold_every_point() -> None:
     """Counted once each, NaN apart, with the extremes of each column and any part of them."""
     values = np.arange(1.0, 101.0)
     values[9] = math.nan
-    series: Any = SimpleNamespace(count=100, recent=lambda: SimpleNamespace(value=values))
+    series = made_series("x", values)
     found = arrivals(series, 1.0, 100.0, 10)
     assert (int(found.count.sum()), int(found.nonfinite.sum())) == (99, 1)
     assert np.nanmin(found.low) == 1.0 and np.nanmax(found.high) == 100.0

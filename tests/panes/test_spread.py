@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from rltui.draw.value_range import range_with_spread
 from rltui.panes.charts.curve import Spread, spread, words_of
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.cards import card_lines
-from rltui.panes.row import Row
+from rltui.panes.row import Row, rows_of
 from rltui.screen.pages.chart.chart_page import _level_range
 from rltui.screen.state import ChartOverlay
 from rltui.store import Series
@@ -203,10 +202,10 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
     value: float, axis: tuple[float, float]
 ) -> None:
     """A share that is always zero is drawn on an axis that a share can have, with its healthy band."""
-    metric = SimpleNamespace(band=(0.0, 0.05), bounds=(0.0, 1.0), statistic="mean")
-    name = SimpleNamespace(metric=metric, scale=1.0, offset=0.0, statistic="")
-    chart = ChartOverlay(SimpleNamespace(name=name, tag="x"))
-    assert _level_range(chart, value) == pytest.approx(axis)
+    run = MadeRun()
+    run.add("x", [value] * 40, band=(0.0, 0.05), bounds=(0.0, 1.0), unit="fraction")
+    (row,) = rows_of(run, ["x"])
+    assert _level_range(ChartOverlay(row), value) == pytest.approx(axis)
 
 
 def test_an_ascii_curve_shows_levels_and_extremes() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -17,7 +15,9 @@ from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.judged import alive, run_with
+from tests.support.made_run import MadeRun
 from tests.support.screens import Screen, screen_of
+from tests.support.screens import session as session_of
 from tests.support.shared import SHARED
 
 NOW = 1_795_000_000.0
@@ -81,23 +81,19 @@ def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tup
 
 def test_one_log_of_several_that_is_gone_is_a_remark() -> None:
     """A run that goes on in another file is live."""
-
-    def source(path: str, gone: bool) -> Any:
-        return SimpleNamespace(
-            path=path, gone=gone, also_of=None, size=9, read=9, caught_up=True, modified=NOW
-        )
-
-    run = SimpleNamespace(
-        sources={"1": source("1", True), "2": source("2", False)}, problems={}, exit_code=None
-    )
+    run = run_with([(10, NOW)])
+    run.sources = {
+        path: Source("run", path, "jsonl", 9, 9, gone=gone, modified=NOW, caught_up=True)
+        for path, gone in (("1", True), ("2", False))
+    }
     (found,) = of_sources(run, NOW)
     assert (found.level, found.code, found.path) == ("info", "log-gone", "1")
 
 
 def test_a_record_that_is_cut_off_is_told_once_it_is_old() -> None:
     """While it may still be finished nothing is said; nor when the reader has said it."""
-    torn = SimpleNamespace(path="x", gone=False, also_of=None, size=99, read=54, caught_up=True, modified=NOW)
-    run = SimpleNamespace(sources={"x": torn}, problems={}, exit_code=None)
+    run = run_with([(10, NOW)])
+    run.sources = {"x": Source("run", "x", "jsonl", 99, 54, modified=NOW, caught_up=True)}
     assert of_sources(run, NOW + OLD) == []
     (found,) = of_sources(run, NOW + OLD + 1)
     assert (found.code, found.offset, found.count) == ("torn-tail", 54, 45)
@@ -129,12 +125,8 @@ def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
 def test_a_trouble_is_told_once_by_a_session() -> None:
     """Where a follower's status and a run both know of it."""
     problem = Problem("warning", "corrupt-record", "x", "skipped one record")
-    session = Session()
-    view = SimpleNamespace(
-        name="a", modified=1.0, evaluator=SimpleNamespace(diagnostics=list),
-        run=SimpleNamespace(problems={problem.key: problem}),
-    )  # fmt: skip
-    session.lineage = dict  # type: ignore[method-assign]
-    session.runs = {"a": view}  # type: ignore[dict-item]
+    run = MadeRun()
+    run.run.problems[problem.key] = problem
+    session = session_of(run)
     session.problems[problem.key] = problem
     assert session.diagnostics() == [problem]
