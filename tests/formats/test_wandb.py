@@ -83,6 +83,24 @@ def test_x_is_the_step_metric() -> None:
     assert found["train/loss", 4.0] == 2 and found["train/loss", 5.0] == 3
 
 
+def test_a_preview_leaves_the_reading_as_it_is() -> None:
+    """A step metric that is declared in the previewed end does not place the rows before it."""
+    rows_and_axis = [
+        history({"loss": 1.0, "seen": 70}, 1),
+        metric(name="loss", axis="seen"),
+        history({"loss": 2.0, "seen": 80}, 2),
+    ]
+    file = MemFile(NAME, record_log(WANDB, rows_and_axis))
+    reader = FORM.open(NAME)
+    reader.newest(file, file.size())
+    assert rows(reader.read(file)) == [
+        ("loss", 1, 1.0),
+        ("seen", 1, 70.0),
+        ("loss", 80, 2.0),
+        ("seen", 2, 80.0),
+    ]
+
+
 def test_statistics_configuration_and_end() -> None:
     """System statistics have the step of the last row; configuration and exit code are handed up."""
     batch = read(

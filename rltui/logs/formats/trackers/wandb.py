@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ class WandbReader:
     def newest(self, file: File, length: int) -> Batch:
         """Scalars of the rows that lie in the last `length` bytes."""
         peek = WandbReader(self._path)
-        peek._tags, peek._places, peek._axes = self._tags, self._places, self._axes
+        peek._tags, peek._places, peek._axes = self._tags, self._places, deepcopy(self._axes)
         return peek._decode(self._records.newest(file, length)).points()
 
     def finish(self, file: File) -> Batch:
