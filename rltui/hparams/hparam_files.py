@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from rltui.hparams.topics import known_hparams
 from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import LocalFile
+from rltui.logs.log_file_names import TRAINER_STATE, names
 from rltui.problem import Problem
 from rltui.text import clean, quote
 
@@ -23,7 +23,6 @@ LEVELS = 3  # folders above that of a log
 FOLDERS = 12  # folders that are looked into for one run
 LISTED = 4000  # entries of a folder that are looked at for sub-folders of hyperparameters
 
-_HPARAMS_FOLDER = re.compile(r"\d{9,}\.\d+$")
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
 
 
@@ -85,7 +84,7 @@ def _hparams_folders(folder: Folder) -> list[Folder]:
     try:
         with os.scandir(folder.place) as entries:
             for _, entry in zip(range(LISTED), entries, strict=False):
-                if _HPARAMS_FOLDER.match(entry.name) and entry.is_dir(follow_symlinks=False):
+                if names().subrun_folder.match(entry.name) and entry.is_dir(follow_symlinks=False):
                     name = clean(entry.name)
                     found.append(Folder(Path(entry.path), f"{folder.shown}/{name}" if folder.shown else name))
     except OSError:
@@ -98,7 +97,7 @@ def read(place: Path, shown: str) -> HParams:
     try:
         with LocalFile(str(place), shown) as file:
             size = file.size()
-            if place.name == "trainer_state.json" and size > LIMIT:
+            if place.name == TRAINER_STATE and size > LIMIT:
                 data = _without_history(file.read_at(0, END), file.read_at(size - END, END))
             elif size > LIMIT:
                 return _unreadable(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
@@ -118,7 +117,7 @@ def _json(text: str, name: str, shown: str) -> HParams:
     if record is None:
         said = "no JSON object; the settings in it are not shown"
         return _unreadable(shown, said) if text.strip() else NONE
-    if name == "trainer_state.json":
+    if name == TRAINER_STATE:
         keys = known_hparams().trainer_state_keys
         record = {key: record[key] for key in keys if record.get(key) is not None}
     if name == "task.json":

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rltui.logs.formats import sample_numbers
-from rltui.logs.samples.layouts import place_of, unread_reason
+from rltui.logs.samples.layouts import layouts, place_of, unread_reason
 from rltui.samples.trackio_traces import is_called_like, runs_with_traces
 
 _FOLDERS = 200_000  # looked into at the most
 _DEEPEST = 12
 _HEAD = 64 << 10  # bytes of a file that say what its records are
-_SKIPPED = ("checkpoint", "ckpt", "global_step_", "weights", "__pycache__", "node_modules")
-_TORCH_DUMPS = ("rollout_data", "debug", "dump_details")  # folders in which a pickle is a dump of samples
 
 
 def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
@@ -42,8 +40,7 @@ def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
             if entry.name.startswith(".") or entry.is_symlink():
                 continue
             if entry.is_dir(follow_symlinks=False):
-                checkpoint = entry.name.startswith(_SKIPPED) and not entry.name.endswith("_evals")
-                if depth < _DEEPEST and not checkpoint:
+                if depth < _DEEPEST and not layouts().skipped_folder.match(entry.name):
                     deeper.append((shown, depth + 1))
             elif is_called_like(entry.name):
                 yield from runs_with_traces(entry.path, shown)
@@ -64,4 +61,4 @@ def _has_samples(path: str, name: str) -> bool:
 
 
 def _is_dump(shown: str) -> bool:
-    return unread_reason(shown) is not None and any(part in _TORCH_DUMPS for part in shown.split("/"))
+    return unread_reason(shown) is not None and not layouts().dump_folders.isdisjoint(shown.split("/"))

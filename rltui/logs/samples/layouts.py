@@ -53,12 +53,17 @@ class Unread(NamedTuple):
 
 
 class Layouts(NamedTuple):
-    """All layouts, keys by their meaning, reasons of stopping by theirs, and what is never opened and why."""
+    """All layouts, keys by their meaning, reasons of stopping by theirs, what is never opened and why.
+
+    skipped_folder: by base name. dump_folders: those in which a file that is never opened is one of samples.
+    """
 
     layout: tuple[Layout, ...]
     columns: Mapping[str, tuple[str, ...]]
     stops: Mapping[str, tuple[str, ...]]
     unread: tuple[Unread, ...]
+    skipped_folder: re.Pattern[str]
+    dump_folders: frozenset[str]
 
 
 _UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"))
@@ -71,7 +76,13 @@ def layouts() -> Layouts:
     pattern = ConvertedField(TextField(), lambda pattern: re.compile(rf"(?:{pattern})\Z"))
     layout = table_of(Layout, kind=TextField(get_args(Kind)), path=pattern)
     unread = table_of(Unread, path=pattern)
-    return read_table("samples", table_of(Layouts, layout=ListField(layout), unread=ListField(unread)))
+    table = table_of(
+        Layouts,
+        layout=ListField(layout),
+        unread=ListField(unread),
+        skipped_folder=ConvertedField(TextField(), re.compile),
+    )
+    return read_table("samples", table)
 
 
 def place_of(path: str) -> Place | None:
