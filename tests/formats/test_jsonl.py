@@ -121,6 +121,15 @@ def test_settings_first_are_no_scalars() -> None:
         assert [json.loads(text.body) for text in batch.texts if text.kind == "hparams"] == [settings_record]
 
 
+def test_rows_that_look_like_settings_are_points() -> None:
+    """Records mostly of text are rows, the first one too, where the second has the same keys."""
+    rows = [{"task": "sum", "kind": "math", "parts": {"format": 1.0}, "score": n} for n in (0.5, 0.25, 0.75)]
+    batch = read(*rows)
+    assert table(batch)["score"] == [(1, 0.5), (2, 0.25), (3, 0.75)]
+    assert table(batch)["parts/format"] == [(1, 1.0), (2, 1.0), (3, 1.0)]
+    assert [text for text in batch.texts if text.kind == "hparams"] == []
+
+
 def test_closing_summary_is_no_point() -> None:
     """The object that ms-swift appends at the end repeats the log and is left out."""
     summary = {

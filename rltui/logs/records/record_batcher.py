@@ -68,6 +68,8 @@ class RecordBatcher:
         self._step = 0  # of the latest record
         self._records = 0
         self._total = ""
+        self._undecided: Mapping[str, object] | None = None  # the first record, settings by its look
+        self._are_rows = False  # what looks like settings is not: it comes again and again
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
@@ -79,6 +81,8 @@ class RecordBatcher:
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
+        if self._undecided is not None:
+            self._decide(self._undecided, record)
         keys = tuple(record)
         key_set = self._key_sets.get(keys) or self._key_set(keys)
         if key_set.summary and at is None:
@@ -222,8 +226,11 @@ class RecordBatcher:
         if self._preview:
             return None, None
         first = not self._records
-        if is_declared_settings(record) or (first and looks_like_settings(record)):
+        if is_declared_settings(record):
             self._add_settings(record)
+            return None, None
+        if first and not self._are_rows and looks_like_settings(record):
+            self._undecided = record
             return None, None
         if self._explicit:
             return None, self._step
@@ -231,6 +238,15 @@ class RecordBatcher:
             message = "no step in its records; their number counts as step"
             self._problems.append(Problem("info", "no-step", self._path, message))
         return None, self._records + 1
+
+    def _decide(self, first: Mapping[str, object], record: Mapping[str, object]) -> None:
+        """What the first record was: settings come once, so another one with its keys makes it a row."""
+        self._undecided = None
+        if first.keys() == record.keys():
+            self._are_rows = True
+            self.add(first)
+        else:
+            self._add_settings(first)
 
     def _add_settings(self, record: Mapping[str, object]) -> None:
         try:
