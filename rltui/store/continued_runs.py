@@ -3,7 +3,8 @@
 transformers makes a new ``runs/<date>_<host>`` at every start. By name these are runs, and nothing says
 that they are one training. It is taken for one where all of this holds: the runs lie in one folder and
 share most tags; the later one began after the earlier one had ended; its steps begin well behind the
-beginning of the earlier one, and not beyond its end. Where two runs fit that were written at the same time
+beginning of the earlier one, and not beyond its end: a resume begins at one of the last checkpoints, and not
+where nearly all of the earlier run would be lost. Where two runs fit that were written at the same time
 (a sweep), nothing is said.
 """
 
@@ -21,6 +22,9 @@ from rltui.store.run import Run
 SHARED = 0.75  # of the tags of the run that has fewer
 FEWEST = 3  # tags
 BEHIND = 3  # usual distances of steps; two trainings that log at other steps begin nearer to each other
+KEPT = (
+    0.1  # of the steps of the earlier run, at least; trainings one after another begin alike, not at one step
+)
 NEWEST = 512  # runs of one folder that ended last before a run began: no others are compared with it
 
 
@@ -75,9 +79,8 @@ def lineage_of_lives(lives: Iterable[Life]) -> dict[str, Lineage]:
             ended = int(ends.searchsorted(late.begin))
             near = slice(max(0, ended - NEWEST), ended)
             stride = np.maximum(strides[near], late.stride)
-            in_reach = (late.first > firsts[near] + BEHIND * stride) & (
-                late.first <= lasts[near] + 1.5 * stride
-            )
+            behind = np.maximum(BEHIND * stride, KEPT * (lasts[near] - firsts[near]))
+            in_reach = (late.first > firsts[near] + behind) & (late.first <= lasts[near] + 1.5 * stride)
             early = _ancestor(late, [family[near.start + int(at)] for at in np.flatnonzero(in_reach)])
             if early is not None:
                 found[late.name] = Lineage(early.name, late.first)

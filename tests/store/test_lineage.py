@@ -75,6 +75,13 @@ def test_another_training_is_not_taken_for_a_resume(
     assert told((FIRST, range(10, 210, 10), 0.0, TAGS), (name, steps, hour, tags)) == {}
 
 
+def test_another_training_that_begins_a_little_later() -> None:
+    """Steps that begin in the first tenth of the earlier run are those of another training."""
+    first = (FIRST, range(208, 100_000, 208), 0.0, TAGS)
+    assert told(first, (SECOND, range(2048, 100_000, 256), 2.0, TAGS)) == {}
+    assert told(first, (SECOND, range(20_480, 100_000, 256), 2.0, TAGS)) == {SECOND: Lineage(FIRST, 20_480)}
+
+
 def test_sweep_of_which_one_is_resumed() -> None:
     """Where two runs written at the same time could be the one, none is named."""
     assert (
