@@ -375,3 +375,23 @@ def test_proper_formats_are_asked_first() -> None:
     """A console with dictionaries or tables is read by what they say."""
     known = REGISTRY.recognise("a.log", b"step:1 - actor/pg_loss:0.5\n" * 3)
     assert known is not None and known.name == "console"
+
+
+@pytest.mark.parametrize(
+    ("lines", "planned"),
+    [
+        ([f"Episode {n}/500 | Reward: {n}.5" for n in range(1, 9)], 500),
+        ([f"Epoch:[{e}/2]({n}/100), loss: 0.5" for e in (1, 2) for n in (50, 100)], 200),
+        ([f"Epoch:[{e}]({n}/100), loss: 0.5" for e in (1, 2) for n in (50, 100)], 0),
+        ([f"train: {n}%|█| {n}/100 [00:01<00:02, 1.0it/s, reward={n}.5]" for n in range(1, 9)], 100),
+        ([f"Phase {p} step {n}/4 loss: 0.5" for p in (1, 2, 3) for n in range(1, 5)], 0),
+        ([f"step {n}0/900 return: 0.5" for n in range(3, 9)] + ["[eval] step 5/5 return: 1"] * 3,
+         900),
+        ([f"Episode {n} | Reward: {n}.5" for n in range(1, 9)], 0),
+    ],
+)  # fmt: skip
+def test_planned_steps_of_counters(lines: list[str], planned: int) -> None:
+    """`12/500` plans 500 steps, epochs times batches where both are said; one begun again none."""
+    file = MemFile("console.log", "\n".join([*lines, ""]).encode())
+    totals = [text.body for text in read_whole(FORMAT, file).texts if text.kind == "total-steps"]
+    assert int(totals[-1] if totals else 0) == planned

@@ -122,6 +122,12 @@ class RecordBatcher:
         else:
             self._take_irregular(record, skip, step, wall)
 
+    def plan(self, total: int) -> None:
+        """Hand up the planned number of steps, where it differs from what was known; 0: no longer known."""
+        if str(total) != (self._total or "0"):
+            self._total = str(total)
+            self._texts.append(Text("planned", self._step, math.nan, "total-steps", self._total))
+
     def batch(self, problems: list[Problem] | None = None) -> Batch:
         """Everything taken since the last call."""
         problems = [*(problems or []), *self._problems]

@@ -38,6 +38,8 @@ class LabelledParser:
             for step, numbers in self._lines.feed(line.decode("utf-8", "replace")):
                 self._any = True
                 records.add(numbers, at=(step, math.nan))
+        if self._any:
+            records.plan(self._lines.planned)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Nothing: which lines count is known by those before them."""

@@ -8,6 +8,7 @@ and lists of one program are first rewritten as labelled numbers, by the same ta
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ _WAITING = 64  # lines of one kind that wait for evidence
 _BELOW = 120  # lines below a counter alone that its values may stand on
 _BEHIND = 3  # the same for a line that has values itself
 _DIGIT = re.compile(r"\d")
+_TRAINING = re.compile(r"(?:train/)?")  # roles of lines whose goal is that of the run
 _BLANKS = " \t\n\v\f\b"
 
 
@@ -51,6 +53,9 @@ class LabelledLines:
         # Role and counter: the last values of the counters, what is added.
         self._last: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {}
         self._finer: dict[str, tuple[int, int]] = {}  # by a coarser counter: its last value, the step then
+        self.planned = 0  # steps that the counters go to; 0: unknown, or they went beyond
+        self._reached = 0  # the step of the line before that said a goal
+        self._beyond = False
 
     def feed(self, line: str) -> Iterator[Step]:
         """The records that a line gives evidence of, its own and earlier ones."""
@@ -96,7 +101,9 @@ class LabelledLines:
                         return
                     shape.drawn = numbers
                 yield from self._take(shape, numbers)
-                self._lines_accepted = self._lines_accepted or shape.accepted
+                if shape.accepted:
+                    self._lines_accepted = True
+                    self._note_plan(counters, role)
         elif numbers and whole and self._since <= (_BELOW if self._heading else _BEHIND):
             yield from self._take(self._shape((*numbers, f"below {self._heading}")), numbers)
 
@@ -127,6 +134,16 @@ class LabelledLines:
         shape.accepted = True
         yield from shape.waiting
         shape.waiting = []
+
+    def _note_plan(self, counters: Sequence[Counter], role: str) -> None:
+        """The largest goal of lines on training; none where the counter goes beyond it or begins again."""
+        goal = math.prod(counter.goal for counter in counters)
+        if not goal or self._step is None or self._beyond or not _TRAINING.fullmatch(role):
+            return
+        goal = max(goal, self.planned)
+        self._beyond = self._step > goal or (self._reached == goal and self._step < goal)
+        self._reached = self._step
+        self.planned = 0 if self._beyond else goal
 
     def _place(self, counters: Sequence[Counter], role: str) -> int:
         """The step of a line: its finest counter, counted on where that begins again for each of the next.

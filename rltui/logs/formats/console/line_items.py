@@ -33,7 +33,7 @@ _STATED = re.compile(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
 _WRAPPED = re.compile(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
 _RESTS = re.compile(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
 _EPOCH_AND_BATCH = re.compile(
-    r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/\d{1,9})?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
+    r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
 )
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
@@ -133,6 +133,7 @@ class Counter(NamedTuple):
     name: str
     value: int
     total: int = 0  # of a progress bar
+    goal: int = 0  # what it counts to, where the line says so
 
 
 class LabelledLine(NamedTuple):
@@ -164,7 +165,7 @@ def _of_bar(bar: re.Match[str]) -> LabelledLine:
     if not numbers:
         return NOTHING
     return LabelledLine(
-        _ranked([*counters, Counter(BAR, int(bar["count"]), int(bar["total"]))]),
+        _ranked([*counters, Counter(BAR, int(bar["count"]), int(bar["total"]), int(bar["total"]))]),
         numbers,
         whole=True,
         role=role,
@@ -184,10 +185,11 @@ def _labelled(text: str) -> LabelledLine:
     role, text = known.without_prefixes(text.lstrip())
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
-    counters: dict[str, int] = {}
+    counters: dict[str, Counter] = {}
     if both := _EPOCH_AND_BATCH.search(text):
-        epoch, batch, batches = map(int, both.groups())
-        counters["step"] = max(epoch - 1, 0) * batches + batch
+        epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
+        step = max(epoch - 1, 0) * batches + batch
+        counters["step"] = Counter("step", step, goal=epochs * batches)
         text = text[: both.start()] + text[both.end() :]
     if " is" in text or " was" in text:
         text = _STATED.sub(": ", text)
@@ -210,13 +212,13 @@ def _labelled(text: str) -> LabelledLine:
         if counter in known.in_tables:
             counter = None
         if counter is not None and is_count(value) and item["unit"] != "%":
-            counters.setdefault(counter, int(value))
+            goal = int(item["total"] or 0)
+            counters.setdefault(counter, Counter(counter, int(value), goal=goal if goal >= value else 0))
         elif not item["hash"]:
             numbers.setdefault(role + name, value)
     rests = rests and _RESTS.fullmatch(text, end) is not None
     whole = rests and (labelled or bool(counters))
-    found = _ranked(map(Counter, counters, counters.values())) if counters else []
-    return LabelledLine(found, numbers, whole, role)
+    return LabelledLine(_ranked(counters.values()), numbers, whole, role)
 
 
 def line_of(numbers: Mapping[str, float]) -> LabelledLine:
