@@ -35,6 +35,7 @@ class LogFileNames:
     no_runs: re.Pattern[str]
     console: re.Pattern[str]
     telling: re.Pattern[str]
+    evaluation: re.Pattern[str]
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
@@ -66,7 +67,7 @@ def log_files_field() -> TableField[LogFileNames]:
     one = ("rank_folder", "rank_file", "tracker_folder", "console", "rotated", "subrun_folder", "writer")
     special: dict[str, Field[object]] = {
         **dict.fromkeys(one, pattern),
-        **dict.fromkeys(("step_files", "no_runs", "telling"), patterns),
+        **dict.fromkeys(("step_files", "no_runs", "telling", "evaluation"), patterns),
         "not_logs": ConvertedField(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
     }
     return table_of(LogFileNames, **special)
@@ -105,6 +106,11 @@ def is_json(name: str) -> bool:
 def is_telling(name: str) -> bool:
     """Whether a base name says that the file is a log, so that its records need no step key."""
     return bool(names().telling.search(name))
+
+
+def tells_of_training(name: str) -> bool:
+    """Whether a base name says "a log of a training", not "the episodes of one evaluation"."""
+    return is_telling(name) and names().evaluation.search(name) is None
 
 
 def stem_of(name: str) -> str:

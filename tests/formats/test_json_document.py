@@ -104,3 +104,55 @@ def test_a_huge_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     found += [problem.code for problem in log.finish(file).problems]
     assert found == ["too-large"]
     assert file.reads == []
+
+
+REWARDS = [n / 2 for n in range(12)]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    ("name", "document", "expected"),
+    [
+        ("training_history.json", {"config": {"lr": 0.1}, "rewards": REWARDS, "losses": [None, *REWARDS]},
+         {"rewards": [(1, 0.0), (12, 5.5)], "losses": [(2, 0.0), (13, 5.5)]}),
+        ("metrics.json", {"step": [*range(10, 130, 10)], "kl": REWARDS, "eval": {"score": REWARDS[:10]}},
+         {"kl": [(10, 0.0), (120, 5.5)], "eval/score": [(1, 0.0), (10, 4.5)]}),
+    ],
+)  # fmt: skip
+def test_columns(
+    name: str, document: dict[str, object], expected: dict[str, list[tuple[int, float]]], indent: int | None
+) -> None:
+    """An object of columns is a log: each has the steps of a column of its length, or its own rows."""
+    data = json.dumps(document, indent=indent).encode()
+    assert FORM.matches(name, data[:4096])
+    found: dict[str, list[tuple[int, float]]] = {}
+    for tag, step, _, value in points(read_whole(FORM, MemFile(name, data))):
+        if value is not None:
+            found.setdefault(tag, []).append((step, value))
+    assert {tag: [each[0], each[-1]] for tag, each in found.items()} == expected
+
+
+def test_columns_grow_each_by_itself() -> None:
+    """A column that is shorter than others, and grows later, loses nothing."""
+    file = MemFile("history.json", json.dumps({"reward": REWARDS, "loss": REWARDS[:10]}).encode())
+    log = FORM.open(file.path)
+    first = points(log.read(file))
+    file.replace(json.dumps({"reward": [*REWARDS, 9.0], "loss": REWARDS}).encode())
+    second = points(log.read(file))
+    assert len(first) == 22
+    assert second == [("reward", 13, None, 9.0), ("loss", 11, None, 5.0), ("loss", 12, None, 5.5)]
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("eval_results.json", {"rewards": REWARDS}),
+        ("results.json", {"scores": REWARDS[:5]}),
+        ("training_data.json", {"ages": REWARDS}),
+        ("points.json", {"reward": REWARDS}),
+    ],
+    ids=["one evaluation", "a few results", "no training", "no log by its name"],
+)
+def test_columns_of_something_else(name: str, document: dict[str, object]) -> None:
+    """Lists that tell of no training make no run."""
+    assert not FORM.matches(name, json.dumps(document).encode())

@@ -17,9 +17,10 @@ from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
 
 Records = list[dict[str, object]]
+Parts = dict[str, Records]  # by name: what grows at its end, whatever the others do
 # The records of a document and the planned steps, where it says them. Raises ValueError or RecursionError for
 # one that is not whole.
-Whole = Callable[[bytes], tuple[Records, int | None]]
+Whole = Callable[[bytes], tuple[Parts, int | None]]
 
 
 class DocumentKind(NamedTuple):
@@ -37,7 +38,7 @@ class DocumentReader:
         self._kind = kind
         self._records = RecordBatcher(path)
         self._offset = 0
-        self._delivered = 0  # records delivered
+        self._delivered: dict[str, int] = {}  # records delivered of each part
         self._planned_steps: int | None = None
         self._too_large = False  # and it was said
 
@@ -73,7 +74,7 @@ class DocumentReader:
             return batch
         data = file.read_at(0, size)
         found = self._kind.complete(data)
-        delivered = self._deliver(found, None)
+        delivered = self._deliver({"": found}, None)
         message = f"the document is cut or damaged; {len(found):,} complete records of it were read"
         problem = Problem("warning", "torn-tail", self._path, message)
         return replace(delivered, problems=(*delivered.problems, problem))
@@ -82,11 +83,13 @@ class DocumentReader:
         """Let go of what was collected."""
         self._records.batch()
 
-    def _deliver(self, found: Records, total: int | None) -> Batch:
+    def _deliver(self, found: Parts, total: int | None) -> Batch:
         texts = []
-        for record in found[self._delivered :]:
-            self._records.add(record)
-        self._delivered = max(self._delivered, len(found))
+        for part, records in found.items():
+            delivered = self._delivered.get(part, 0)
+            for record in records[delivered:]:
+                self._records.add(record)
+            self._delivered[part] = max(delivered, len(records))
         if total is not None and total != self._planned_steps:
             self._planned_steps = total
             texts.append(Text("max_steps", 0, math.nan, "total-steps", str(total)))

@@ -13,7 +13,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Records
+from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts, Records
 from rltui.logs.formats.interface import Format
 
 NAME = "evaluations.npz"
@@ -30,7 +30,7 @@ _MEANS = {
 }
 
 
-def _evaluations(data: bytes) -> tuple[Records, None]:
+def _evaluations(data: bytes) -> tuple[Parts, None]:
     """A record for each evaluation. Raises ValueError for a file that is not whole."""
     arrays = _arrays(data)
     if arrays is None:
@@ -40,7 +40,7 @@ def _evaluations(data: bytes) -> tuple[Records, None]:
     for row, step in enumerate(steps):
         means = {_MEANS[name]: float(np.mean(each[row])) for name, each in arrays.items() if each[row].size}
         records.append({"step": int(step), **means})
-    return records, None
+    return {"": records}, None
 
 
 def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:

@@ -1,24 +1,36 @@
-"""JSON documents: `trainer_state.json` with its `log_history`, arrays of records, pretty-printed objects."""
+"""JSON documents: `trainer_state.json` with its `log_history`, arrays of records, pretty-printed objects.
+
+Home-made loops also dump an object of columns, `{"reward": [1.0, 2.5, ...], "loss": [...]}`, under a name
+that says "a log". A column has the steps of the step column, where there is one of its length, else its rows.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 
 import orjson
 
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.documents.document import DocumentKind, DocumentReader
+from rltui.logs.formats.console.line_items import words
+from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.jsonl import whole_objects
 from rltui.logs.records import record_keys
+from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of
 
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = re.compile(r'"log_history"\s*:\s*\[')
+_FEWEST = 10  # numbers of a column: what was measured a few times is a result
+_NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
+_COLUMN = re.compile(
+    rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_FEWEST - 1}}}(?=[\s,\]]|\Z)'
+)
 
 
-def _parse(data: bytes) -> tuple[list[dict[str, object]], int | None]:
+def _parse(data: bytes) -> tuple[Parts, int | None]:
     """Records of a complete document and the planned number of steps. Raises ValueError, RecursionError."""
     try:
         whole = orjson.loads(data)
@@ -30,17 +42,52 @@ def _parse(data: bytes) -> tuple[list[dict[str, object]], int | None]:
             found, end = whole_objects(text, 0, _BETWEEN)
             if not found or text[end:].strip(_BETWEEN):
                 raise
-            return found, None
+            return {"": found}, None
     if isinstance(whole, list):
-        return [record for record in whole if isinstance(record, dict)], None
+        return {"": [record for record in whole if isinstance(record, dict)]}, None
     if not isinstance(whole, dict):
-        return [], None
+        return {}, None
     history = whole.get("log_history")
     if isinstance(history, list):
         total = step_of(whole.get("max_steps"))
         records = [record for record in history if isinstance(record, dict)]
-        return records, total if total is not None and total > 0 else None
-    return [whole], None
+        return {"": records}, total if total is not None and total > 0 else None
+    return _of_columns(dict(_columns("", whole))) or {"": [whole]}, None
+
+
+def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, list[object]]]:
+    """Name and numbers of each long list of numbers, those of inner objects behind the object's name."""
+    for key, value in whole.items():
+        if isinstance(value, dict) and prefix.count("/") < NESTING:
+            yield from _columns(f"{prefix}{key}/", value)
+        elif isinstance(value, list) and len(value) >= _FEWEST and all(map(_is_number, value)):
+            yield prefix + key, value
+
+
+def _is_number(value: object) -> bool:
+    return value is None or type(value) in (int, float)
+
+
+def _of_columns(columns: Mapping[str, list[object]]) -> Parts:
+    """The records of each column."""
+    steps = [name for name in columns if record_keys.step_keys([name.rpartition("/")[2]])]
+    axes = {len(columns[name]): columns[name] for name in reversed(steps)}
+    parts: Parts = {}
+    for name, column in columns.items():
+        if name not in steps:
+            axis = axes.get(len(column)) or range(1, len(column) + 1)
+            parts[name] = [{"step": step, name: value} for step, value in zip(axis, column, strict=True)]
+    return parts
+
+
+def _holds_columns(name: str, text: str) -> bool:
+    """Whether an object has columns of a training: one of steps beside them, or one whose name tells."""
+    keys = [match[1] for match in _COLUMN.finditer(text)]
+    if not (keys and text.startswith("{") and name.lower().endswith(".json")):
+        return False
+    if record_keys.step_keys(keys):
+        return log_file_names.is_telling(name)
+    return log_file_names.tells_of_training(name) and any(map(words().telling.search, keys))
 
 
 def _complete_records(text: str) -> list[dict[str, object]]:
@@ -60,6 +107,8 @@ def _matches(name: str, head: bytes) -> bool:
     text = head.decode("utf-8", "replace").lstrip(_BETWEEN)
     if name == "trainer_state.json" or _HISTORY.search(text):
         return text.startswith("{")
+    if _holds_columns(name, text):
+        return True
     if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
         return False
     found = _complete_records(text)
