@@ -30,6 +30,7 @@ class LogFileNames:
     rank_file: re.Pattern[str]
     tracker_endings: tuple[str, ...]
     tracker_folder: re.Pattern[str]
+    tracker_consoles: tuple[str, ...]
     step_files: re.Pattern[str]
     not_logs: re.Pattern[str]
     no_runs: re.Pattern[str]

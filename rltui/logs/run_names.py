@@ -80,12 +80,13 @@ def run_name(folder: str, name: str) -> RunName:
         if in_name and int(in_name[1]) > 0:
             return RunName(_join(folder, f"rank{int(in_name[1])}"), rank)
         return RunName(clean(folder) or ".", rank)
+    path = f"{folder}/{name}" if folder else name
     if name.endswith(names().tracker_endings):
-        tracked = names().tracker_folder.match(folder)
-        if tracked is None:
-            return RunName(clean(folder) or ".", rank)
-        return RunName(_join(tracked["above"].rstrip("/"), tracked["id"]), rank)
-    place = log_place(f"{folder}/{name}" if folder else name)
+        return RunName(_tracked(folder) or clean(folder) or ".", rank)
+    for console in names().tracker_consoles:
+        if path.endswith(f"/{console}") and (run := _tracked(path[: -len(console) - 1])):
+            return RunName(run, rank)
+    place = log_place(path)
     if place is not None:
         return RunName(clean(place.folder) or ".", rank)
     base = rotated_from(name)
@@ -93,6 +94,12 @@ def run_name(folder: str, name: str) -> RunName:
     if is_plain(original) or names().step_files.search(name):
         return RunName(clean(folder) or ".", rank)
     return RunName(_join(folder, stem_of(original)), rank)
+
+
+def _tracked(folder: str) -> str:
+    """The run that the client of a tracker writes into a folder, by its id; empty for any other folder."""
+    tracked = names().tracker_folder.match(folder)
+    return "" if tracked is None else _join(tracked["above"].rstrip("/"), tracked["id"])
 
 
 def _join(folder: str, name: str) -> str:
