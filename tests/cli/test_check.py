@@ -12,13 +12,10 @@ from click.testing import CliRunner, Result
 
 from rltui.cli.commands.check import command
 from rltui.cli.follow.follow_findings import follow
-from rltui.cli.output import CommandError
 from rltui.config import Config
 from tests.support.livelogs import Live
 
 NOISE = np.random.default_rng(3)
-FIELDS = {"id", "severity", "pane", "metrics", "canonical", "since_step", "value", "limit", "message"}
-FIELDS |= {"advice", "check_next"}
 
 
 def write(folder: Path, kl: list[float], name: str = "run", ago: float = 10 * 86_400) -> Path:
@@ -58,61 +55,6 @@ def check(*args: object) -> Result:
 
 WELL = [0.05] * 80
 SICK = [0.05] * 50 + [20.0] * 30
-MILD = [0.05] * 50 + [5.0] * 30
-
-
-@pytest.mark.parametrize(
-    ("kl", "fail_on", "code"),
-    [
-        (WELL, "critical", 0),
-        (WELL, "warning", 0),
-        (MILD, "critical", 0),
-        (MILD, "warning", 1),
-        (SICK, "critical", 1),
-        (SICK, "never", 0),
-    ],
-)
-def test_the_exit_code_says_whether_it_is_well(
-    tmp_path: Path, kl: list[float], fail_on: str, code: int
-) -> None:
-    """0 fine, 1 a finding at or above --fail-on."""
-    write(tmp_path, kl)
-    assert check(tmp_path / "logs", "--fail-on", fail_on).exit_code == code
-
-
-def test_nothing_to_read_is_wrong_usage(tmp_path: Path) -> None:
-    """An empty or missing folder: 2."""
-    (tmp_path / "logs").mkdir()
-    for name in ("logs", "missing"):
-        with pytest.raises(CommandError) as caught:
-            command.main([str(tmp_path / name)], standalone_mode=False)
-        assert caught.value.code == 2
-
-
-def test_json_is_as_promised(tmp_path: Path) -> None:
-    """Every promised field is there, with its type; a step is named."""
-    write(tmp_path, SICK)
-    data = json.loads(check(tmp_path / "logs", "--json").stdout)
-    assert data["schema"] == 1 and data["logdir"] == str(tmp_path / "logs") and data["health"] == "critical"
-    (run,) = data["runs"]
-    assert (
-        run["state"] in ("live", "stalled", "ended")
-        and run["last_step"] == 80
-        and run["health"] == "critical"
-    )
-    worst = run["findings"][0]
-    assert worst.keys() >= FIELDS and worst["severity"] == "critical"
-    assert 45 <= worst["since_step"] <= 55
-    assert data["diagnostics"] == []
-
-
-def test_json_of_a_healthy_run_has_no_finding_of_weight(tmp_path: Path) -> None:
-    """A healthy training with healthy files has neither findings nor diagnostics; remarks are notes."""
-    write(tmp_path, WELL)
-    data = json.loads(check(tmp_path / "logs", "--json").stdout)
-    assert data["health"] == "ok" and data["diagnostics"] == []
-    assert data["runs"][0]["findings"] == []
-    assert all(note["severity"] == "info" for note in data["runs"][0]["notes"])
 
 
 def test_words_for_people(tmp_path: Path) -> None:
@@ -151,14 +93,6 @@ def test_parts_of_the_runs_are_followed(tmp_path: Path, capsys: pytest.CaptureFi
         assert found == {run["run"] for run in json.loads(part.stdout)["runs"]}
         told += found
     assert len(told) == len(set(told)) == 6
-
-
-def test_a_replay_sees_no_further(tmp_path: Path) -> None:
-    """--at-step judges as it would have been judged then."""
-    write(tmp_path, SICK)
-    assert check(tmp_path / "logs", "--at-step", "50").exit_code == 0
-    late = json.loads(check(tmp_path / "logs", "--at-step", "70", "--json").stdout)
-    assert late["health"] == "critical" and late["runs"][0]["last_step"] == 70
 
 
 def test_following_prints_what_fires(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

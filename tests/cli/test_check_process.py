@@ -1,11 +1,9 @@
-"""`rltui check` as scripts call it: the real command, its exit codes, its JSON, several folders, signals."""
+"""`rltui check` as scripts call it: exit codes, JSON, several folders, limits, signals, alerts."""
 
 from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,53 +12,45 @@ import pytest
 
 from tests.support.checked import MILD, SICK, WELL, environment, write
 from tests.support.child import running
+from tests.support.commands import rltui
 
 
-def rltui(home: Path, *words: object, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "rltui", *map(str, words)],
-        capture_output=True, text=True, timeout=60, check=False, cwd=home, env=environment(home, **more),
-    )  # fmt: skip
-
-
-def test_zero_when_all_is_well(tmp_path: Path) -> None:
-    """Exit code 0: healthy runs, nothing on standard error."""
-    write(tmp_path / "logs" / "a", WELL)
-    done = rltui(tmp_path, "check", "logs")
-    assert (done.returncode, done.stderr) == (0, "") and "✓ a" in done.stdout
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of folders are those in the test's own."""
+    monkeypatch.chdir(tmp_path)
 
 
 def test_one_when_something_is_wrong(tmp_path: Path) -> None:
     """Exit code 1: a finding at or above --fail-on, in any of several folders."""
     write(tmp_path / "logs" / "a", WELL)
     write(tmp_path / "more" / "b", MILD)
-    assert rltui(tmp_path, "check", "logs", "more").returncode == 0
-    done = rltui(tmp_path, "check", "logs", "more", "--fail-on", "warning")
-    assert done.returncode == 1 and "▲ more/b" in done.stdout and "✓ logs/a" in done.stdout
+    assert rltui("check", "logs", "more").code == 0
+    done = rltui("check", "logs", "more", "--fail-on", "warning")
+    assert done.code == 1 and "▲ more/b" in done.out and "✓ logs/a" in done.out
     write(tmp_path / "third" / "c", SICK)
-    assert rltui(tmp_path, "check", "logs", "third").returncode == 1
-    assert rltui(tmp_path, "check", "logs", "third", "--run", "*/a").returncode == 0
+    assert rltui("check", "logs", "third").code == 1
+    assert rltui("check", "logs", "third", "--run", "*/a").code == 0
 
 
 def test_two_when_nothing_can_be_read(tmp_path: Path) -> None:
     """Exit code 2: an empty folder, a missing one, an unknown option; one line on standard error."""
     (tmp_path / "empty").mkdir()
     for words in (["empty"], ["missing"], ["empty", "--nonsense"], ["missing", "--follow"]):
-        done = rltui(tmp_path, "check", *words)
-        assert done.returncode == 2 and done.stdout == ""
-        assert done.stderr.startswith("rltui: ") and done.stderr.count("\n") == 1
+        done = rltui("check", *words)
+        assert done.code == 2 and done.out == ""
+        assert done.err.startswith("rltui: ") and done.err.count("\n") == 1
 
 
 def test_three_when_a_run_has_stalled(tmp_path: Path) -> None:
     """Exit code 3: no finding, but a run that should be live is silent; a finding weighs more."""
     write(tmp_path / "logs" / "a", WELL, ago=1800, gap=10)
-    done = rltui(tmp_path, "check", "logs")
-    assert done.returncode == 3 and "stalled" in done.stdout
-    assert rltui(tmp_path, "check", "logs", "--fail-on", "never").returncode == 0
-    assert rltui(tmp_path, "check", "logs", "--at-step", "40").returncode == 0
+    done = rltui("check", "logs")
+    assert done.code == 3 and "stalled" in done.out
+    assert rltui("check", "logs", "--fail-on", "never").code == 0
+    assert rltui("check", "logs", "--at-step", "40").code == 0
     write(tmp_path / "logs" / "b", SICK)
-    assert rltui(tmp_path, "check", "logs").returncode == 1
+    assert rltui("check", "logs").code == 1
 
 
 PROMISED = {
@@ -80,13 +70,13 @@ def test_json_keeps_its_promise(tmp_path: Path) -> None:
     """Every promised field with its type; ASCII, one document, strict JSON."""
     write(tmp_path / "lögs" / "a", [*SICK[:-1], float("nan"), 20.0])
     write(tmp_path / "lögs" / "b", WELL)
-    done = rltui(tmp_path, "check", "lögs", "--json")
+    done = rltui("check", "lögs", "--json")
 
     def refuse(word: str) -> None:
         raise AssertionError(word)
 
-    data = json.loads(done.stdout, parse_constant=refuse)
-    assert done.returncode == 1 and done.stdout.isascii() and done.stdout.count("\n") == 1
+    data = json.loads(done.out, parse_constant=refuse)
+    assert done.code == 1 and done.out.isascii() and done.out.count("\n") == 1
     assert data["schema"] == 1 and data["logdir"] == "lögs" and data["health"] == "critical"
     assert [problem["code"] for problem in data["diagnostics"]] == ["non-finite"]
     assert all(problem.keys() >= {"level", "code", "path", "message"} for problem in data["diagnostics"])
@@ -104,19 +94,19 @@ def test_json_keeps_its_promise(tmp_path: Path) -> None:
 def test_markdown_takes_names_as_text(tmp_path: Path) -> None:
     """A run's name makes no link, no column and no HTML in a pull request."""
     write(tmp_path / "logs" / "a|b[x](y)<img>", SICK)
-    text = rltui(tmp_path, "check", "logs", "--format", "markdown").stdout
+    text = rltui("check", "logs", "--format", "markdown").out
     assert "a\\|b\\[x\\](y)\\<img\\>" in text and "critical" in text
 
 
 def test_a_replay_judges_as_of_then(tmp_path: Path) -> None:
     """--at-step N: fine before the fault, critical after it, and N is the last step."""
     write(tmp_path / "logs" / "a", SICK)
-    assert rltui(tmp_path, "check", "logs", "--at-step", "50").returncode == 0
-    late = json.loads(rltui(tmp_path, "check", "logs", "--at-step", "75", "--json").stdout)
+    assert rltui("check", "logs", "--at-step", "50").code == 0
+    late = json.loads(rltui("check", "logs", "--at-step", "75", "--json").out)
     assert late["health"] == "critical" and late["runs"][0]["last_step"] == 75
 
 
-def test_own_limits_judge(tmp_path: Path) -> None:
+def test_own_limits_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user's threshold on a tag nobody knows, with severity and words, decides the exit code."""
     write(tmp_path / "logs" / "a", [1.0] * 40 + [9.0] * 3, key="mine/heat[0]")
     config = tmp_path / "own.toml"
@@ -124,21 +114,22 @@ def test_own_limits_judge(tmp_path: Path) -> None:
         '[[thresholds]]\nmetric = "mine/heat[*"\nabove = 5\nfor = 3\nseverity = "critical"\nmessage = "hot"\n'
     )
     config.write_text(entry)
-    done = rltui(tmp_path, "check", "logs", "--json", RLTUI_CONFIG=str(config))
-    (found,) = [one for one in json.loads(done.stdout)["runs"][0]["findings"] if one["pane"] != "reward"]
-    assert done.returncode == 1 and (found["since_step"], found["message"]) == (41, "hot")
+    monkeypatch.setenv("RLTUI_CONFIG", str(config))
+    done = rltui("check", "logs", "--json")
+    (found,) = [one for one in json.loads(done.out)["runs"][0]["findings"] if one["pane"] != "reward"]
+    assert done.code == 1 and (found["since_step"], found["message"]) == (41, "hot")
     assert (found["value"], found["limit"], found["metrics"]) == (9.0, 5.0, ["mine/heat[0]"])
     config.write_text(entry.replace("for = 3", "for = 4"))
-    assert rltui(tmp_path, "check", "logs", RLTUI_CONFIG=str(config)).returncode == 0
+    assert rltui("check", "logs").code == 0
 
 
 def test_planned_steps_of_the_user_give_the_time_left(tmp_path: Path) -> None:
     """`total_steps` in the configuration: an ETA while live, ended when they are reached."""
     write(tmp_path / "logs" / "a", WELL, ago=5, gap=60)
     (tmp_path / "logs" / "rltui.toml").write_text('[total_steps]\n"a*" = 180\n')
-    assert "eta 1h" in rltui(tmp_path, "check", "logs").stdout
+    assert "eta 1h" in rltui("check", "logs").out
     (tmp_path / "logs" / "rltui.toml").write_text('[total_steps]\n"a*" = 80\n')
-    assert "ended" in rltui(tmp_path, "check", "logs").stdout
+    assert "ended" in rltui("check", "logs").out
 
 
 @pytest.mark.parametrize(
@@ -163,20 +154,21 @@ def test_following_tells_at_once_and_ends_by_signal(tmp_path: Path, number: int,
         assert "✖ a:" in line and "since step 51" in line
 
 
-def test_alerts_are_off_and_listed_when_on(tmp_path: Path) -> None:
+def test_alerts_are_off_and_listed_when_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`alert test` and `alert list`: 2 without configuration; a command is run, its failure is code 1."""
-    assert rltui(tmp_path, "alert", "test").returncode == 2
+    assert rltui("alert", "test").code == 2
     config = tmp_path / "own.toml"
     config.write_text('[alerts]\ncommand = ["/bin/sh", "-c", "cat > got.json"]\nseverity = "warning"\n')
-    done = rltui(tmp_path, "alert", "test", RLTUI_CONFIG=str(config))
-    assert done.returncode == 0 and "command    sent" in done.stdout
+    monkeypatch.setenv("RLTUI_CONFIG", str(config))
+    done = rltui("alert", "test")
+    assert done.code == 0 and "command    sent" in done.out
     assert json.loads((tmp_path / "got.json").read_text())["event"] == "test"
-    listed = rltui(tmp_path, "alert", "list", RLTUI_CONFIG=str(config)).stdout
+    listed = rltui("alert", "list").out
     assert "command    /bin/sh, from warning on" in listed
-    assert rltui(tmp_path, "alert", "test", "webhook", RLTUI_CONFIG=str(config)).returncode == 2
+    assert rltui("alert", "test", "webhook").code == 2
     config.write_text('[alerts]\ncommand = ["/bin/false"]\n')
-    done = rltui(tmp_path, "alert", "test", "command", RLTUI_CONFIG=str(config))
-    assert done.returncode == 1 and "failed: /bin/false ended with 1" in done.stdout
+    done = rltui("alert", "test", "command")
+    assert done.code == 1 and "failed: /bin/false ended with 1" in done.out
 
 
 def test_following_alerts_by_the_users_command(tmp_path: Path) -> None:

@@ -512,6 +512,11 @@ def test_wrong_usage_is_2(words: list[str]) -> None:
     refused(rltui(*words), 2)
 
 
+def test_a_command_that_is_mistyped_is_named() -> None:
+    """The nearest command stands in the error."""
+    refused(rltui("wach"), 2, "no command or folder named 'wach'; commands: watch")
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -612,7 +617,7 @@ def test_watch_without_a_terminal_is_2(logs: Path) -> None:
     started = [process(*words, cwd=logs) for words in (["watch", "."], ["."])]
     answers = [each.communicate(timeout=60) for each in started]
     assert answers[0] == answers[1] and [each.returncode for each in started] == [2, 2]
-    assert answers[0][0] == "" and answers[0][1].count("\n") == 1
+    assert answers[0][0] == "" and answers[0][1].count("\n") == 1 and "terminal" in answers[0][1]
 
 
 # ---- charts as pictures

@@ -114,19 +114,23 @@ def test_random_keys_do_no_harm(home: dict[str, str]) -> None:
         assert terminal.restored(), terminal.modes_on()
 
 
-@pytest.mark.parametrize("where", ["stdin", "stdout"])
-def test_without_a_terminal_it_says_so(home: dict[str, str], where: str) -> None:
-    """Without a terminal the screen does not start: one line, exit code 2."""
+@pytest.mark.parametrize("missing", ["stdin", "stdout"])
+def test_without_a_terminal_it_says_so(home: dict[str, str], missing: str) -> None:
+    """Where one of its streams is no terminal the screen does not start: one line, exit code 2."""
+    leader, follower = os.openpty()
+    streams = {"stdin": follower, "stdout": follower, missing: subprocess.DEVNULL}
     done = subprocess.run(
         [sys.executable, *SCREEN],
         env={**os.environ, **home},
         cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
+        **streams,  # type: ignore[arg-type]
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
+    os.close(leader)
+    os.close(follower)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "terminal" in done.stderr
