@@ -107,6 +107,20 @@ def test_a_recording_says_the_same_however_often_it_is_asked_for(every: int) -> 
     assert waited == {1: [False] * 6, 3: [False, True, True] * 2, CAP: [True] * 6}[every]
 
 
+def test_a_recording_that_surely_does_not_hold_waits_although_it_is_asked_for() -> None:
+    """While it cannot hold it is not evaluated at each question; it misses nothing when it can."""
+    rule = rulebook().rules["reward-dead"]
+    assert rule.kind in EXCLUDED
+    judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
+    state = judged.recordings[0]
+    for at in range(100):
+        judged.feed(np.array([at]), np.array([1 + at % 7.0 if at < 60 else 0.0]))
+        judged.ask(state)
+        assert at < 10 or at >= 60 or state.waiting is not None
+    assert state.episode is not None
+    assert (state.episode.since_step, state.waiting) == (60, None)
+
+
 def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
     """A value that fell farther below its range than it lay above is the worst, in any pieces."""
     rule = rulebook().rules["ppl-ratio-off"]

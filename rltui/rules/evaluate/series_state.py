@@ -45,8 +45,11 @@ class RuledTicks:
         return self.ticks.serial != made or self.ticks.nonfinite_count > 0
 
     def ask(self, state: RuleState) -> None:
-        """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
-        if state.waiting is not None:
+        """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits.
+
+        One that was asked for and waits all the same surely holds at none of the ticks since then.
+        """
+        if state.waiting is not None and not state.asked:
             with np.errstate(invalid="ignore", divide="ignore"):
                 self.settle(state)
         state.asked = True

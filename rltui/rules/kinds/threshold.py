@@ -47,6 +47,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     rows = np.abs(window.rows(length)) if absolute else window.rows(length)
     beyond = _outside(rows, _column(low), _column(high))
     on &= np.add.reduce(beyond, axis=1) >= rule.number("share", 0.75) * length
+    if nowhere(idle, on):
+        return None
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
     if sure := rule.number("sure", 0.0):
