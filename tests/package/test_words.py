@@ -12,8 +12,7 @@ import click
 import pytest
 
 import rltui.cli
-from rltui.screen.input.bindings import BINDINGS, IN_PLACE
-from rltui.screen.pages.lists.help_page import SIGNS
+from rltui.screen.input.bindings import bindings, key_table
 from tests.support.commands import rltui as command
 from tests.support.screens import screen_of
 
@@ -95,7 +94,7 @@ def test_punctuation_is_plain() -> None:
     odd = re.compile(r"\S  +\S| [–—-]{1,2} |—|\s[,;:!?](\s|$)|\.\.(?!\.)\.?$|\(\s|\s\)")
     found = [(place, text) for place, _, text in texts() if odd.search(text)]
     found += [(path, text) for path, text in help_texts() if re.search(r" [–—] |—", text)]
-    found += [(bind.action, bind.words) for bind in BINDINGS if odd.search(bind.words)]
+    found += [(bind.action, bind.words) for bind in bindings() if odd.search(bind.words)]
     assert not found, found[0]
 
 
@@ -120,8 +119,9 @@ def test_one_word_for_one_thing() -> None:
     """Words that were given up do not come back, in tables, help and keys."""
     found = [(place, text) for place, _, text in texts() if DEPRECATED.search(text)]
     found += [(path, text) for path, text in help_texts() if DEPRECATED.search(text)]
-    keys = [*((bind.action, bind.words) for bind in BINDINGS), *SIGNS]
-    keys += [(action, words) for place in IN_PLACE.values() for action, words in place.items()]
+    keys = [*((bind.action, bind.words) for bind in bindings()), *key_table().sign]
+    for place in key_table().place.values():
+        keys += [*place.words.items(), *place.hints.items()]
     found += [(action, words) for action, words in keys if DEPRECATED.search(words)]
     assert not found, found[0]
 

@@ -13,7 +13,7 @@ from textual.events import Key
 
 from rltui.logs.run_names import shown_name
 from rltui.panes.pane_list import PaneTab
-from rltui.screen.input.bindings import BINDINGS, Bind, key_name, shown
+from rltui.screen.input.bindings import Bind, bindings, key_name, shown
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.shown import tabs as shown_tabs
 from rltui.screen.shown import unacknowledged as counting_findings
@@ -22,7 +22,7 @@ from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import Screen, monitor, opened, screen_of, warned
 
 # Keys of the samples pane have their own cases beside its tests.
-TABLE = [bind for bind in BINDINGS if bind.where not in ("samples", "console")]
+TABLE = [bind for bind in bindings() if bind.where not in ("samples", "console")]
 KEYS = [(bind, key) for bind in TABLE for key in bind.keys]
 # What a terminal sends for keys that are no characters.
 SENT = {
@@ -32,7 +32,7 @@ SENT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", sorted({key for bind in BINDINGS for key in bind.keys} - {"escape"}))
+@pytest.mark.parametrize("key", sorted({key for bind in bindings() for key in bind.keys} - {"escape"}))
 def test_every_key_arrives_from_a_terminal(key: str) -> None:
     """What a terminal sends for a key is the key that the table of bindings means."""
     sent = SENT.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key)
@@ -163,7 +163,7 @@ def test_every_binding_has_a_case() -> None:
         {bind.action for bind in TABLE if not bind.action.startswith("pane:")} - set(CASES) - {"snapshot"}
     )
     assert not missing
-    assert set(CASES) <= {bind.action for bind in BINDINGS}
+    assert set(CASES) <= {bind.action for bind in bindings()}
 
 
 @pytest.mark.parametrize(("bind", "key"), KEYS, ids=[f"{b.action}-{shown(k)}" for b, k in KEYS])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.screen.input.bindings import BINDINGS, Bind
+from rltui.screen.input.bindings import Bind, bindings
 from rltui.screen.state import ChartOverlay
 from rltui.session.session import Session
 from tests.support.consoles import SECONDS, clock, console_text, press
@@ -192,7 +192,7 @@ KEYS: dict[str, tuple[str, Callable[[Screen], bool]]] = {
 
 
 @pytest.mark.parametrize(
-    ("bind", "key"), [(bind, key) for bind in BINDINGS if bind.where == "console" for key in bind.keys]
+    ("bind", "key"), [(bind, key) for bind in bindings() if bind.where == "console" for key in bind.keys]
 )
 def test_every_key_of_the_console_does_what_it_says(bind: Bind, key: str, folder: Path) -> None:
     """Each key of each action of this place has the promised effect."""

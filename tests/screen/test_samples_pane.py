@@ -12,7 +12,7 @@ import pytest
 from rltui.logs.samples.model import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
 from rltui.samples.sample_reader import Catalog
-from rltui.screen.input.bindings import BINDINGS, Bind, shown
+from rltui.screen.input.bindings import Bind, bindings, shown
 from rltui.screen.shown import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
 from tests.support.commands import rltui
@@ -20,7 +20,7 @@ from tests.support.made_run import believable, finding
 from tests.support.rollouts import SECONDS, attach, press, rollout, settle, write_step
 from tests.support.screens import Screen, opened, screen_of
 
-OWN = [(bind, key) for bind in BINDINGS if bind.where == "samples" for key in bind.keys]
+OWN = [(bind, key) for bind in bindings() if bind.where == "samples" for key in bind.keys]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from rltui.draw.symbols import to_ascii
 from rltui.screen.app import Monitor
 from rltui.screen.apply_deliveries import delivery_parts
-from rltui.screen.input.bindings import BINDINGS, Keys
+from rltui.screen.input.bindings import Keys, bindings, key_table
 from rltui.screen.save_snapshot import file_name, folder_outside, write
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
 from rltui.screen.state import ChartOverlay
@@ -174,7 +174,7 @@ async def test_an_error_in_the_application_is_kept() -> None:
 def test_every_binding_does_something_everywhere() -> None:
     """No key of the table raises, in any pane, with any overlay, on any size, with and without runs."""
     for screen in (opened_with(), opened_with(MadeRun()), monitor_without_runs()):
-        for bind in BINDINGS:
+        for bind in bindings():
             for before in ((), ("3",), ("f",), ("r",), ("3", "enter"), ("3", "e"), ("/",), (":",)):
                 for key in before:
                     screen.press(key)
@@ -198,17 +198,26 @@ def test_every_action_of_the_table_is_known() -> None:
 
     special = {"mark", "sort", "sort-back", "reverse", "group", "columns"}
     special |= {"axis", "log", "zoom-in", "zoom-out", "reset", "overlap", "spread"}
-    special |= {bind.action for bind in BINDINGS if bind.where in ("samples", "console")}
-    for bind in BINDINGS:
+    special |= {bind.action for bind in bindings() if bind.where in ("samples", "console")}
+    for bind in bindings():
         assert bind.action in ACTIONS or bind.action in special or bind.action.startswith("pane:"), (
             bind.action
         )
 
 
+def test_places_name_actions_of_the_table() -> None:
+    """What footer and help say of a place are actions; each hint of the large chart has its turn to go."""
+    known = {bind.action for bind in bindings()}
+    for name, place in key_table().place.items():
+        assert known.issuperset((*place.hints, *place.words, *place.kept)), name
+    chart = key_table().place["chart"]
+    assert set(chart.hints) == set(chart.kept)
+
+
 def test_no_key_has_two_meanings() -> None:
     """Within one place a key does one thing."""
     seen: dict[tuple[str, str], str] = {}
-    for bind in BINDINGS:
+    for bind in bindings():
         for key in bind.keys:
             assert seen.setdefault((bind.where, key), bind.action) == bind.action, key
 
@@ -441,7 +450,7 @@ def test_help_names_every_key() -> None:
     screen = opened_with()
     screen.press("H")
     shown = text(screen, 160, 90)
-    for bind in BINDINGS:
+    for bind in bindings():
         if bind.action != "interrupt":
             assert bind.words[:30] in shown, bind.action
 

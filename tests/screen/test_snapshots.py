@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from rltui.draw.themes import PLAIN, load_themes, shipped_folder
-from rltui.screen.input.bindings import BINDINGS
+from rltui.screen.input.bindings import bindings
 from rltui.screen.pages.frame import frame
 from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette
@@ -164,7 +164,7 @@ def test_snapshot_in_ascii(update: bool) -> None:
 
 def test_every_pane_has_a_snapshot() -> None:
     """A pane that is added needs a page here; no expected screen is left over."""
-    panes = {bind.action[5:] for bind in BINDINGS if bind.action.startswith("pane:")}
+    panes = {bind.action[5:] for bind in bindings() if bind.action.startswith("pane:")}
     assert panes <= set(PAGES)
     wanted = (
         {f"{name}-{w}x{h}" for name, (w, h) in CASES} | {f"theme-{one}" for one in THEMES} | {"ascii-80x24"}

@@ -1,13 +1,18 @@
-"""Every key of the screen in one table: what it does, what help says about it, where it works."""
+"""Every key of the screen: what it does, what help says about it, where it works (`rltui/data/keys.toml`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple, Protocol
 
-from rltui.panes.pane_list import PANES as OF_A_RUN
+from rltui.data.fields import ListField, MapField, table_of
+from rltui.data.toml_files import read_table
+from rltui.panes.pane_list import PANES
 from rltui.problem import Problem
 from rltui.text import clean, in_sentence
+
+MOVING = "Moving"  # the group of keys that nobody looks for by name
 
 
 class KeyEvent(Protocol):
@@ -25,7 +30,7 @@ class Command(NamedTuple):
 
 
 class Bind(NamedTuple):
-    """One action and its keys. `where`: any, list, chart, runs, samples, console; `hint`: word in the footer.
+    """One action and its keys. `where` and `group` are those of the group in the table where it has none.
 
     `also` are other words that the palette finds it by.
     """
@@ -33,173 +38,77 @@ class Bind(NamedTuple):
     action: str
     keys: tuple[str, ...]
     words: str
-    group: str
-    where: str = "any"
-    hint: str = ""
+    group: str = ""
+    where: str = ""
     also: str = ""
 
 
-MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
-RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
-SAMPLES, CONSOLE, FINDINGS = "Samples", "Console", "Findings"
+class KeyGroup(NamedTuple):
+    """What stands together in help; `panes`: the keys of the panes come first."""
+
+    title: str
+    key: tuple[Bind, ...]
+    where: str = "any"
+    panes: bool = False
 
 
-_MORE = {
-    "samples": "; from a finding or a chart's cursor: those of its step; again: back",
-    "console": "; from a finding or a chart's cursor: the lines of its time",
-}
+class Place(NamedTuple):
+    """What the last line hints at in a place, in order; of `kept` the last ones make room first.
+
+    title: of its keys in help. words: what keys that work anywhere do here, where that is something else.
+    """
+
+    hints: Mapping[str, str] = {}
+    kept: tuple[str, ...] = ()
+    title: str = ""
+    words: Mapping[str, str] = {}
 
 
-BINDINGS: tuple[Bind, ...] = (
-    Bind("up", ("up", "k"), "previous metric", MOVE),
-    Bind("down", ("down", "j"), "next metric", MOVE),
-    Bind("left", ("left", "h"), "previous card, or pane; closes an open row", MOVE),
-    Bind("right", ("right", "l"), "next card, or pane; opens a row with ▸", MOVE),
-    Bind("page-up", ("pageup", "ctrl+b"), "a screen up", MOVE),
-    Bind("page-down", ("pagedown", " ", "ctrl+f"), "a screen down", MOVE),
-    Bind("half-up", ("ctrl+u",), "half a screen up", MOVE),
-    Bind("half-down", ("ctrl+d",), "half a screen down", MOVE),
-    Bind("home", ("home", "g"), "to the top", MOVE),
-    Bind("end", ("end", "G"), "to the end", MOVE),
-    Bind("next-pane", ("tab",), "next pane", MOVE),
-    Bind("previous-pane", ("shift+tab",), "previous pane", MOVE),
-    Bind("open", ("enter",), "large chart of the metric; opens a row with ▸; in a list, go there", LOOK,
-         hint="chart"),
-    Bind("explain", ("e",), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
-    Bind("problems", ("E",), "problems: what they mean, what to look at, what to do; terms", LOOK,
-         also="table symptoms definitions glossary"),
-    Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
-    Bind("next-finding", ("n",), "jump to the next metric with a finding; after a search: next match", LOOK),
-    Bind("previous-finding", ("N",), "to the one before; after a search: previous match", LOOK),
-    Bind("acknowledge", ("A",), "in findings: acknowledge: dim it, count it no more while it lasts", LOOK),
-    Bind("snooze", ("Z",), "in findings: snooze: the same for half an hour", LOOK),
-    Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
-    Bind("pin", ("*",), "pin the metric: to the top of its pane, and beside the other pinned ones", LOOK),
-    Bind("together", ("M",), "mark the metric for large charts of others; in a chart, add one", LOOK),
-    Bind("log", ("L",), "logarithmic or linear axis", LOOK),
-    Bind("outliers", ("X",), "outliers: cut off where they flatten the curve, or all shown", LOOK),
-    Bind("density", ("a",), "density: auto, compact, full", LOOK),
-    Bind("smoother", ("+", "="), "smooth charts more", LOOK),
-    Bind("rougher", ("-",), "smooth charts less", LOOK),
-    *(
-        Bind(f"pane:{pane.id}", (pane.key,), in_sentence(pane.title) + _MORE.get(pane.id, ""), PANES,
-             hint="findings" if pane.id == "findings" else "")
-        for pane in OF_A_RUN.values()
-    ),
-    Bind("hide", ("V",), "hide the pane from the tabs; again to show it", PANES),
-    Bind("pause", ("p",), "pause: freeze what is shown while data goes on being read", TIME),
-    Bind("earlier", ("[",), "back in time: the run as it was a twentieth of it earlier", TIME),
-    Bind("later", ("]",), "forward in time again", TIME),
-    Bind("crosshair-back", ("(",), "crosshair on all charts of a pane: back; Esc removes it", TIME),
-    Bind("crosshair-on", (")",), "crosshair: on", TIME),
-    Bind("window", ("w",), "steps shown: all, last quarter, last sixteenth", TIME),
-    Bind("runs", ("r",), "list of runs", RUNS, hint="runs"),
-    Bind("next-run", (">", "."), "next run", RUNS),
-    Bind("previous-run", ("<", ","), "previous run", RUNS),
-    Bind("mark", ("x",), "mark a run for comparison on charts", RUNS),
-    Bind("sort", ("S", ">"), "in the list of runs: sort by the next column", RUNS, where="runs"),
-    Bind("sort-back", ("<",), "in the list of runs: sort by the column before", RUNS, where="runs"),
-    Bind("reverse", ("R",), "in the list of runs: the other way round", RUNS, where="runs"),
-    Bind("group", ("g",), "in the list of runs: group by framework, project or a setting", RUNS,
-         where="runs"),
-    Bind("columns", ("C",), "in the list of runs: add a setting or metric as a column; again: remove it",
-         RUNS,
-         where="runs"),
-    Bind("differences", ("D",), "config: only settings that differ between runs, or all", RUNS),
-    Bind("snapshot", ("s",), "write the pane (a chart: as picture, too) to the current folder; copy it",
-         SHARE, hint="snapshot"),
-    Bind("copy", ("y",), "copy the key of the metric", SHARE),
-    Bind("axis", ("x",), "x axis: step, relative time, wall time, tokens or episodes if counted", CHART,
-         where="chart"),
-    Bind("spread", ("b",), "band of a distribution: fitted to the curve, whole, none", CHART, where="chart"),
-    Bind("overlap", ("O",), "points of earlier attempts, dimmed", CHART, where="chart"),
-    Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
-    Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),
-    Bind("reset", ("0",), "the whole run again", CHART, where="chart"),
-    Bind("next-evidence", ("tab",), "next evidence of the finding", FINDINGS, where="findings"),
-    Bind("previous-evidence", ("shift+tab",), "the evidence before", FINDINGS, where="findings"),
-    Bind("unfold", ("z",), "show or fold what the finding explains", FINDINGS, where="findings"),
-    Bind("sample-sort", ("S",), "sort by the next column", SAMPLES, where="samples"),
-    Bind("sample-reverse", ("R",), "the other way round", SAMPLES, where="samples"),
-    Bind("sample-step-back", ("[",), "step before; over a sample: its prompt at the step before", SAMPLES,
-         where="samples"),
-    Bind("sample-step-on", ("]",), "step after; over a sample: its prompt at the step after", SAMPLES,
-         where="samples"),
-    Bind("sample-best", ("b",), "to the sample with the best reward", SAMPLES, where="samples"),
-    Bind("sample-worst", ("w",), "to the one with the worst reward", SAMPLES, where="samples"),
-    Bind("sample-longest", ("L",), "to the longest", SAMPLES, where="samples"),
-    Bind("sample-truncated", ("X",), "to one that ended at the length limit", SAMPLES, where="samples"),
-    Bind("sample-typical", ("Y",), "to the most typical one", SAMPLES, where="samples"),
-    Bind("sample-groups", ("D",), "to the group whose rewards differ most; again: the next group", SAMPLES,
-         where="samples"),
-    Bind("sample-compare", ("C",), "over a sample: difference to the next answer of its group", SAMPLES,
-         where="samples"),
-    Bind("sample-fold", ("z",), "over a sample: show or fold its reasoning", SAMPLES, where="samples"),
-    Bind("sample-match-back", ("N",), "over a sample: previous place of what / searches; n: next", SAMPLES,
-         where="samples"),
-    Bind("console-level", ("L",), "all lines, errors and warnings, errors", CONSOLE, where="console"),
-    Bind("console-chart", ("x",), "to the chart, at the time of the line", CONSOLE, where="console"),
-    Bind("console-before", ("[",), "the run's console before", CONSOLE, where="console"),
-    Bind("console-after", ("]",), "the run's next console", CONSOLE, where="console"),
-    Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
-    Bind("theme", ("t",), "next theme", PROGRAM),
-    Bind("redraw", ("ctrl+l",), "draw the whole screen again, when something else wrote on it", PROGRAM),
-    Bind("help", ("?", "H", "f1"), "the keys of what is shown, then all others", PROGRAM, hint="help"),
-    Bind("quit", ("q",), "quit; over the panes: close what is on top", PROGRAM, hint="quit",
-         also="exit leave close"),
-    Bind("interrupt", ("ctrl+c",), "leave with exit code 130", PROGRAM),
-)  # fmt: skip
+class Sign(NamedTuple):
+    """What is drawn how."""
 
-# What keys that work anywhere do in one place, where that is something else.
-IN_PLACE: Mapping[str, Mapping[str, str]] = {
-    "chart": {
-        "left": "cursor to the left", "right": "cursor to the right", "home": "cursor to the start",
-        "end": "cursor to the newest point", "page-up": "back by half of what is shown",
-        "page-down": "on by half of what is shown", "half-up": "back by a quarter",
-        "half-down": "on by a quarter", "up": "metric before", "down": "next metric",
-        "next-pane": "next metric", "previous-pane": "metric before", "open": "close the chart",
-        "back": "close the chart",
-        "filter": "chart of another metric", "next-finding": "next metric with a finding",
-        "previous-finding": "the one before", "together": "draw another metric beside it",
-        "crosshair-back": "cursor to the left", "crosshair-on": "cursor to the right",
-        "smoother": "smooth more", "rougher": "smooth less",
-        "outliers": "show outliers, or cut them off where they flatten the curve",
-        "snapshot": "write it to a file; copy it", "pane:samples": "the samples of the step at the cursor",
-        "pane:console": "the lines of the run's console at the cursor's time",
-        "explain": "what the metric means",
-    },
-    "runs": {
-        "up": "previous run", "down": "next run", "open": "show the run", "mark": "mark it for comparison",
-        "filter": "filter runs by words", "back": "close the list",
-    },
-    "console": {
-        "up": "line before", "down": "next line", "end": "follow the end", "home": "to the first line",
-        "open": "show the whole line or traceback; fold it again", "filter": "search",
-        "next-finding": "next match; without a search the next error",
-        "previous-finding": "the one before", "copy": "copy the line or traceback",
-        "back": "all lines again; out of the search",
-    },
-    "findings": {
-        "up": "previous finding", "down": "next finding", "open": "chart of the evidence, where it began",
-        "acknowledge": "acknowledge: dim it, count it no more while it lasts",
-        "snooze": "snooze: the same for half an hour", "explain": "what the metric means",
-        "pane:samples": "the samples of its step", "pane:console": "the lines of the console at its time",
-        "next-finding": "jump to the next metric with a finding",
-    },
-}  # fmt: skip
-# How keys are written for people.
-SHOWN = {
-    "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home",
-    "end": "End", "tab": "Tab", "shift+tab": "Shift-Tab", "enter": "Enter", "escape": "Esc", " ": "Space",
-    "backspace": "Backspace", "f1": "F1",
-}  # fmt: skip
+    sign: str
+    words: str
+
+
+class KeyTable(NamedTuple):
+    """The table. more: what help says of the keys of panes besides their titles; shown: keys for people."""
+
+    more: Mapping[str, str]
+    shown: Mapping[str, str]
+    group: tuple[KeyGroup, ...]
+    place: Mapping[str, Place]
+    sign: tuple[Sign, ...]
+
+
+@cache
+def key_table() -> KeyTable:
+    """The table of the file, read at the first call."""
+    group = table_of(KeyGroup, key=ListField(table_of(Bind)))
+    places, signs = MapField(table_of(Place)), ListField(table_of(Sign))
+    return read_table("keys", table_of(KeyTable, group=ListField(group), place=places, sign=signs))
+
+
+@cache
+def bindings() -> tuple[Bind, ...]:
+    """Every key as shipped, in the order of help."""
+    table, found = key_table(), []
+    for group in table.group:
+        own = [
+            Bind(f"pane:{pane.id}", (pane.key,), in_sentence(pane.title) + table.more.get(pane.id, ""))
+            for pane in (PANES.values() if group.panes else ())
+        ]
+        found += [
+            bind._replace(group=group.title, where=bind.where or group.where) for bind in (*own, *group.key)
+        ]
+    return tuple(found)
 
 
 def shown(key: str) -> str:
     """A key as people know it."""
     if key.startswith("ctrl+"):
         return f"Ctrl-{key[5:].upper()}"
-    return SHOWN.get(key, key)
+    return key_table().shown.get(key, key)
 
 
 class Keys:
@@ -207,7 +116,7 @@ class Keys:
 
     def __init__(self, own: Mapping[str, object] | None = None) -> None:
         self.problems: list[Problem] = []
-        known = {bind.action for bind in BINDINGS}
+        known = {bind.action for bind in bindings()}
         changed: dict[str, tuple[str, ...]] = {}
         for action, keys in (own or {}).items():
             listed = [keys] if isinstance(keys, str) else keys
@@ -219,7 +128,7 @@ class Keys:
                 self._fault(f"keys.{action}: a key or a list of keys is needed")
             else:
                 changed[action] = tuple(str(key) for key in listed)
-        self.binds = tuple(bind._replace(keys=changed.get(bind.action, bind.keys)) for bind in BINDINGS)
+        self.binds = tuple(bind._replace(keys=changed.get(bind.action, bind.keys)) for bind in bindings())
         self._by_key: dict[tuple[str, str], str] = {}
         # A user's own key wins over the same key of the table.
         for bind in sorted(self.binds, key=lambda bind: bind.action in changed):

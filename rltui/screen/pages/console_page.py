@@ -245,17 +245,3 @@ def shown_ends(session: Session, state: AppState) -> list[ConsoleEnd]:
     lines = lines_shown(window, state)
     lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()
     return [console_end(window.path, window.size, lines)]
-
-
-def console_hints(known: dict[str, str]) -> dict[str, str]:
-    """The footer's hints in this pane."""
-    own = {
-        "open": "unfold",
-        "filter": "search",
-        "next-finding": "next error",
-        "console-level": "level",
-        "console-chart": "chart",
-        "end": "follow",
-    }
-    kept = ("runs", "pane:findings", "help", "quit")
-    return own | {action: hint for action, hint in known.items() if action in kept}

@@ -6,7 +6,9 @@ import math
 
 from rltui.draw.cells import Span, sides
 from rltui.panes.charts.curve import run_at_one_step
+from rltui.panes.pane_list import PANES
 from rltui.screen import shown
+from rltui.screen.input.bindings import key_table
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import SAMPLES, AppState
@@ -15,12 +17,7 @@ from rltui.text import cell_width, fit
 
 HINT_BLOCK = 24  # cells
 HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
-
-# Which hints stay when there is little room.
-_HINT_ORDER = (
-    "help", "explain", "open", "filter", "sample-sort", "sample-step-back", "sample-step-on", "runs",
-    "pane:findings", "snapshot", "quit",
-)  # fmt: skip
+OF_A_SETTING = ("open", "differences", "copy")  # hints of the config pane where it has any
 
 
 def footer(session: Session, state: AppState, width: int) -> Page:
@@ -47,26 +44,21 @@ def footer(session: Session, state: AppState, width: int) -> Page:
 
 def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
-    keys = state.options.keys
-    hints = {bind.action: bind.hint for bind in keys.binds if bind.hint and bind.keys}
-    if state.selection.pane == "config":
-        from rltui.screen.pages.hparams_page import hparams_hints  # see `frame`
+    keys, pane_id, places = state.options.keys, state.selection.pane, key_table().place
+    place = pane_id if pane_id in PANES and pane_id in places else "pane"
+    hints = {action: hint for action, hint in places[place].hints.items() if keys.hint_of(action)}
+    if place == "config":
+        from rltui.screen.pages.hparams_page import selected_hparam  # see `frame`
 
-        hints = hparams_hints(session, state, hints)
-    if "open" in hints and (chosen := selected(session, state)) is not None and chosen.is_open is False:
-        hints["open"] = "open"
-    if state.on_samples:
-        from rltui.screen.pages.samples_page import samples_hints  # see `frame`
-
-        hints = samples_hints(hints)
-    elif state.on_console:
-        from rltui.screen.pages.console_page import console_hints  # see `frame`
-
-        hints = console_hints(hints)
-    elif state.selection.pane == "findings" and any(one.id == SAMPLES for one in shown.tabs(session, state)):
-        hints = {"pane:samples": "samples of its step"} | hints
+        if selected_hparam(session, state) is None:
+            hints = {action: hint for action, hint in hints.items() if action not in OF_A_SETTING}
+    elif place == "findings" and all(one.id != SAMPLES for one in shown.tabs(session, state)):
+        hints.pop("pane:samples", None)
+    elif place == "pane" and (chosen := selected(session, state)) is not None and chosen.is_open is False:
+        hints |= {"open": "open"} if "open" in hints else {}
+    order = places["pane"].kept
     fitting = set()
-    for action in sorted(hints, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
+    for action in sorted(hints, key=lambda one: order.index(one) if one in order else len(order)):
         cells = cell_width(keys.hint_of(action)) + cell_width(hints[action]) + 3
         if cells > room:
             continue

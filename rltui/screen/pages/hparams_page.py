@@ -86,14 +86,6 @@ def hparams_page(session: Session, state: AppState, width: int, height: int) -> 
     return page
 
 
-def hparams_hints(session: Session, state: AppState, known: dict[str, str]) -> dict[str, str]:
-    """The footer's hints in this pane: metrics are not charted or explained here, settings are, if any."""
-    others = {action: hint for action, hint in known.items() if action not in ("open", "explain")}
-    if selected_hparam(session, state) is None:
-        return others
-    return {"open": "whole value", "differences": "differences", "copy": "copy"} | others
-
-
 def _selected_index(state: AppState, pane: HParamsPane) -> int:
     key = state.selection.rows.get(PANE, "")
     settings = [index for index, row in enumerate(pane.rows) if row.kind == "hparam"]

@@ -101,15 +101,3 @@ def samples_page(session: Session, state: AppState, width: int, height: int) -> 
         page.spots.append(Spot(0, len(page.lines), width, 1, "select", head.key))
         page.lines.append(layout.row(head, selected=index == at))
     return page
-
-
-def samples_hints(known: dict[str, str]) -> dict[str, str]:
-    """The footer's hints in this pane."""
-    others = {action: hint for action, hint in known.items() if action not in ("open", "explain")}
-    own = {
-        "open": "read",
-        "sample-sort": "sort",
-        "sample-step-back": "step before",
-        "sample-step-on": "step after",
-    }
-    return own | others

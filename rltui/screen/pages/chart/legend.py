@@ -11,20 +11,13 @@ from rltui.draw.symbols import STATE_GLYPH
 from rltui.panes.charts.healthy_range import band_of, band_text
 from rltui.panes.row import Row
 from rltui.screen import shown
+from rltui.screen.input.bindings import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text
 from rltui.screen.state import AppState
 from rltui.session.session import Session
 from rltui.text import cell_width, fit
-
-# Keys for the lower edge in order of reading, and their rank: the highest goes first where room is short.
-_FOOT = (
-    ("zoom-in", "zoom", 1), ("zoom-out", "out", 1), ("reset", "all", 4), ("axis", "axis", 2),
-    ("log", "log", 3), ("smoother", "smooth", 5), ("together", "add metric", 3),
-    ("next-pane", "next metric", 6), ("explain", "explain", 7), ("snapshot", "snapshot", 8),
-    ("help", "help", 2), ("back", "back", 0),
-)  # fmt: skip
 
 
 def title(session: Session, state: AppState, row: Row, width: int) -> Line:
@@ -250,13 +243,13 @@ def _ends(curve: ChartCurve, at: int) -> str:
 def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:
     """The keys, and where each of them stands: (first cell, cells, action)."""
     words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
-    hints = []
+    hints, place = [], key_table().place["chart"]
     hint_of = state.options.keys.hint_of
-    for action, what, rank in _FOOT:
+    for action, what in place.hints.items():
         keys = hint_of(action)
         if action == "smoother":
             keys = f"{keys} {hint_of('rougher')}"
-        hints.append((keys, words.get(action, what), rank, action))
+        hints.append((keys, words.get(action, what), place.kept.index(action), action))
     message = f" {state.message}" if state.message else ""
     room = width - 1 - min(cell_width(message), width - 20)  # a message leaves room for the way out
     while sum(cell_width(keys + what) + 3 for keys, what, *_ in hints) > room and len(hints) > 1:

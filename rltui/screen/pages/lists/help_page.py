@@ -5,32 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rltui.draw.cells import BLANK, Line, line, side_by_side, wrap
-from rltui.screen.input.bindings import IN_PLACE, Bind, Keys, shown
+from rltui.screen.input.bindings import Bind, Keys, Place, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
-
-# What is drawn how, for those who see it for the first time.
-SIGNS = (
-    ("✓ ▲ ✖ ·", "healthy, warning, critical, a remark that calls for nothing"),
-    ("● ◌ ■", "live, stalled, ended; ended?: silent for so long that it is taken as over"),
-    ("‖ ◂", "paused; an earlier moment of the run"),
-    ("━ ◆ ■", "the run shown, and marked runs over its curves"),
-    ("▁▃▇ ⣀⡠", "a curve keeps the extreme of each column: a spike of one step is seen"),
-    ("▲193 ┊", "the step since which something is wrong, and a line there"),
-    ("log  ▲ to 40", "a logarithmic axis; a curve that is cut off, and how far it goes"),
-    ("─ always 0", "what never changed"),
-    ("▏", "healthy values, where a source states them; in one line what lies outside has another colour"),
-    ("0.31!", "beyond what is healthy; behind a difference: beyond the baseline's own spread"),
-    ("⡐⡐ 4…15", "spread round a mean: lowest to highest, or a deviation to both sides"),
-    ("×  ↻ │", "NaN or infinite; the run was started again"),
-    ("=", "no change since the value before"),
-)
-
-
-PLACES = {
-    "chart": "In this chart", "runs": "In this list of runs", "samples": "In these samples",
-    "console": "In this console", "findings": "In the findings",
-}  # fmt: skip
 
 
 @lru_cache(maxsize=8)
@@ -43,7 +20,8 @@ def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
         half = (width - 4) // 2
         names = list(groups)
         sizes = [len(groups[name]) + 2 for name in names]
-        cut = next(i for i in range(len(names) + 1) if sum(sizes[:i]) >= (sum(sizes) + len(SIGNS) + 4) / 2)
+        middle = (sum(sizes) + len(key_table().sign) + 4) / 2
+        cut = next(i for i in range(len(names) + 1) if sum(sizes[:i]) >= middle)
         left = help_lines({name: groups[name] for name in names[:cut]}, half)
         right = help_lines({name: groups[name] for name in names[cut:]}, half)
         right += [BLANK, *sign_lines(half)]
@@ -54,13 +32,13 @@ def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
 
 def by_group(keys: Keys, place: str = "") -> dict[str, list[Bind]]:
     """The bindings in force by the group that help shows them in, those of a place in the first group."""
-    groups: dict[str, list[Bind]] = {PLACES[place]: []} if place in PLACES else {}
-    over = IN_PLACE.get(place, {})
+    known = key_table().place.get(place, Place())
+    groups: dict[str, list[Bind]] = {known.title: []} if known.title else {}
     for bind in keys.binds:
         if not bind.keys or bind.action == "interrupt":
             continue
-        if place in PLACES and (bind.where == place or bind.action in over):
-            groups[PLACES[place]].append(bind._replace(words=over.get(bind.action, bind.words)))
+        if known.title and (bind.where == place or bind.action in known.words):
+            groups[known.title].append(bind._replace(words=known.words.get(bind.action, bind.words)))
         else:
             groups.setdefault(bind.group, []).append(bind)
     return groups
@@ -86,9 +64,9 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
 
 def sign_lines(width: int) -> list[Line]:
     """What the signs on the screen mean."""
-    cells = max(cell_width(sign) for sign, _ in SIGNS) + 4
+    cells = max(cell_width(sign) for sign, _ in key_table().sign) + 4
     lines = [line(("Signs", "strong"))]
-    for sign, words in SIGNS:
+    for sign, words in key_table().sign:
         for at, part in enumerate(wrap(words, max(width - cells, 8))):
             lines.append(line((pad("" if at else f"  {sign}", cells), "mark"), (part, "text")))
     return lines

@@ -8,7 +8,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
 from rltui.screen import shown, shown_runs
-from rltui.screen.input.bindings import MOVE
+from rltui.screen.input.bindings import MOVING
 from rltui.screen.input.bindings import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette, RunChoice
@@ -142,7 +142,7 @@ def _everything(session: Session, state: AppState) -> list[PaletteEntry]:
     below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
     binds = [bind for bind in keys.binds if not bind.action.startswith("pane:")]
     binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
-    binds.sort(key=lambda bind: bind.group == MOVE)  # whoever types does not look for an arrow key
+    binds.sort(key=lambda bind: bind.group == MOVING)  # whoever types does not look for an arrow key
     entries += [
         PaletteEntry(
             "do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}", bind.also

@@ -13,6 +13,7 @@ from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.table import RunGroup, RunListing, counted_healths
 from rltui.screen import shown, shown_runs
+from rltui.screen.input.bindings import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay, RunList
@@ -27,8 +28,6 @@ TREND = "trend"
 _BY_VALUE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
 # And as they stand from left to right.
 _PLACES = ("name", "", "metric", "last", "best", TREND, "step", "share", "eta", "age", "framework", "why")
-_FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reverse"), ("group", "group"),
-         ("columns", "columns"), ("filter", "filter"), ("back", "back"))  # fmt: skip
 
 
 class _Cells(NamedTuple):
@@ -174,7 +173,7 @@ def _foot(session: Session, state: AppState, overlay: ListOverlay, width: int) -
     if state.message:
         return sides([(f" {state.message}", "strong")], [], width, back="bar")
     left = [(" ", "text")]
-    for action, what in _FOOT:
+    for action, what in key_table().place["runs"].hints.items():
         left += [(keys.hint_of(action), "accent"), (f" {what}  ", "dim")]
     return fill(crop(line(*left, back="bar"), width), width)
 
