@@ -75,49 +75,19 @@ class RunSettings:
 class ListedRun(Protocol):
     """What lists ask of a run: of one that has been read (`RunFacts`), or of what is remembered of it."""
 
-    @property
-    def name(self) -> str:
-        """The run's folder relative to LOGDIR."""
-        ...
-
-    @property
-    def given_name(self) -> str:
-        """What a person called it in its tracker; empty where nobody did."""
-        ...
-
-    @property
-    def framework(self) -> str:
-        """Such as `verl`; `unknown` when the tags say nothing."""
-        ...
-
-    @property
-    def modified(self) -> float:
-        """When it last wrote, seconds since 1970; infinite where that is not known."""
-        ...
-
-    @property
-    def series(self) -> int:
-        """How many series it has."""
-        ...
-
-    @property
-    def points(self) -> int:
-        """Points that were read."""
-        ...
-
-    @property
-    def health(self) -> str:
-        """ok, unjudged, warning or critical."""
-        ...
+    name: str  # the run's folder relative to LOGDIR
+    given_name: str  # what a person called it in its tracker; empty where nobody did
+    framework: str  # such as `verl`; `unknown` when the tags say nothing
+    modified: float  # when it last wrote, seconds since 1970; infinite where that is not known
+    series: int  # how many it has
+    points: int  # that were read
+    health: str  # ok, unjudged, warning or critical
+    step: int | None  # the last one
+    standing: Standing | None  # beside its sister runs; None without enough of them
 
     @property
     def alive(self) -> Liveness:
         """Live, stalled or ended; how long ago, how much longer."""
-        ...
-
-    @property
-    def step(self) -> int | None:
-        """The last step."""
         ...
 
     @property
@@ -141,11 +111,6 @@ class ListedRun(Protocol):
         ...
 
     @property
-    def standing(self) -> Standing | None:
-        """Where it stands beside its sister runs; None without enough of them."""
-        ...
-
-    @property
     def project(self) -> str:
         """What its settings call the project, else the folder that it lies in."""
         ...
@@ -166,8 +131,6 @@ class RunFacts:
     has acknowledged findings, what is left of it. standing: where it stands beside its sister runs.
     """
 
-    __slots__ = ("_alive", "_outcome", "_settings", "at_step", "health", "now", "standing", "view")
-
     def __init__(
         self,
         view: RunView,
@@ -181,41 +144,15 @@ class RunFacts:
         self.view = view
         self.standing = standing
         self.now = now
-        self.health = view.health if health is None else health
+        self.health: str = view.health if health is None else health
         self.at_step = at_step
+        self.name, self.given_name, self.framework = view.name, view.given_name, view.framework
+        self.modified, self.series, self.points = view.modified, len(view.run.series), view.run.points
+        last = view.run.last_step
+        self.step = last if at_step is None or last is None else min(last, at_step)
         self._settings = settings
         self._alive: Liveness | None = None
         self._outcome: Outcome | None = None
-
-    @property
-    def name(self) -> str:
-        """The run's folder relative to LOGDIR."""
-        return self.view.name
-
-    @property
-    def given_name(self) -> str:
-        """What a person called it in its tracker; empty where nobody did."""
-        return self.view.given_name
-
-    @property
-    def framework(self) -> str:
-        """Such as `verl`; `unknown` when the tags say nothing."""
-        return self.view.framework
-
-    @property
-    def modified(self) -> float:
-        """When it last wrote, seconds since 1970; infinite where that is not known."""
-        return self.view.modified
-
-    @property
-    def series(self) -> int:
-        """How many series it has."""
-        return len(self.view.run.series)
-
-    @property
-    def points(self) -> int:
-        """Points that were read."""
-        return self.view.run.points
 
     @property
     def alive(self) -> Liveness:
@@ -223,12 +160,6 @@ class RunFacts:
         if self._alive is None:
             self._alive = self.view.liveness(self.now)
         return self._alive
-
-    @property
-    def step(self) -> int | None:
-        """The last step."""
-        last = self.view.run.last_step
-        return last if self.at_step is None or last is None else min(last, self.at_step)
 
     @property
     def share(self) -> float | None:
