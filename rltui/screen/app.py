@@ -1,4 +1,4 @@
-"""The Textual application: one widget, the session and the state, deliveries from the reader thread."""
+"""The Textual application: one widget, the state, deliveries from the reader thread."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
 from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 
 if TYPE_CHECKING:
     from rltui.alerts import Dispatcher
@@ -62,14 +61,12 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     ALLOW_SELECT = False
     CSS = "Screen { overflow: hidden; }"
 
-    def __init__(
-        self, session: Session, state: AppState, *, color: bool = True, layout_path: Path | None = None
-    ) -> None:
+    def __init__(self, state: AppState, *, color: bool = True, layout_path: Path | None = None) -> None:
         no_color = bool(os.environ.pop("NO_COLOR", "")) or not color
         super().__init__(driver_class=GuardedDriver)
         self.use_cell_diff()
         self.animation_level = "none"
-        self.session = session
+        self.session = state.session
         self.state = state
         for files in (state.hparams.files, state.samples.files, state.console.files, state.node):
             files.ready = lambda: self.post_message(Arrived())
@@ -80,7 +77,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.follower: Follower | None = None
         self.alerts: Dispatcher | None = None  # where the user's own configuration asks for alerts
         self._layout_path = layout_path
-        self.updates = Updates(session, lambda: self.post_message(Arrived()), self._on_error)
+        self.updates = Updates(self.session, lambda: self.post_message(Arrived()), self._on_error)
         self.page = Page()  # what is shown, and what the mouse can click there
         self._painted = 0.0
         self._waiting = False  # data wait for their next slice
@@ -206,14 +203,14 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         elif self.session.judging_sisters:
             self.session.judge_sisters(SLICE_SECONDS)
             self._continue_later()
-        elif shown_runs.prepare(self.session, self.state, SLICE_SECONDS):
+        elif shown_runs.prepare(self.state, SLICE_SECONDS):
             self._continue_later()
         self.session.choose_again()
         self.changed()
 
     @property
     def _view(self) -> RunView | None:
-        return shown.run(self.session, self.state)
+        return shown.run(self.state)
 
     def _continue_later(self) -> None:
         """Continue when others have had their turn; a message posted at once would be taken before them."""
@@ -292,7 +289,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         state, view = self.state, self._view
         self._alert()
         if self.updates.shown:
-            follow_samples(self.session, state)
+            follow_samples(self.state)
             if view is not None:  # how far it goes may stand beside its log only
                 view.settings = state.hparams.files.of(view)
         if self.updates.shown or self._progress() is None:
@@ -302,7 +299,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
                 self.changed()
         words = state.message
         if view is not None:
-            head = shown.header(self.session, state, view)
+            head = shown.header(self.state, view)
             words += f"{head.job_text}{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
         if loading is not None:
@@ -385,7 +382,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         width, height = widget.size
         if width and height:
             self.state.loading = self._progress()
-            self.page = paint(self.session, self.state, width, height)
+            self.page = paint(self.state, width, height)
             widget.show(self.page.lines)
             if self._has_data:
                 self.updates.values_shown()
@@ -418,24 +415,24 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """A key, as the table of bindings names it."""
         from rltui.screen.input import dispatch
 
-        dispatch.press(self.session, self.state, key)
+        dispatch.press(self.state, key)
 
     def _clicked(self, x: int, y: int) -> None:
         from rltui.screen.input import dispatch
 
-        dispatch.click(self.session, self.state, self.page, x, y)
+        dispatch.click(self.state, self.page, x, y)
         self._acted()
 
     def _wheeled(self, direction: int, x: int, y: int) -> None:
         from rltui.screen.input import dispatch
 
-        dispatch.wheel(self.session, self.state, self.page, direction, x, y)
+        dispatch.wheel(self.state, self.page, direction, x, y)
         self._acted()
 
     def _dragged(self, cells: int) -> None:
         from rltui.screen.input import dispatch
 
-        dispatch.drag(self.session, self.state, cells)
+        dispatch.drag(self.state, cells)
         self._acted()
 
     def _acted(self) -> None:
@@ -458,7 +455,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def _focus(self) -> None:
         """What is shown is read first and held in full; other runs hold less."""
-        view, base = self._view, shown.baseline(self.session, self.state)
+        view, base = self._view, shown.baseline(self.state)
         if view is None:
             return
         if self.follower is not None:

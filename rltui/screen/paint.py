@@ -19,59 +19,58 @@ from rltui.screen.state import (
     SampleDrawn,
     SampleOverlay,
 )
-from rltui.session.session import Session
 
 BASELINE_SECONDS = 3.0  # between two looks at what is worse than the baseline's
 
 
-def paint(session: Session, state: AppState, width: int, height: int) -> Page:
+def paint(state: AppState, width: int, height: int) -> Page:
     """The whole screen at a size."""
-    follow_newest_run(session, state)
-    leave_empty_pane(session, state)
+    follow_newest_run(state)
+    leave_empty_pane(state)
     if state.on_samples:
-        follow_samples(session, state)
-    follow_console(session, state)
-    judge_beside_baseline(session, state)
+        follow_samples(state)
+    follow_console(state)
+    judge_beside_baseline(state)
     if state.options.logdirs:  # a recording has no machine
         state.node.look(state.selection.pane == "system")
-    page, drawn = frame(session, state, width, height)
+    page, drawn = frame(state, width, height)
     _store(state, drawn)
     return page
 
 
-def follow_newest_run(session: Session, state: AppState) -> None:
+def follow_newest_run(state: AppState) -> None:
     """Until the user chooses a run, the one written last is shown.
 
     Once all is read, a run that goes on is not left for another one, and that another one is shown is said.
     """
     selection = state.selection
-    current = session.runs.get(selection.run or "")
+    current = state.session.runs.get(selection.run or "")
     if selection.run_chosen and current is not None:
         return
-    view = shown.newest_run(session, state)
+    view = shown.newest_run(state)
     if view is None or view is current:
         return
     reading = state.loading is not None
-    if current is not None and not reading and current is not shown.baseline(session, state):
+    if current is not None and not reading and current is not shown.baseline(state):
         if current.liveness(state.now).state == "live":
             return
         key = state.options.keys.hint_of("runs")
-        name, before = (shown.short_name(session, state, one.name) for one in (view, current))
+        name, before = (shown.short_name(state, one.name) for one in (view, current))
         state.notify(f"now {name}, which is being written; {before} is not: {key} lists all runs")
     selection.run = view.name
 
 
-def judge_beside_baseline(session: Session, state: AppState) -> None:
+def judge_beside_baseline(state: AppState) -> None:
     """Let the run shown know what of its speed is worse than the baseline's; at most seconds old."""
-    view, base, cache = shown.run(session, state), shown.baseline(session, state), state.caches.baseline
+    view, base, cache = shown.run(state), shown.baseline(state), state.caches.baseline
     if view is None:
         return
     now = state.options.clock()
     key = None if base is None or base is view else (view.name, base.name)
     if cache.key == key and (key is None or 0 <= now - cache.time <= BASELINE_SECONDS):
         return
-    if cache.value is not None and cache.value in session.runs:
-        session.runs[cache.value].tell("baseline", ())
+    if cache.value is not None and cache.value in state.session.runs:
+        state.session.runs[cache.value].tell("baseline", ())
     if key is not None and base is not None:
         from rltui.panes.baseline_findings import baseline_findings  # as in `frame`
 
@@ -79,29 +78,29 @@ def judge_beside_baseline(session: Session, state: AppState) -> None:
     cache.key, cache.time, cache.value = key, now, None if key is None else view.name
 
 
-def follow_samples(session: Session, state: AppState) -> None:
+def follow_samples(state: AppState) -> None:
     """Tell the thread that reads samples which runs there are, and whose samples are shown."""
-    view = shown.run(session, state)
-    paths = {**session.others, **session.sources()}
+    view = shown.run(state)
+    paths = {**state.session.others, **state.session.sources()}
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
     state.samples.files.follow(paths, view.name if view is not None and wanted else None)
 
 
-def follow_console(session: Session, state: AppState) -> None:
+def follow_console(state: AppState) -> None:
     """Tell the thread that reads a console which one is shown, and go where it found a moment."""
     if not state.on_console:
         state.console.files.show(None)
         return
     from rltui.screen.pages.console_page import choose_console, go_to_moment, request_of  # as in `frame`
 
-    choose_console(session, state)
+    choose_console(state)
     go_to_moment(state)
-    state.console.files.show(request_of(session, state))
+    state.console.files.show(request_of(state))
 
 
-def leave_empty_pane(session: Session, state: AppState) -> None:
+def leave_empty_pane(state: AppState) -> None:
     """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
-    view, selection = shown.run(session, state), state.selection
+    view, selection = shown.run(state), state.selection
     if not selection.pane_recalled or view is None or not view.run.series:
         return
     known = selection.pane in WITHOUT_METRICS or selection.pane in view.tag_index.panes

@@ -19,36 +19,35 @@ from rltui.screen import shown, shown_runs
 from rltui.screen.pages import console_page, hparams_page, samples_page
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.text import clean
 
 TEXT_WIDTH = 100  # cells of a chart as text
 
 
-def save_snapshot(session: Session, state: AppState) -> None:
+def save_snapshot(state: AppState) -> None:
     """Write what is shown, copy it, say where it is: a chart as text and pictures, a pane as text."""
-    view, pane, at_step = shown.run(session, state), state.selection.pane, state.time.at_step
+    view, pane, at_step = shown.run(state), state.selection.pane, state.time.at_step
     chart = next((one for one in reversed(state.overlays) if isinstance(one, ChartOverlay)), None)
     if view is None:
         state.notify("no run to take a snapshot of")
         return
     if chart is not None:
-        _save_chart(session, state, view, chart)
+        _save_chart(state, view, chart)
         return
     content = None
-    if pane == "config" and (settings := hparams_page.hparams(session, state)) is not None:
+    if pane == "config" and (settings := hparams_page.hparams(state)) is not None:
         content = hparams_content(settings)
     elif state.on_samples:
-        content = samples_content(*samples_page.with_summaries(session, state))
+        content = samples_content(*samples_page.with_summaries(state))
     elif state.on_console:
-        content = console_content(view, console_page.shown_ends(session, state))
+        content = console_content(view, console_page.shown_ends(state))
     lines = pane_text(
-        view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
+        view, pane, state.now, at_step=at_step, then=shown.past_findings(state),
         glyphs=state.options.glyphs, content=content, beside=shown.beside(state, view, pane),
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step
-    name = file_name(shown.short_name(session, state, view.name), pane, step)
+    name = file_name(shown.short_name(state, view.name), pane, step)
     try:
         path = write(text.encode(errors="replace"), name, folder_outside(state.options.logdirs))
     except OSError as error:
@@ -58,17 +57,17 @@ def save_snapshot(session: Session, state: AppState) -> None:
     state.requests.append(("copy", text))
 
 
-def _save_chart(session: Session, state: AppState, view: RunView, chart: ChartOverlay) -> None:
+def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
     """The chart over the steps that it shows, with the same metric of the runs beside: text, SVG, PNG."""
-    row, run = chart.row, shown.short_name(session, state, view.name)
+    row, run = chart.row, shown.short_name(state, view.name)
     window = window_for(view, live=False, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":
         window = StepWindow(*chart.zoom, restarts=window.restarts)
-    sisters = sister_series(view, row.tag, shown_runs.sisters(session, state, view, everywhere=True))
+    sisters = sister_series(view, row.tag, shown_runs.sisters(state, view, everywhere=True))
     text = chart_text(row, run, window, TEXT_WIDTH, sisters=sisters)
     beside = [
-        (shown.short_name(session, state, other.name), other.run.series[tag])
-        for other in shown.compared_runs(session, state, view)
+        (shown.short_name(state, other.name), other.run.series[tag])
+        for other in shown.compared_runs(state, view)
         if (tag := view.tag_index.counterpart(row.tag, other.tag_index)) is not None
     ]
     picture = chart_picture(row, run, window, log=chart.log, others=beside, sisters=sisters)

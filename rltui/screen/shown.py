@@ -15,7 +15,6 @@ from rltui.problem import Problem
 from rltui.rules.finding import Finding, explained, unexplained
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.session.time_travel import PastFindings
 from rltui.spans.model import NO_SPANS
 
@@ -25,23 +24,23 @@ NEWER = 30.0  # seconds by which another run has to be newer before it is shown 
 # ---- runs
 
 
-def run(session: Session, state: AppState) -> RunView | None:
+def run(state: AppState) -> RunView | None:
     """The run shown: the one chosen, else the one of the last frame, else the one written last."""
-    return session.runs.get(state.selection.run or "") or newest_run(session, state)
+    return state.session.runs.get(state.selection.run or "") or newest_run(state)
 
 
-def newest_run(session: Session, state: AppState) -> RunView | None:
+def newest_run(state: AppState) -> RunView | None:
     """The run written last, unless that shown is about as new: equal ages must not make the screen jump.
 
     Of several that are about as new, one that has points. The baseline is what others are compared with: it
     is shown only where there is no other.
     """
-    base = baseline(session, state)
-    ordered = session.ordered()
+    base = baseline(state)
+    ordered = state.session.ordered()
     ordered = [view for view in ordered if view is not base] or ordered
     if not ordered:
         return None
-    current = session.runs.get(state.selection.run or "")
+    current = state.session.runs.get(state.selection.run or "")
     if (
         current is None
         or current is base
@@ -53,30 +52,30 @@ def newest_run(session: Session, state: AppState) -> RunView | None:
     return current
 
 
-def baseline(session: Session, state: AppState) -> RunView | None:
+def baseline(state: AppState) -> RunView | None:
     """The run to compare with: the only one that may be meant by the name given."""
     name = state.selection.baseline
-    found = session.named(name) if name else []
-    return session.runs[found[0]] if len(found) == 1 else None
+    found = state.session.named(name) if name else []
+    return state.session.runs[found[0]] if len(found) == 1 else None
 
 
-def compared_runs(session: Session, state: AppState, view: RunView) -> list[RunView]:
+def compared_runs(state: AppState, view: RunView) -> list[RunView]:
     """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
-    base = baseline(session, state)
+    base = baseline(state)
     names = [*state.selection.marked_runs, base.name if base is not None else ""]
     others = [name for name in dict.fromkeys(names) if name != view.name]
-    return [session.runs[name] for name in others if name in session.runs]
+    return [state.session.runs[name] for name in others if name in state.session.runs]
 
 
-def short_name(session: Session, state: AppState, name: str) -> str:
+def short_name(state: AppState, name: str) -> str:
     """A short name of a run that tells it from the others."""
     cache = state.caches.short_names
-    given = session.given_names
-    key = (len(session.runs), next(reversed(session.runs), ""), len(given))  # new ones come last
+    given = state.session.given_names
+    key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(given))  # new ones come last
     if cache.value is None or cache.key != key:
-        cache.key, cache.value = key, with_given_names(short_run_names(session.runs), given)
+        cache.key, cache.value = key, with_given_names(short_run_names(state.session.runs), given)
     short = cache.value.get(name, name)
-    return session.runs[name].shown_name if short == "." and name in session.runs else short
+    return state.session.runs[name].shown_name if short == "." and name in state.session.runs else short
 
 
 def beside(state: AppState, view: RunView, pane: str) -> Beside:
@@ -91,9 +90,9 @@ def beside(state: AppState, view: RunView, pane: str) -> Beside:
 # ---- findings, at the step shown
 
 
-def past_findings(session: Session, state: AppState) -> PastFindings | None:
+def past_findings(state: AppState) -> PastFindings | None:
     """What was found by the step shown; None while that is now."""
-    view, step = run(session, state), state.time.at_step
+    view, step = run(state), state.time.at_step
     if view is None or step is None:
         return None
     cache = state.caches.past_findings
@@ -103,9 +102,9 @@ def past_findings(session: Session, state: AppState) -> PastFindings | None:
     return cache.value
 
 
-def findings(session: Session, state: AppState) -> list[Finding]:
+def findings(state: AppState) -> list[Finding]:
     """The findings of the run, as they were at the step shown; those acknowledged or snoozed come last."""
-    view, past = run(session, state), past_findings(session, state)
+    view, past = run(state), past_findings(state)
     if view is None:
         return []
     found = view.evaluator.findings() if past is None else list(past.findings)
@@ -114,27 +113,27 @@ def findings(session: Session, state: AppState) -> list[Finding]:
     return found
 
 
-def resolved_findings(session: Session, state: AppState) -> list[Finding]:
+def resolved_findings(state: AppState) -> list[Finding]:
     """What was over at the step shown."""
-    view, past = run(session, state), past_findings(session, state)
+    view, past = run(state), past_findings(state)
     if view is None:
         return []
     return view.evaluator.history() if past is None else list(past.history)
 
 
-def listed_findings(session: Session, state: AppState) -> list[Finding]:
+def listed_findings(state: AppState) -> list[Finding]:
     """The findings of their pane in order: those that fire, what unfolded ones explain, what is over."""
-    every = findings(session, state)
+    every = findings(state)
     found: list[Finding] = []
     for one in unexplained(every):
         found.append(one)
         found += explained(every, one) if one.id in state.selection.unfolded else []
-    return found + resolved_findings(session, state)
+    return found + resolved_findings(state)
 
 
-def selected_finding(session: Session, state: AppState) -> Finding | None:
+def selected_finding(state: AppState) -> Finding | None:
     """The selected finding of their pane."""
-    found = listed_findings(session, state)
+    found = listed_findings(state)
     return found[selected_index(state, len(found))] if found else None
 
 
@@ -144,29 +143,29 @@ def selected_index(state: AppState, count: int) -> int:
     return min(int(at) if at.isdigit() else 0, max(count - 1, 0))
 
 
-def unacknowledged(session: Session, state: AppState) -> list[Finding]:
+def unacknowledged(state: AppState) -> list[Finding]:
     """The findings that tabs count and the overview shows: neither acknowledged nor snoozed."""
-    view = run(session, state)
+    view = run(state)
     if view is None:
         return []
-    return state.acknowledgements.unacknowledged(view.name, findings(session, state), state.options.clock())
+    return state.acknowledgements.unacknowledged(view.name, findings(state), state.options.clock())
 
 
-def file_warnings(session: Session, state: AppState) -> list[Problem]:
+def file_warnings(state: AppState) -> list[Problem]:
     """Warnings about the log files of the run and the LOGDIRs, as the findings pane shows them."""
-    view = run(session, state)
+    view = run(state)
     if view is None:
         return []
-    problems = [*view.file_problems(state.options.clock()), *session.problems.values()]
+    problems = [*view.file_problems(state.options.clock()), *state.session.problems.values()]
     return [one for one in problems if one.level != "info"]
 
 
-def health(session: Session, state: AppState, view: RunView) -> str:
+def health(state: AppState, view: RunView) -> str:
     """The health of a run at the step shown, without what was acknowledged; of other runs as remembered."""
     if state.time.at_step is None:
         return state.acknowledgements.health(view, state.now)
-    if view is run(session, state):
-        found: Sequence[Finding] = findings(session, state)
+    if view is run(state):
+        found: Sequence[Finding] = findings(state)
     else:
         found = view.findings_at(state.time.at_step, evaluate=False).findings
     return state.acknowledgements.health(view, state.now, found)
@@ -180,15 +179,15 @@ def moment_word(state: AppState) -> str:
     return "paused" if state.time.frozen_now is not None and state.time.reached is None else "past"
 
 
-def header(session: Session, state: AppState, view: RunView) -> Header:
+def header(state: AppState, view: RunView) -> Header:
     """The header of the run shown, at the step shown; in the past that stands in place of the run's state."""
     time = state.time
-    head = run_header.header(view, state.now, time.at_step, past_findings(session, state))
+    head = run_header.header(view, state.now, time.at_step, past_findings(state))
     if time.at_step is not None:
         head = head._replace(state=moment_word(state), state_word="", reached=time.reached)
-    head = state.acknowledgements.header(head, findings(session, state), state.options.clock())
-    short = short_name(session, state, view.name)
-    whole = short if view.name in session.given_names else view.shown_name
+    head = state.acknowledgements.header(head, findings(state), state.options.clock())
+    short = short_name(state, view.name)
+    whole = short if view.name in state.session.given_names else view.shown_name
     return head._replace(shown_name=whole, given_name="", short_name=short)
 
 
@@ -200,41 +199,41 @@ def step_text(state: AppState, view: RunView, width: int) -> str:
     return short_step(last if at_step is None else min(last, at_step), width)
 
 
-def tabs(session: Session, state: AppState) -> list[PaneTab]:
+def tabs(state: AppState) -> list[PaneTab]:
     """The tabs of the run shown without those hidden; none before any run is known."""
-    view, pane = run(session, state), state.selection.pane
+    view, pane = run(state), state.selection.pane
     if view is None:
         return []
-    odd = len(file_warnings(session, state))
-    found = panes_of(view, unacknowledged(session, state), pane, odd, panes_present(session, state, view))
+    odd = len(file_warnings(state))
+    found = panes_of(view, unacknowledged(state), pane, odd, panes_present(state, view))
     return [tab for tab in found if tab.id not in state.saved.hidden or tab.id == pane]
 
 
-def panes_present(session: Session, state: AppState, view: RunView) -> tuple[str, ...]:
+def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
     """Panes without metrics that not every run has."""
     there = (
-        (PINNED, bool(pinned_tags(session, state, view))),
+        (PINNED, bool(pinned_tags(state, view))),
         (CONSOLE, bool(view.consoles)),
         (SAMPLES, state.samples.files.has(view.name)),
     )
     return tuple(pane for pane, present in there if present)
 
 
-def pinned_tags(session: Session, state: AppState, view: RunView) -> list[str]:
+def pinned_tags(state: AppState, view: RunView) -> list[str]:
     """The tags of a run that are pinned, or are the same metric as a pinned tag of another run."""
-    found = (own_tag(session, view, tag) for tag in state.saved.pins)
+    found = (own_tag(state, view, tag) for tag in state.saved.pins)
     return list(dict.fromkeys(tag for tag in found if tag is not None))
 
 
-def own_tag(session: Session, view: RunView, tag: str) -> str | None:
+def own_tag(state: AppState, view: RunView, tag: str) -> str | None:
     """The tag of a run that is the metric of a tag of any run; None where the run lacks it."""
     if tag in view.run.series:
         return tag
-    origin = next((one for one in session.runs.values() if tag in one.run.series), view)
+    origin = next((one for one in state.session.runs.values() if tag in one.run.series), view)
     return view.tag_index.first_like(origin.names.name(tag))
 
 
-def tag_of(session: Session, state: AppState, canonical: str) -> str | None:
+def tag_of(state: AppState, canonical: str) -> str | None:
     """The tag of the run shown that is a metric of the glossary."""
-    view = run(session, state)
+    view = run(state)
     return None if view is None else next(iter(view.tag_index.canonical.get(canonical, ())), None)

@@ -19,7 +19,6 @@ from rltui.screen import shown
 from rltui.screen.state import PINNED, AppState, Cached
 from rltui.screen.text_filter import matcher
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 
 if TYPE_CHECKING:
     from rltui.panes.comparison import Difference
@@ -31,9 +30,9 @@ NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 
 
-def differences(session: Session, state: AppState) -> Mapping[str, Difference] | None:
+def differences(state: AppState) -> Mapping[str, Difference] | None:
     """By tag, how the run shown differs from the baseline at matched steps; at most seconds old."""
-    view, base = shown.run(session, state), shown.baseline(session, state)
+    view, base = shown.run(state), shown.baseline(state)
     if view is None or base is None or base is view or state.time.at_step is not None:
         return None
     cache, now = state.caches.differences, state.options.clock()
@@ -47,22 +46,22 @@ def differences(session: Session, state: AppState) -> Mapping[str, Difference] |
     return cache.value
 
 
-def pane(session: Session, state: AppState) -> PaneView | None:
+def pane(state: AppState) -> PaneView | None:
     """The pane shown, filtered. Made anew only when something that it shows has changed."""
-    made = _whole_pane(session, state)
+    made = _whole_pane(state)
     return None if made is None else _in_open_branches(made, state)
 
 
-def _whole_pane(session: Session, state: AppState) -> PaneView | None:
+def _whole_pane(state: AppState) -> PaneView | None:
     """The same with all branches open."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return None
     selection, time, query, saved = state.selection, state.time, state.filters.query, state.saved
     name = "all" if query and selection.pane in (*CARDS, "findings") else selection.pane
-    merge, pins = saved.density != "full", shown.pinned_tags(session, state, view)
-    found = shown.findings(session, state)
-    against = differences(session, state)
+    merge, pins = saved.density != "full", shown.pinned_tags(state, view)
+    found = shown.findings(state)
+    against = differences(state)
     beside = shown.beside(state, view, name)
     files = (state.hparams.files.version, state.samples.files.heads_version) if beside is not NOTHING else ()
     key = (
@@ -135,19 +134,19 @@ def _filter_words(row: Row) -> list[str]:
     return [f"{row.title} {tag} {canonical}" for tag in row.tags]
 
 
-def rows(session: Session, state: AppState) -> list[Row]:
+def rows(state: AppState) -> list[Row]:
     """The rows that can be selected in the pane shown; among findings the evidence of the selected one."""
     if state.selection.pane == "findings" and not state.filters.query:
-        return evidence_rows(session, state, shown.selected_finding(session, state))
+        return evidence_rows(state, shown.selected_finding(state))
     if state.selection.pane not in CARDS or state.filters.query:
-        made = pane(session, state)
+        made = pane(state)
         return made.selectable if made is not None else []
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return []
-    at_step, against = state.time.at_step, differences(session, state)
-    findings = shown.findings(session, state)
-    pins = tuple(shown.pinned_tags(session, state, view)) if state.selection.pane == PINNED else None
+    at_step, against = state.time.at_step, differences(state)
+    findings = shown.findings(state)
+    pins = tuple(shown.pinned_tags(state, view)) if state.selection.pane == PINNED else None
     cache = state.caches.cards
     key = (
         view.name, len(view.run.series), id(view.names), pins, at_step, id(against),
@@ -163,28 +162,28 @@ def rows(session: Session, state: AppState) -> list[Row]:
     return cache.value
 
 
-def evidence_rows(session: Session, state: AppState, finding: Finding | None) -> list[Row]:
+def evidence_rows(state: AppState, finding: Finding | None) -> list[Row]:
     """The metrics of a finding that the run has, in the order in which they moved."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None or finding is None:
         return []
-    return rows_of_evidence(view, finding, state.time.at_step, shown.findings(session, state))
+    return rows_of_evidence(view, finding, state.time.at_step, shown.findings(state))
 
 
-def selected(session: Session, state: AppState) -> Row | None:
+def selected(state: AppState) -> Row | None:
     """The selected row of the pane shown."""
-    found = rows(session, state)
+    found = rows(state)
     if state.selection.pane == "findings" and not state.filters.query and found:
         return found[state.selection.evidence % len(found)]
     return next((row for row in found if row.tag == state.selection.row), None) or first_row(found)
 
 
-def overlaid_rows(session: Session, state: AppState, row: Row) -> list[Row]:
+def overlaid_rows(state: AppState, row: Row) -> list[Row]:
     """The metrics that were marked to go with others, without those of a row."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return []
-    here = (shown.own_tag(session, view, tag) for tag in state.selection.overlaid_tags)
+    here = (shown.own_tag(state, view, tag) for tag in state.selection.overlaid_tags)
     tags = dict.fromkeys(tag for tag in here if tag is not None and tag not in row.tags)
     made = [rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=()) for tag in tags]
     return [one for some in made for one in some]

@@ -18,7 +18,6 @@ from rltui.panes.runs.table import GROUPS, Choices, RunListing, chosen_runs, gro
 from rltui.screen import shown
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.session.sister_runs import Standing
 from rltui.text import cell_width
 
@@ -40,14 +39,14 @@ def order_of(state: AppState) -> RunOrder:
     return RunOrder.parse(state.saved.run_order)
 
 
-def listing(session: Session, state: AppState, query: str) -> RunListing:
+def listing(state: AppState, query: str) -> RunListing:
     """The runs that a filter leaves. Made anew for another question, and for new data."""
     group, columns = state.saved.run_group, tuple(state.saved.run_columns)
     expression, order = parse_expression(query), order_of(state)
     asks = expression.asks_settings or any(
         name.startswith(SETTING) or name == "project" for name in (group, order.column, *columns)
     )
-    facts = _facts(session, state)
+    facts = _facts(state)
     key = (query, order, group, columns, id(facts), state.hparams.files.version if asks else 0)
     cache = state.caches.runs
     if cache.key == key and cache.value is not None:
@@ -63,18 +62,18 @@ def listing(session: Session, state: AppState, query: str) -> RunListing:
     return cache.value
 
 
-def prepare(session: Session, state: AppState, seconds: float) -> bool:
+def prepare(state: AppState, seconds: float) -> bool:
     """Find out what lists ask of runs that have changed, for so long. True when there is more to find out.
 
     It takes half a millisecond for a run: a thousand would make the key wait that opens their list.
     """
-    if len(session.runs) <= AT_ONCE:
+    if len(state.session.runs) <= AT_ONCE:
         return False
     end, known, left = time.perf_counter() + seconds, state.caches.prepared_runs, state.caches.unprepared_runs
     if not left:
-        left += [name for name, view in session.runs.items() if known.get(name) != view.run.version]
+        left += [name for name, view in state.session.runs.items() if known.get(name) != view.run.version]
     while left:
-        view = session.runs.get(left.pop())
+        view = state.session.runs.get(left.pop())
         if view is not None:
             known[view.name] = view.run.version
             _ = RunFacts(view, state.now, state.run_settings).outcome  # its health is asked for, too
@@ -83,43 +82,43 @@ def prepare(session: Session, state: AppState, seconds: float) -> bool:
     return bool(left)
 
 
-def _facts(session: Session, state: AppState) -> list[RunFacts]:
+def _facts(state: AppState) -> list[RunFacts]:
     """What is known of all runs; of many they may be a moment old: no key waits for a thousand."""
     cache, now = state.caches.run_facts, state.options.clock()
-    if len(session.runs) <= AT_ONCE:
-        _judge_sisters(session, state)
-    key = (len(session.runs), state.time.at_step, state.selection.run, id(_standings(session, state)))
+    if len(state.session.runs) <= AT_ONCE:
+        _judge_sisters(state)
+    key = (len(state.session.runs), state.time.at_step, state.selection.run, id(_standings(state)))
     age = now - cache.time
     if cache.key == key and cache.value is not None and 0 <= age < len(cache.value) * PER_RUN:
         return cache.value
-    version = sum(view.run.version for view in session.runs.values())
+    version = sum(view.run.version for view in state.session.runs.values())
     if cache.key == key and cache.value is not None and version == cache.version and 0 <= age < OLDEST:
         return cache.value
-    _judge_sisters(session, state)
-    standings = _standings(session, state)
+    _judge_sisters(state)
+    standings = _standings(state)
     cache.key, cache.version, cache.time = (*key[:3], id(standings)), version, now
-    cache.value = [_of_run(session, state, view, standings) for view in session.ordered()]
+    cache.value = [_of_run(state, view, standings) for view in state.session.ordered()]
     return cache.value
 
 
-def _judge_sisters(session: Session, state: AppState) -> None:
+def _judge_sisters(state: AppState) -> None:
     """Compare runs with their sisters; of a thousand runs it is known after some frames."""
     if state.time.at_step is None:
-        session.judge_sisters(None if len(session.runs) <= AT_ONCE else SISTERS_SECONDS)
+        state.session.judge_sisters(None if len(state.session.runs) <= AT_ONCE else SISTERS_SECONDS)
 
 
-def _standings(session: Session, state: AppState) -> Mapping[str, Standing]:
+def _standings(state: AppState) -> Mapping[str, Standing]:
     """Where runs stand beside their sisters, as far as that is known."""
-    return NO_STANDINGS if state.time.at_step is not None else session.standings
+    return NO_STANDINGS if state.time.at_step is not None else state.session.standings
 
 
-def facts_of(session: Session, state: AppState, name: str) -> RunFacts:
+def facts_of(state: AppState, name: str) -> RunFacts:
     """What is known of a run at the moment shown; of other runs than the one shown at their ends."""
-    return _of_run(session, state, session.runs[name], _standings(session, state))
+    return _of_run(state, state.session.runs[name], _standings(state))
 
 
-def _of_run(session: Session, state: AppState, view: RunView, standings: Mapping[str, Standing]) -> RunFacts:
-    health, standing = shown.health(session, state, view), standings.get(view.name)
+def _of_run(state: AppState, view: RunView, standings: Mapping[str, Standing]) -> RunFacts:
+    health, standing = shown.health(state, view), standings.get(view.name)
     return RunFacts(
         view, state.now, state.run_settings, health=health, at_step=state.time.at_step, standing=standing
     )
@@ -144,70 +143,67 @@ def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
     return tuple(sorted(count, key=lambda title: -count[title]))
 
 
-def titles(session: Session, state: AppState, width: int) -> dict[str, str]:
+def titles(state: AppState, width: int) -> dict[str, str]:
     """By run, its name in at most so many cells: the same whatever a filter leaves."""
     cache = state.caches.run_titles
-    key = (len(session.runs), next(reversed(session.runs), ""), len(session.given_names))
+    key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(state.session.given_names))
     if cache.value is None or cache.key != key:
         cache.key, cache.value = key, {}
     found = cache.value.get(width)
     if found is None:
-        short = {name: shown.short_name(session, state, name) for name in session.runs}
+        short = {name: shown.short_name(state, name) for name in state.session.runs}
         fitted = fitted_names(short.values(), width)
         found = cache.value[width] = {name: fitted[one] for name, one in short.items()}
     return found
 
 
-def longest_name(session: Session, state: AppState) -> int:
+def longest_name(state: AppState) -> int:
     """Cells of the longest name of all runs."""
-    return max((cell_width(name) for name in titles(session, state, 10**6).values()), default=8)
+    return max((cell_width(name) for name in titles(state, 10**6).values()), default=8)
 
 
-def sisters(session: Session, state: AppState, view: RunView, *, everywhere: bool) -> list[RunView]:
+def sisters(state: AppState, view: RunView, *, everywhere: bool) -> list[RunView]:
     """The sister runs of another one; none while logs are being read.
 
     everywhere: whether the settings of all runs are read, else only of those named alike.
     """
-    if state.time.at_step is not None or state.loading is not None or len(session.runs) < 2:
+    if state.time.at_step is not None or state.loading is not None or len(state.session.runs) < 2:
         return []
     cache, now = state.caches.sisters, state.options.clock()
-    keys = [(view.name, len(session.runs), state.hparams.files.version, each) for each in (True, everywhere)]
+    made_of = (view.name, len(state.session.runs), state.hparams.files.version)
+    keys = [(*made_of, each) for each in (True, everywhere)]
     if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < OLDEST:
-        others = session.ordered() if everywhere else _named_alike(session, view.name)
+        others = state.session.ordered() if everywhere else _named_alike(state, view.name)
         cache.key, cache.time = keys[1], now
         cache.value = sister_runs(view, others, state.run_settings.digest)
     return cache.value
 
 
-def _named_alike(session: Session, name: str) -> list[RunView]:
+def _named_alike(state: AppState, name: str) -> list[RunView]:
     """Runs whose names differ from another one by numbers alone, as those of seeds do."""
     pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"\d+", name))))
-    alike = (one for one in session.ordered() if pattern.fullmatch(one.name))
+    alike = (one for one in state.session.ordered() if pattern.fullmatch(one.name))
     return list(islice(alike, MOST_ALIKE))
 
 
 # ---- what there is to choose from
 
 
-def choices(session: Session, state: AppState) -> Choices:
+def choices(state: AppState) -> Choices:
     """Keys that a filter, a group or a column can be made of: those of the newest runs, where there are many.
 
     Files are asked for by this.
     """
     cache, now = state.caches.run_choices, state.options.clock()
     age = now - cache.time
-    views = session.ordered()[:MOST_TELLING]
+    views = state.session.ordered()[:MOST_TELLING]
     if cache.value is not None and 0 <= age < min(len(views) * PER_RUN, OLDEST):
         return cache.value
     if cache.value is None or not 0 <= age < OLDEST:
         cache.time = now
         for view in views:
             state.hparams.files.of(view)
-    key = (
-        state.hparams.files.version,
-        len(session.runs),
-        sum(len(one.run.series) for one in views),
-    )
+    key = (state.hparams.files.version, len(state.session.runs), sum(len(one.run.series) for one in views))
     if cache.value is not None and cache.key == key:
         return cache.value
     values: dict[str, set[str]] = {}
@@ -237,9 +233,9 @@ def choices(session: Session, state: AppState) -> Choices:
     return cache.value
 
 
-def column_choices(session: Session, state: AppState) -> list[str]:
+def column_choices(state: AppState) -> list[str]:
     """Ids of columns that can be added: what is not shown by itself, settings, metrics."""
-    found = choices(session, state)
+    found = choices(state)
     settings = [f"{SETTING}{name}" for name in (*found.differing, *found.settings)]
     return [
         "framework",
@@ -252,19 +248,19 @@ def column_choices(session: Session, state: AppState) -> list[str]:
     ]
 
 
-def group_choices(session: Session, state: AppState) -> list[str]:
+def group_choices(state: AppState) -> list[str]:
     """What runs can be grouped by; the empty one is no groups."""
-    found = choices(session, state)
+    found = choices(state)
     return ["", *GROUPS, *(f"{SETTING}{name}" for name in found.differing)]
 
 
-def completions(session: Session, state: AppState, query: str) -> list[str]:
+def completions(state: AppState, query: str) -> list[str]:
     """What the last word of a filter can become: keys, healths and states, settings, metrics."""
     match = _LAST_WORD.search(query)
     word = match[1].lower() if match is not None else ""
     if match is None or query[match.start(1) - 1 : match.start(1)] in tuple("<>=~|"):
         return []
-    found = choices(session, state)
+    found = choices(state)
     settings = [name.rpartition("/")[2] for name in (*found.differing, *found.settings)]
     offered = [
         *WORDS,

@@ -60,6 +60,7 @@ def build(
     selection = Selection(pane=pane or saved.pane or config.pane or "overview", baseline=baseline)
     selection.pane_recalled = pane is None and selection.pane != "overview"
     state = AppState(
+        session,
         Options(tuple(logdirs), clock, keys, themes, ascii_only),
         saved,
         selection,
@@ -70,7 +71,7 @@ def build(
     )
     for problem in [*keys.problems, *problems][:1]:
         state.notify(f"{problem.path}: {problem.message}")
-    app = Monitor(session, state, color=color, layout_path=layout_path)
+    app = Monitor(state, color=color, layout_path=layout_path)
     if config.alerts.enabled:
         from rltui.alerts import Dispatcher, SentLog  # for the few who configured alerts
 

@@ -1,4 +1,4 @@
-"""What the user has chosen: plain data, read by pages, changed by the functions in `input`."""
+"""The session and what the user has chosen of it: read by pages, changed by the functions in `input`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from rltui.screen.saved_layout import SavedLayout
 from rltui.screen.threads.console_view_thread import ConsoleViewThread
 from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.screen.threads.samples_thread import SamplesThread
+from rltui.session.session import Session
 
 if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.console.lines import Level
@@ -371,8 +372,9 @@ Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # for the o
 
 @dataclass(slots=True, eq=False)
 class AppState:
-    """The state of the screen over a session."""
+    """What is shown: a session, and what the user has chosen of it."""
 
+    session: Session = field(default_factory=Session)
     options: Options = field(default_factory=Options)
     saved: SavedLayout = field(default_factory=SavedLayout)
     selection: Selection = field(default_factory=Selection)

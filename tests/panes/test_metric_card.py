@@ -39,7 +39,7 @@ def test_the_page_of_a_metric_holds_the_card() -> None:
     screen.press("e")
     overlay = screen.overlays[-1]
     assert isinstance(overlay, ListOverlay)
-    page = list_content(screen.session, screen.state, overlay, 60, 40)
+    page = list_content(screen.state, overlay, 60, 40)
     lines = ["".join(span[0] for span in one.spans) for one in page.lines]
     assert max(map(cell_width, lines)) <= 60
     text = " ".join(" ".join(lines).split())

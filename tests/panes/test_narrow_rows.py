@@ -87,7 +87,7 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
     first = screen.frame(140, 45).lines[0].text
     assert first.startswith(" verl-ppo-b/verl_tiny   ")
     assert (
-        file_name(shown.short_name(screen.session, screen.state, deep.name), "reward", 150)
+        file_name(shown.short_name(screen.state, deep.name), "reward", 150)
         == "rltui-verl-ppo-b-verl_tiny-reward-step150.txt"
     )
 

@@ -40,7 +40,7 @@ def shown(app: Monitor) -> str:
 
 def counted(app: Monitor) -> int:
     """What the tab of the findings counts."""
-    return next(tab.warnings for tab in tabs(app.session, app.state) if tab.id == "findings")
+    return next(tab.warnings for tab in tabs(app.state) if tab.id == "findings")
 
 
 def test_the_monitor_sends_nothing_unless_asked() -> None:
@@ -88,7 +88,7 @@ def test_an_acknowledged_finding_is_dimmed_and_not_counted(tmp_path: Path) -> No
     screen_of(app).press("A")
     assert counted(app) == 1 and "acknowledged" in shown(app)
     assert [one.severity for one in screen_of(app).findings()] == ["warning", "critical"]
-    assert [one.severity for one in counting_findings(app.session, app.state)] == ["warning"]
+    assert [one.severity for one in counting_findings(app.state)] == ["warning"]
     app.stop()
     again = monitor(layout_path=path)
     assert counted(again) == 1
@@ -126,7 +126,7 @@ def test_a_seen_symptom_takes_along_what_it_gathers() -> None:
     app = build(session(run), ["/logs"], theme="night", clock=lambda: NOW)
     screen_of(app).go("findings")
     screen_of(app).press("A")
-    assert counted(app) == 0 and counting_findings(app.session, app.state) == []
+    assert counted(app) == 0 and counting_findings(app.state) == []
 
 
 def test_a_snooze_ends_by_itself() -> None:

@@ -76,12 +76,12 @@ def chart(screen: Screen) -> ChartOverlay:
 
 def tabs(screen: Screen) -> list[PaneTab]:
     """The tabs of the run shown."""
-    return shown_tabs(screen.session, screen.state)
+    return shown_tabs(screen.state)
 
 
 def unacknowledged(screen: Screen) -> int:
     """How many findings count."""
-    return len(counting_findings(screen.session, screen.state))
+    return len(counting_findings(screen.state))
 
 
 def zoomed(screen: Screen) -> float:
@@ -460,7 +460,7 @@ def test_two_letters_find_no_sentences() -> None:
         screen.press(key)
     page = screen.overlays[-1]
     assert isinstance(page, ListOverlay)
-    items = list_content(screen.session, screen.state, page, 84, 24).items
+    items = list_content(screen.state, page, 84, 24).items
     assert items and not any(argument.startswith("do ") for _, argument in items)
     assert any("kl" in argument for _, argument in items)
 

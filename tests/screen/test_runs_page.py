@@ -264,7 +264,7 @@ def test_what_a_list_asks_of_many_runs_is_found_before_it_is_opened(monkeypatch:
     session.evaluate(force=True)
     screen = Screen(session)
     turns = 1
-    while shown_runs.prepare(session, screen.state, 0.0):
+    while shown_runs.prepare(screen.state, 0.0):
         turns += 1
     assert turns == 40
     monkeypatch.setattr(facts, "key_rows", lambda *_, **__: pytest.fail("looked for again"))

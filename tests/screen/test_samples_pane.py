@@ -77,11 +77,11 @@ def test_every_key_of_the_samples_does_what_it_says(screen: Screen, bind: Bind, 
 
 def test_the_tab_is_there_when_the_run_has_files_of_samples(screen: Screen) -> None:
     """Before files are found, and for a run without, there is no tab."""
-    assert "samples" not in [one.id for one in tabs(screen.session, screen.state)]
+    assert "samples" not in [one.id for one in tabs(screen.state)]
     press(screen, "T", "1")
-    assert "samples" in [one.id for one in tabs(screen.session, screen.state)]
+    assert "samples" in [one.id for one in tabs(screen.state)]
     bare = opened(believable())
-    assert "samples" not in [one.id for one in tabs(bare.session, bare.state)]
+    assert "samples" not in [one.id for one in tabs(bare.state)]
     bare.press("T")
     assert "No samples were found" in settle(bare)
 

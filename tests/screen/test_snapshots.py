@@ -143,12 +143,12 @@ def everything(state: AppState) -> list[object]:
 
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_drawing_changes_nothing(name: str) -> None:
-    """A page is a function of session, state and size: what keys act on is the same before and after it."""
+    """A page is a function of state and size: what keys act on is the same before and after it."""
     screen = page(name)
     screen.frame(100, 30)
     before = everything(screen.state)
     for size in ((100, 30), (40, 12), (140, 45)):
-        frame(screen.session, screen.state, *size)
+        frame(screen.state, *size)
         assert everything(screen.state) == before
 
 

@@ -163,8 +163,8 @@ def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
     for _ in range(12):
         screen.press("[")
     assert screen.state.time.at_step is not None and screen.state.time.at_step < STEPS // 2
-    assert screen.findings() == shown.resolved_findings(screen.session, screen.state) == []
-    assert not any(tab.warnings for tab in shown.tabs(screen.session, screen.state))
+    assert screen.findings() == shown.resolved_findings(screen.state) == []
+    assert not any(tab.warnings for tab in shown.tabs(screen.state))
     assert "not finite" not in text_of(screen, 140, 200)
     for _ in range(12):
         screen.press("]")

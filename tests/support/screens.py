@@ -26,26 +26,26 @@ class Screen:
 
     def __init__(self, session: Session, state: AppState | None = None) -> None:
         self.session = session
-        self.state = state if state is not None else AppState()
+        self.state = state if state is not None else AppState(session)
 
     def press(self, key: str) -> None:
-        dispatch.press(self.session, self.state, key)
+        dispatch.press(self.state, key)
 
     def do(self, action: str, argument: str = "") -> None:
-        dispatch.perform(self.session, self.state, action, argument)
+        dispatch.perform(self.state, action, argument)
 
     def frame(self, width: int, height: int) -> Page:
-        return paint(self.session, self.state, width, height)
+        return paint(self.state, width, height)
 
     def text(self, width: int = 100, height: int = 30) -> str:
         """What it shows, without trailing blanks."""
         return "\n".join(line.text.rstrip() for line in self.frame(width, height).lines)
 
     def go(self, pane: str, tag: str = "") -> None:
-        navigation.go(self.session, self.state, pane, tag)
+        navigation.go(self.state, pane, tag)
 
     def go_to_tag(self, tag: str) -> None:
-        navigation.go_to_tag(self.session, self.state, tag)
+        navigation.go_to_tag(self.state, tag)
 
     def choose_run(self, name: str) -> None:
         navigation.choose_run(self.state, name)
@@ -67,23 +67,23 @@ class Screen:
 
     @property
     def view(self) -> RunView | None:
-        return shown.run(self.session, self.state)
+        return shown.run(self.state)
 
     @property
     def baseline(self) -> RunView | None:
-        return shown.baseline(self.session, self.state)
+        return shown.baseline(self.state)
 
     def rows(self) -> list[Row]:
-        return shown_pane.rows(self.session, self.state)
+        return shown_pane.rows(self.state)
 
     def selected(self) -> Row | None:
-        return shown_pane.selected(self.session, self.state)
+        return shown_pane.selected(self.state)
 
     def differences(self) -> Mapping[str, Difference] | None:
-        return shown_pane.differences(self.session, self.state)
+        return shown_pane.differences(self.state)
 
     def findings(self) -> list[Finding]:
-        return shown.findings(self.session, self.state)
+        return shown.findings(self.state)
 
 
 def screen_of(app: Monitor) -> Screen:

@@ -26,77 +26,76 @@ from rltui.screen.state import (
     ProblemTable,
     RunList,
 )
-from rltui.session.session import Session
 
-Action = Callable[[Session, AppState, str], None]
+Action = Callable[[AppState, str], None]
 
 
-def perform(session: Session, state: AppState, action: str, argument: str = "") -> None:
+def perform(state: AppState, action: str, argument: str = "") -> None:
     """Do an action that no overlay has taken."""
     if action == f"pane:{SAMPLES}":
-        navigation.turn_to_samples(session, state)
+        navigation.turn_to_samples(state)
         return
     if action == f"pane:{CONSOLE}":
-        navigation.turn_to_console(session, state)
+        navigation.turn_to_console(state)
         return
     if action.startswith("pane:"):
-        navigation.go(session, state, action.removeprefix("pane:"))
+        navigation.go(state, action.removeprefix("pane:"))
         return
     found = ACTIONS.get(action)
     if found is not None:
-        found(session, state, argument)
+        found(state, argument)
 
 
 # ---- looking closer
 
 
-def _open(session: Session, state: AppState, _: str) -> None:
+def _open(state: AppState, _: str) -> None:
     if state.selection.pane == HPARAMS:
-        setting = selected_hparam(session, state)
+        setting = selected_hparam(state)
         if setting is not None:
             state.overlays.append(ListOverlay(HParamDetails(setting.key)))
     elif navigation.on_findings(state):
-        navigation.open_evidence(session, state)
-    elif (row := shown_pane.selected(session, state)) is not None:
+        navigation.open_evidence(state)
+    elif (row := shown_pane.selected(state)) is not None:
         if row.is_open is False or row.kind == "folder":
-            navigation.turn_branch(session, state, is_open=not row.is_open)
+            navigation.turn_branch(state, is_open=not row.is_open)
         else:
-            navigation.open_chart(session, state, row)
+            navigation.open_chart(state, row)
 
 
-def _select(session: Session, state: AppState, row: str) -> None:
+def _select(state: AppState, row: str) -> None:
     if state.selection.row == row:
-        _open(session, state, "")
+        _open(state, "")
     else:
         state.selection.row = row
 
 
-def _select_evidence(session: Session, state: AppState, argument: str) -> None:
+def _select_evidence(state: AppState, argument: str) -> None:
     """A click: select a finding and one of its metrics; the same again opens its chart."""
     finding, _, evidence = argument.partition(" ")
     chosen, selection = (finding, int(evidence or 0)), state.selection
     if (selection.row or "0", selection.evidence) == chosen:
-        navigation.open_evidence(session, state)
+        navigation.open_evidence(state)
     selection.row, selection.evidence = chosen
 
 
-def _turn_finding(session: Session, state: AppState, by: int) -> None:
+def _turn_finding(state: AppState, by: int) -> None:
     """To the next or previous metric with a finding."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return
-    found = shown.findings(session, state)
+    found = shown.findings(state)
     tags = list(dict.fromkeys(tag for one in found for tag in one.metrics if tag in view.run.series))
     if not tags:
         state.notify("no findings")
         return
-    row = shown_pane.selected(session, state)
+    row = shown_pane.selected(state)
     at = next((index for index, tag in enumerate(tags) if row is not None and tag in row.tags), -(by > 0))
-    navigation.go_to_tag(session, state, tags[(at + by) % len(tags)])
+    navigation.go_to_tag(state, tags[(at + by) % len(tags)])
 
 
-def _acknowledge(session: Session, state: AppState, *, snooze: bool) -> None:
-    view, finding = shown.run(session, state), shown.selected_finding(session, state)
+def _acknowledge(state: AppState, *, snooze: bool) -> None:
+    view, finding = shown.run(state), shown.selected_finding(state)
     firing = finding is not None and finding.state != "resolved"
     if view is None or state.selection.pane != "findings" or finding is None or not firing:
         state.notify("choose a finding in the findings pane first")
@@ -108,74 +107,74 @@ def _acknowledge(session: Session, state: AppState, *, snooze: bool) -> None:
         state.notify("acknowledged until it resolves" if on else "no longer acknowledged")
 
 
-def _explain(session: Session, state: AppState, _: str) -> None:
-    row = shown_pane.selected(session, state)
+def _explain(state: AppState, _: str) -> None:
+    row = shown_pane.selected(state)
     if row is not None:
         state.overlays.append(ListOverlay(ExplainOverlay(row)))
 
 
-def _back(session: Session, state: AppState, _: str) -> None:
+def _back(state: AppState, _: str) -> None:
     if state.overlays:
         state.overlays.pop()
     elif state.query:
         state.query = ""
     elif state.on_samples and state.samples.origin is not None:
-        navigation.back_from_samples(session, state)
+        navigation.back_from_samples(state)
     elif state.time.crosshair is not None:
         state.time.crosshair = None
     elif state.time.at_step is not None:
         state.time.resume()
     elif state.selection.pane != "overview":
-        navigation.go(session, state, "overview")
+        navigation.go(state, "overview")
 
 
 # ---- runs
 
 
-def _runs(session: Session, state: AppState, _: str) -> None:
-    view = shown.run(session, state)
+def _runs(state: AppState, _: str) -> None:
+    view = shown.run(state)
     state.overlays.append(ListOverlay(RunList(view.name if view is not None else "")))
 
 
-def _run(session: Session, state: AppState, name: str) -> None:
-    if name in session.runs:
+def _run(state: AppState, name: str) -> None:
+    if name in state.session.runs:
         navigation.choose_run(state, name)
 
 
-def _mark(session: Session, state: AppState, _: str) -> None:
-    view = shown.run(session, state)
+def _mark(state: AppState, _: str) -> None:
+    view = shown.run(state)
     if view is not None:
         marked = navigation.toggle(state.selection.marked_runs, view.name)
         words = "is marked: it lies over the charts of other runs" if marked else "is no longer marked"
-        state.notify(f"{shown.short_name(session, state, view.name)} {words}")
+        state.notify(f"{shown.short_name(state, view.name)} {words}")
 
 
-def _baseline(session: Session, state: AppState, name: str) -> None:
+def _baseline(state: AppState, name: str) -> None:
     """Compare with a run, or with none."""
     state.selection.baseline = name or None
-    other = shown.short_name(session, state, name) if name else ""
+    other = shown.short_name(state, name) if name else ""
     state.notify(f"values are compared with {other}" if name else "compared with no run")
 
 
-def _only_differences(session: Session, state: AppState, _: str) -> None:
-    pane = hparams(session, state)
+def _only_differences(state: AppState, _: str) -> None:
+    pane = hparams(state)
     only = not (pane is not None and pane.only_differences)
     state.hparams.only_differences = only
-    navigation.go(session, state, HPARAMS)
+    navigation.go(state, HPARAMS)
     state.notify("only settings that differ" if only else "all settings")
 
 
 # ---- layout
 
 
-def _window(session: Session, state: AppState, _: str) -> None:
+def _window(state: AppState, _: str) -> None:
     state.time.window = (state.time.window + 1) % len(WINDOW_SHARES)
     state.ranges.forget()
 
 
-def _log(session: Session, state: AppState, _: str) -> None:
+def _log(state: AppState, _: str) -> None:
     """A logarithmic axis for the selected metric where its chart is linear, and the other way round."""
-    row = shown_pane.selected(session, state)
+    row = shown_pane.selected(state)
     if row is None or state.selection.pane == HPARAMS:
         return
     scales = state.ranges.scales
@@ -183,12 +182,12 @@ def _log(session: Session, state: AppState, _: str) -> None:
     state.notify(f"{row.title}: {'logarithmic' if scales[row.tag] else 'linear'} axis")
 
 
-def _outliers(session: Session, state: AppState, _: str) -> None:
+def _outliers(state: AppState, _: str) -> None:
     shown_all = state.ranges.outliers = state.saved.outliers = not state.saved.outliers
     state.notify("charts show all outliers" if shown_all else "outliers that flatten a curve are cut off")
 
 
-def _density(session: Session, state: AppState, _: str) -> None:
+def _density(state: AppState, _: str) -> None:
     saved = state.saved
     at = DENSITIES.index(saved.density) if saved.density in DENSITIES else 0
     saved.density = DENSITIES[(at + 1) % len(DENSITIES)]
@@ -201,7 +200,7 @@ def _smooth(state: AppState, by: int) -> None:
     state.notify(f"chart smoothing {weight:.2f}" if weight else "chart smoothing off")
 
 
-def _theme(session: Session, state: AppState, name: str) -> None:
+def _theme(state: AppState, name: str) -> None:
     themes = state.options.themes
     names = sorted(themes)
     if name not in themes:
@@ -211,26 +210,26 @@ def _theme(session: Session, state: AppState, name: str) -> None:
     state.notify(f"theme: {themes[name].title}")
 
 
-def _pin(session: Session, state: AppState, _: str) -> None:
-    row = shown_pane.selected(session, state)
+def _pin(state: AppState, _: str) -> None:
+    row = shown_pane.selected(state)
     if row is not None:
-        pinned = _toggle_pin(session, state, row.tag)
+        pinned = _toggle_pin(state, row.tag)
         if state.selection.pane != PINNED:
             state.selection.row = row.tag
         key = state.options.keys.hint_of(f"pane:{PINNED}")
         state.notify(f"pinned: {key} shows all pinned metrics side by side" if pinned else "no longer pinned")
 
 
-def _toggle_pin(session: Session, state: AppState, tag: str) -> bool:
+def _toggle_pin(state: AppState, tag: str) -> bool:
     """Pin a tag of the run shown, or let go of all that were pinned for it, in other runs, too."""
-    view, pins = shown.run(session, state), state.saved.pins
-    same = [pin for pin in pins if view is not None and shown.own_tag(session, view, pin) == tag]
+    view, pins = shown.run(state), state.saved.pins
+    same = [pin for pin in pins if view is not None and shown.own_tag(state, view, pin) == tag]
     state.saved.pins = [pin for pin in pins if pin not in same] if same else [*pins, tag]
     return not same
 
 
-def _overlay_metric(session: Session, state: AppState, tag: str) -> None:
-    row = shown_pane.selected(session, state) if not tag else None
+def _overlay_metric(state: AppState, tag: str) -> None:
+    row = shown_pane.selected(state) if not tag else None
     tag = tag or (row.tag if row is not None else "")
     if not tag:
         return
@@ -240,7 +239,7 @@ def _overlay_metric(session: Session, state: AppState, tag: str) -> None:
         state.notify(f"{words}: {tag}")
 
 
-def _hide(session: Session, state: AppState, pane: str) -> None:
+def _hide(state: AppState, pane: str) -> None:
     """Hide a pane from the tabs, or show it again; on the overview the one that was hidden last."""
     pane = pane or state.selection.pane
     hidden = state.saved.hidden
@@ -254,7 +253,7 @@ def _hide(session: Session, state: AppState, pane: str) -> None:
     else:
         hidden.append(pane)
         if state.selection.pane == pane:
-            navigation.go(session, state, "overview")
+            navigation.go(state, "overview")
         key = state.options.keys.hint_of("hide")
         state.notify(f"{pane} is hidden; {key} on the overview shows it again")
 
@@ -262,13 +261,13 @@ def _hide(session: Session, state: AppState, pane: str) -> None:
 # ---- sharing
 
 
-def _copy(session: Session, state: AppState, _: str) -> None:
+def _copy(state: AppState, _: str) -> None:
     if state.selection.pane == HPARAMS:
-        setting = selected_hparam(session, state)
+        setting = selected_hparam(state)
         text = f"{setting.key} = {setting.first.text}" if setting is not None and setting.first else ""
         message = f"copied {text[:60]}"
     else:
-        row = shown_pane.selected(session, state)
+        row = shown_pane.selected(state)
         text = row.tag if row is not None else ""
         message = f"copied {text}"
     if text:
@@ -277,67 +276,67 @@ def _copy(session: Session, state: AppState, _: str) -> None:
 
 
 def _leave(code: int) -> Action:
-    def leave(session: Session, state: AppState, _: str) -> None:
+    def leave(state: AppState, _: str) -> None:
         state.exit_code = code
 
     return leave
 
 
 ACTIONS: dict[str, Action] = {
-    "up": lambda session, state, _: navigation.move(session, state, -1),
-    "down": lambda session, state, _: navigation.move(session, state, 1),
-    "left": lambda session, state, _: navigation.move_sideways(session, state, -1),
-    "right": lambda session, state, _: navigation.move_sideways(session, state, 1),
-    "page-up": lambda session, state, _: navigation.move_selection(session, state, -state.drawn_pane.rows),
-    "page-down": lambda session, state, _: navigation.move_selection(session, state, state.drawn_pane.rows),
-    "half-up": lambda session, state, _: navigation.move_half_page(session, state, -1),
-    "half-down": lambda session, state, _: navigation.move_half_page(session, state, 1),
-    "home": lambda session, state, _: navigation.move_to_edge(session, state, last=False),
-    "end": lambda session, state, _: navigation.move_to_edge(session, state, last=True),
-    "next-pane": lambda session, state, _: navigation.turn_pane(session, state, 1),
-    "previous-pane": lambda session, state, _: navigation.turn_pane(session, state, -1),
+    "up": lambda state, _: navigation.move(state, -1),
+    "down": lambda state, _: navigation.move(state, 1),
+    "left": lambda state, _: navigation.move_sideways(state, -1),
+    "right": lambda state, _: navigation.move_sideways(state, 1),
+    "page-up": lambda state, _: navigation.move_selection(state, -state.drawn_pane.rows),
+    "page-down": lambda state, _: navigation.move_selection(state, state.drawn_pane.rows),
+    "half-up": lambda state, _: navigation.move_half_page(state, -1),
+    "half-down": lambda state, _: navigation.move_half_page(state, 1),
+    "home": lambda state, _: navigation.move_to_edge(state, last=False),
+    "end": lambda state, _: navigation.move_to_edge(state, last=True),
+    "next-pane": lambda state, _: navigation.turn_pane(state, 1),
+    "previous-pane": lambda state, _: navigation.turn_pane(state, -1),
     "open": _open,
     "select": _select,
     "go-finding": navigation.go_to_finding,
     "select-evidence": _select_evidence,
-    "next-evidence": lambda session, state, _: navigation.turn_evidence(session, state, 1),
-    "previous-evidence": lambda session, state, _: navigation.turn_evidence(session, state, -1),
-    "unfold": lambda session, state, _: navigation.unfold(session, state),
-    "next-finding": lambda session, state, _: _turn_finding(session, state, 1),
-    "previous-finding": lambda session, state, _: _turn_finding(session, state, -1),
-    "acknowledge": lambda session, state, _: _acknowledge(session, state, snooze=False),
-    "snooze": lambda session, state, _: _acknowledge(session, state, snooze=True),
+    "next-evidence": lambda state, _: navigation.turn_evidence(state, 1),
+    "previous-evidence": lambda state, _: navigation.turn_evidence(state, -1),
+    "unfold": lambda state, _: navigation.unfold(state),
+    "next-finding": lambda state, _: _turn_finding(state, 1),
+    "previous-finding": lambda state, _: _turn_finding(state, -1),
+    "acknowledge": lambda state, _: _acknowledge(state, snooze=False),
+    "snooze": lambda state, _: _acknowledge(state, snooze=True),
     "explain": _explain,
-    "problems": lambda session, state, _: state.overlays.append(ListOverlay(ProblemTable())),
-    "help": lambda session, state, _: state.overlays.append(ListOverlay(Help())),
+    "problems": lambda state, _: state.overlays.append(ListOverlay(ProblemTable())),
+    "help": lambda state, _: state.overlays.append(ListOverlay(Help())),
     "runs": _runs,
     "run": _run,
-    "next-run": lambda session, state, _: navigation.turn_run(session, state, 1),
-    "previous-run": lambda session, state, _: navigation.turn_run(session, state, -1),
+    "next-run": lambda state, _: navigation.turn_run(state, 1),
+    "previous-run": lambda state, _: navigation.turn_run(state, -1),
     "mark": _mark,
     "baseline": _baseline,
-    "filter": lambda session, state, _: state.overlays.append(FilterPrompt()),
-    "palette": lambda session, state, _: state.overlays.append(ListOverlay(Palette(), typing=True)),
+    "filter": lambda state, _: state.overlays.append(FilterPrompt()),
+    "palette": lambda state, _: state.overlays.append(ListOverlay(Palette(), typing=True)),
     "back": _back,
-    "pause": lambda session, state, _: navigation.pause(session, state),
-    "earlier": lambda session, state, _: navigation.travel(session, state, -1),
-    "later": lambda session, state, _: navigation.travel(session, state, 1),
+    "pause": lambda state, _: navigation.pause(state),
+    "earlier": lambda state, _: navigation.travel(state, -1),
+    "later": lambda state, _: navigation.travel(state, 1),
     "window": _window,
     "log": _log,
     "outliers": _outliers,
-    "crosshair-back": lambda session, state, _: navigation.move_crosshair(session, state, -1),
-    "crosshair-on": lambda session, state, _: navigation.move_crosshair(session, state, 1),
+    "crosshair-back": lambda state, _: navigation.move_crosshair(state, -1),
+    "crosshair-on": lambda state, _: navigation.move_crosshair(state, 1),
     "density": _density,
-    "smoother": lambda session, state, _: _smooth(state, 1),
-    "rougher": lambda session, state, _: _smooth(state, -1),
+    "smoother": lambda state, _: _smooth(state, 1),
+    "rougher": lambda state, _: _smooth(state, -1),
     "theme": _theme,
     "pin": _pin,
     "together": _overlay_metric,
     "hide": _hide,
     "copy": _copy,
     "differences": _only_differences,
-    "snapshot": lambda session, state, _: save_snapshot(session, state),
-    "redraw": lambda session, state, _: state.requests.append(("redraw", "")),
+    "snapshot": lambda state, _: save_snapshot(state),
+    "redraw": lambda state, _: state.requests.append(("redraw", "")),
     "quit": _leave(0),
     "interrupt": _leave(130),
 }

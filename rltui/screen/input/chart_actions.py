@@ -23,19 +23,18 @@ from rltui.screen.state import (
     MetricPicker,
     Spread,
 )
-from rltui.session.session import Session
 
 SPREADS: tuple[Spread, ...] = get_args(Spread)
 LEAST_RANGE = 4.0  # steps or seconds that can be zoomed to
 
 
-def perform(session: Session, state: AppState, chart: ChartOverlay, command: Command) -> Command | None:
+def perform(state: AppState, chart: ChartOverlay, command: Command) -> Command | None:
     """Do an action in a chart; returns the command where it is not one of a chart."""
     if command.action == f"pane:{SAMPLES}":
-        navigation.go_to_samples(session, state, _step_at_cursor(session, state, chart))
+        navigation.go_to_samples(state, _step_at_cursor(state, chart))
         return None
     if command.action == f"pane:{CONSOLE}":
-        _go_to_console(session, state, chart)
+        _go_to_console(state, chart)
         return None
     if command.action.startswith("pane:"):
         state.overlays.clear()
@@ -44,9 +43,9 @@ def perform(session: Session, state: AppState, chart: ChartOverlay, command: Com
     if does is None:
         return command
     before = chart.cursor
-    does(session, state, chart, command.argument)
+    does(state, chart, command.argument)
     if chart.cursor != before:
-        state.time.crosshair = _step_at_cursor(session, state, chart)
+        state.time.crosshair = _step_at_cursor(state, chart)
     return None
 
 
@@ -56,22 +55,22 @@ def _place_of(chart: ChartOverlay, column: float) -> float:
     return low + (high - low) * column / max(chart.drawn.columns - 1, 1)
 
 
-def _step_at_cursor(session: Session, state: AppState, chart: ChartOverlay) -> int | None:
+def _step_at_cursor(state: AppState, chart: ChartOverlay) -> int | None:
     """The step below the cursor, whatever the x axis counts; None without a cursor, or where nobody knows."""
-    axis, main = chart_axis(session, state), chart.row.main
+    axis, main = chart_axis(state), chart.row.main
     if chart.cursor is None or axis is None or main is None:
         return None
     return axis.step_at(main, chart.cursor)
 
 
-def _go_to_console(session: Session, state: AppState, chart: ChartOverlay) -> None:
+def _go_to_console(state: AppState, chart: ChartOverlay) -> None:
     """The lines that the run printed at the time below the cursor."""
-    axis, main, step = chart_axis(session, state), chart.row.main, _step_at_cursor(session, state, chart)
+    axis, main, step = chart_axis(state), chart.row.main, _step_at_cursor(state, chart)
     moment = None
     if axis is not None and main is not None and chart.cursor is not None and step is not None:
-        moment = navigation.moment_at(session, state, step, axis.wall_time_at(main, chart.cursor))
+        moment = navigation.moment_at(state, step, axis.wall_time_at(main, chart.cursor))
     state.console.charted = chart.row
-    navigation.go_to_console(session, state, moment)
+    navigation.go_to_console(state, moment)
 
 
 def _put_cursor(chart: ChartOverlay, place: float) -> None:
@@ -86,27 +85,25 @@ def _move_cursor(chart: ChartOverlay, columns: int) -> None:
     _put_cursor(chart, at + columns * (high - low) / max(chart.drawn.columns - 1, 1))
 
 
-def _cursor_to_newest(session: Session, state: AppState, chart: ChartOverlay) -> None:
+def _cursor_to_newest(state: AppState, chart: ChartOverlay) -> None:
     """The cursor on the newest point; while a run goes on there is room behind it."""
     main = chart.row.main
-    last = main.last_step if main is not None and grows(session, state, chart) else None
+    last = main.last_step if main is not None and grows(state, chart) else None
     chart.cursor = chart.drawn.x[1] if last is None else float(last)
 
 
-def zoom_by_wheel(
-    session: Session, state: AppState, chart: ChartOverlay, direction: int, column: int
-) -> None:
+def zoom_by_wheel(state: AppState, chart: ChartOverlay, direction: int, column: int) -> None:
     """The mouse wheel at a column of the plot: zoom in (upwards) or out round what is below it."""
     factor = 0.8 if direction < 0 else 1.25
-    _zoom(session, state, chart, factor, _place_of(chart, column), fixed=True)
+    _zoom(state, chart, factor, _place_of(chart, column), fixed=True)
 
 
 def _zoom(
-    session: Session, state: AppState, chart: ChartOverlay, factor: float, centre: float | None, *,
+    state: AppState, chart: ChartOverlay, factor: float, centre: float | None, *,
     fixed: bool = False,
 ) -> None:  # fmt: skip
     """Show `factor` times as much round a place; with `fixed` that place stays where it is."""
-    first, last = whole_range(session, state, chart, chart.drawn.curve_columns)
+    first, last = whole_range(state, chart, chart.drawn.curve_columns)
     low, high = chart.drawn.x
     if centre is None or (factor > 1 and not fixed):
         centre = (low + high) / 2
@@ -119,11 +116,11 @@ def _zoom(
     chart.zoom, chart.y_range = (start, start + size), None
 
 
-def pan(session: Session, state: AppState, chart: ChartOverlay, share: float) -> None:
+def pan(state: AppState, chart: ChartOverlay, share: float) -> None:
     """Move what is shown by a share of its range, within the whole."""
     if chart.zoom is None:
         return
-    first, last = whole_range(session, state, chart, chart.drawn.curve_columns)
+    first, last = whole_range(state, chart, chart.drawn.curve_columns)
     low, high = chart.zoom
     by = min(max((high - low) * share, first - low), last - high)
     chart.zoom = (low + by, high + by)
@@ -138,13 +135,13 @@ def _turn_log(state: AppState, chart: ChartOverlay) -> None:
     state.ranges.scales[chart.row.tag] = chart.log
 
 
-def _turn_outliers(session: Session, state: AppState, chart: ChartOverlay) -> None:
-    actions.perform(session, state, "outliers")
+def _turn_outliers(state: AppState, chart: ChartOverlay) -> None:
+    actions.perform(state, "outliers")
     chart.y_range = None
 
 
-def _turn_axis(session: Session, state: AppState, chart: ChartOverlay) -> None:
-    view, axis = shown.run(session, state), state.saved.axis
+def _turn_axis(state: AppState, chart: ChartOverlay) -> None:
+    view, axis = shown.run(state), state.saved.axis
     if view is not None:
         axes = axes_of(view)
         state.saved.axis = axes[(axes.index(axis) + 1) % len(axes)] if axis in axes else axes[1]
@@ -164,9 +161,9 @@ def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
     state.notify(f"{'with' if chart.superseded else 'without'} {what}")
 
 
-def _turn_spread(session: Session, state: AppState, chart: ChartOverlay) -> None:
-    view, words = shown.run(session, state), words_of(chart.row)
-    if not words and view is not None and len(shown_runs.sisters(session, state, view, everywhere=True)) > 1:
+def _turn_spread(state: AppState, chart: ChartOverlay) -> None:
+    view, words = shown.run(state), words_of(chart.row)
+    if not words and view is not None and len(shown_runs.sisters(state, view, everywhere=True)) > 1:
         words = "sister runs'"
     if not words:
         state.notify(
@@ -183,8 +180,8 @@ def _turn_spread(session: Session, state: AppState, chart: ChartOverlay) -> None
     state.notify(messages[chart.spread])
 
 
-def _smooth(session: Session, state: AppState, chart: ChartOverlay, action: str) -> None:
-    actions.perform(session, state, action)
+def _smooth(state: AppState, chart: ChartOverlay, action: str) -> None:
+    actions.perform(state, action)
     wanted, points = SMOOTHINGS[state.smoothing], chart.drawn.points
     used = weight_of(state.smoothing, points, chart.row.smooth)
     text = f"moving average {used:.2f}" if used else "every point, no average"
@@ -195,13 +192,13 @@ def _smooth(session: Session, state: AppState, chart: ChartOverlay, action: str)
     state.notify(text)
 
 
-def _turn_row(session: Session, state: AppState, chart: ChartOverlay, by: int) -> None:
-    navigation.move_selection(session, state, by)
-    row = shown_pane.selected(session, state)
+def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
+    navigation.move_selection(state, by)
+    row = shown_pane.selected(state)
     if row is not None:
         chart.row, chart.y_range, chart.log = row, None, None
-        finding = shown.selected_finding(session, state) if navigation.on_findings(state) else None
-        axis = chart_axis(session, state)
+        finding = shown.selected_finding(state) if navigation.on_findings(state) else None
+        axis = chart_axis(state)
         if finding is not None and axis is not None and axis.axis not in TIMES[1:]:
             chart.cursor = axis.place(navigation.evidence_steps(finding, [row])[0])
 
@@ -210,48 +207,48 @@ def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False)
     state.overlays.append(ListOverlay(MetricPicker(chart.row.tag, instead), typing=True))
 
 
-def _turn_finding(session: Session, state: AppState, action: str) -> None:
+def _turn_finding(state: AppState, action: str) -> None:
     """The chart of the next or previous metric with a finding."""
-    actions.perform(session, state, action)
+    actions.perform(state, action)
     if not state.overlays:  # it has gone to the metric
-        actions.perform(session, state, "open")
+        actions.perform(state, "open")
 
 
 def _close(state: AppState) -> None:
     state.overlays.pop()
 
 
-_ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
-    "left": lambda session, state, chart, _: _move_cursor(chart, -1),
-    "right": lambda session, state, chart, _: _move_cursor(chart, 1),
-    "cursor": lambda session, state, chart, column: _put_cursor(chart, _place_of(chart, int(column))),
-    "crosshair-back": lambda session, state, chart, _: _move_cursor(chart, -1),
-    "crosshair-on": lambda session, state, chart, _: _move_cursor(chart, 1),
-    "home": lambda session, state, chart, _: _put_cursor(chart, -math.inf),
-    "end": lambda session, state, chart, _: _cursor_to_newest(session, state, chart),
-    "zoom-in": lambda session, state, chart, _: _zoom(session, state, chart, 0.5, chart.cursor),
-    "zoom-out": lambda session, state, chart, _: _zoom(session, state, chart, 2.0, chart.cursor),
-    "page-up": lambda session, state, chart, _: pan(session, state, chart, -0.5),
-    "page-down": lambda session, state, chart, _: pan(session, state, chart, 0.5),
-    "half-up": lambda session, state, chart, _: pan(session, state, chart, -0.25),
-    "half-down": lambda session, state, chart, _: pan(session, state, chart, 0.25),
-    "reset": lambda session, state, chart, _: _reset(chart),
-    "axis": lambda session, state, chart, _: _turn_axis(session, state, chart),
-    "log": lambda session, state, chart, _: _turn_log(state, chart),
-    "outliers": lambda session, state, chart, _: _turn_outliers(session, state, chart),
-    "overlap": lambda session, state, chart, _: _turn_superseded(state, chart),
-    "spread": lambda session, state, chart, _: _turn_spread(session, state, chart),
-    "smoother": lambda session, state, chart, _: _smooth(session, state, chart, "smoother"),
-    "rougher": lambda session, state, chart, _: _smooth(session, state, chart, "rougher"),
-    "together": lambda session, state, chart, _: _pick_metric(state, chart),
-    "filter": lambda session, state, chart, _: _pick_metric(state, chart, instead=True),
-    "next-finding": lambda session, state, chart, _: _turn_finding(session, state, "next-finding"),
-    "previous-finding": lambda session, state, chart, _: _turn_finding(session, state, "previous-finding"),
-    "next-pane": lambda session, state, chart, _: _turn_row(session, state, chart, 1),
-    "previous-pane": lambda session, state, chart, _: _turn_row(session, state, chart, -1),
-    "down": lambda session, state, chart, _: _turn_row(session, state, chart, 1),
-    "up": lambda session, state, chart, _: _turn_row(session, state, chart, -1),
-    "back": lambda session, state, chart, _: _close(state),
-    "open": lambda session, state, chart, _: _close(state),
-    "nothing": lambda session, state, chart, _: None,
+_ACTIONS: dict[str, Callable[[AppState, ChartOverlay, str], None]] = {
+    "left": lambda state, chart, _: _move_cursor(chart, -1),
+    "right": lambda state, chart, _: _move_cursor(chart, 1),
+    "cursor": lambda state, chart, column: _put_cursor(chart, _place_of(chart, int(column))),
+    "crosshair-back": lambda state, chart, _: _move_cursor(chart, -1),
+    "crosshair-on": lambda state, chart, _: _move_cursor(chart, 1),
+    "home": lambda state, chart, _: _put_cursor(chart, -math.inf),
+    "end": lambda state, chart, _: _cursor_to_newest(state, chart),
+    "zoom-in": lambda state, chart, _: _zoom(state, chart, 0.5, chart.cursor),
+    "zoom-out": lambda state, chart, _: _zoom(state, chart, 2.0, chart.cursor),
+    "page-up": lambda state, chart, _: pan(state, chart, -0.5),
+    "page-down": lambda state, chart, _: pan(state, chart, 0.5),
+    "half-up": lambda state, chart, _: pan(state, chart, -0.25),
+    "half-down": lambda state, chart, _: pan(state, chart, 0.25),
+    "reset": lambda state, chart, _: _reset(chart),
+    "axis": lambda state, chart, _: _turn_axis(state, chart),
+    "log": lambda state, chart, _: _turn_log(state, chart),
+    "outliers": lambda state, chart, _: _turn_outliers(state, chart),
+    "overlap": lambda state, chart, _: _turn_superseded(state, chart),
+    "spread": lambda state, chart, _: _turn_spread(state, chart),
+    "smoother": lambda state, chart, _: _smooth(state, chart, "smoother"),
+    "rougher": lambda state, chart, _: _smooth(state, chart, "rougher"),
+    "together": lambda state, chart, _: _pick_metric(state, chart),
+    "filter": lambda state, chart, _: _pick_metric(state, chart, instead=True),
+    "next-finding": lambda state, chart, _: _turn_finding(state, "next-finding"),
+    "previous-finding": lambda state, chart, _: _turn_finding(state, "previous-finding"),
+    "next-pane": lambda state, chart, _: _turn_row(state, chart, 1),
+    "previous-pane": lambda state, chart, _: _turn_row(state, chart, -1),
+    "down": lambda state, chart, _: _turn_row(state, chart, 1),
+    "up": lambda state, chart, _: _turn_row(state, chart, -1),
+    "back": lambda state, chart, _: _close(state),
+    "open": lambda state, chart, _: _close(state),
+    "nothing": lambda state, chart, _: None,
 }

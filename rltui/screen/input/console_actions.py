@@ -19,63 +19,62 @@ from rltui.screen.pages.console_page import (
     selected_index,
 )
 from rltui.screen.state import AppState, ChartOverlay
-from rltui.session.session import Session
 
 _LEVELS: tuple[Level, ...] = ("", "warning", "error")
 
 
-def perform(session: Session, state: AppState, command: Command) -> bool:
+def perform(state: AppState, command: Command) -> bool:
     """Do an action in the console pane; False where it is not one of it."""
     does = _ACTIONS.get(command.action)
     if does is None and (by := navigation.distance(command.action, state.drawn_pane.rows)):
-        _move(session, state, by)
+        _move(state, by)
         return True
     if does is None:
         return False
-    return does(session, state, command.argument) is not False
+    return does(state, command.argument) is not False
 
 
-def _lines(session: Session, state: AppState) -> tuple[ConsoleLine, ...]:
-    window = console_window(session, state)
+def _lines(state: AppState) -> tuple[ConsoleLine, ...]:
+    window = console_window(state)
     return () if window is None else lines_shown(window, state)
 
 
-def _move(session: Session, state: AppState, by: int) -> None:
+def _move(state: AppState, by: int) -> None:
     """Move the selection; below the last line the end is followed again."""
-    lines = _lines(session, state)
+    lines = _lines(state)
     if not lines:
         return
     to = selected_index(lines, state) + by
-    window = console_window(session, state)
+    window = console_window(state)
     at_end = window is not None and (window.at_end or bool(state.console.level))
     state.console.at = None if to >= len(lines) and at_end else lines[min(max(to, 0), len(lines) - 1)].offset
 
 
-def _to_start(session: Session, state: AppState) -> None:
-    lines = _lines(session, state)
+def _to_start(state: AppState) -> None:
+    lines = _lines(state)
     state.console.at = lines[0].offset if state.console.level and lines else 0
 
 
-def _select(session: Session, state: AppState, argument: str) -> None:
-    lines = _lines(session, state)
+def _select(state: AppState, argument: str) -> None:
+    lines = _lines(state)
     if lines and lines[selected_index(lines, state)].offset == int(argument):
-        _unfold(session, state)
+        _unfold(state)
     state.console.at = int(argument)
 
 
-def _unfold(session: Session, state: AppState) -> None:
+def _unfold(state: AppState) -> None:
     """Show the selected line in full, or fold it again; among the lines of a level go to its place."""
-    lines, chosen = _lines(session, state), state.console
+    lines, chosen = _lines(state), state.console
     if lines:
         line = lines[selected_index(lines, state)]
         chosen.at = line.offset
         chosen.unfolded ^= {line.offset}
 
 
-def _level(session: Session, state: AppState) -> None:
+def _level(state: AppState) -> None:
     """The selected line stays selected where it is among those of the level."""
     chosen = state.console
-    lines = _lines(session, state)
+    lines = _lines(state)
     if lines and chosen.at is not None:
         chosen.at = lines[selected_index(lines, state)].offset
     chosen.level = _LEVELS[(_LEVELS.index(chosen.level) + 1) % len(_LEVELS)]
@@ -91,9 +90,9 @@ def _back(state: AppState) -> bool:
     return True
 
 
-def _next_match(session: Session, state: AppState, by: int) -> None:
+def _next_match(state: AppState, by: int) -> None:
     """To the next line that is searched for, without a search to the next error."""
-    window = console_window(session, state)
+    window = console_window(state)
     if window is None:
         return
     if state.console.query:
@@ -113,8 +112,8 @@ def _next_match(session: Session, state: AppState, by: int) -> None:
         state.console.at = ahead[0] if by > 0 else ahead[-1]
 
 
-def _turn_console(session: Session, state: AppState, by: int) -> None:
-    known = reports(session, state)
+def _turn_console(state: AppState, by: int) -> None:
+    known = reports(state)
     if len(known) < 2:
         state.notify("this run has one console" if known else "no console beside this run's logs")
         return
@@ -122,30 +121,30 @@ def _turn_console(session: Session, state: AppState, by: int) -> None:
     open_console(state, known[(at + by) % len(known)])
 
 
-def _copy(session: Session, state: AppState) -> None:
-    lines = _lines(session, state)
+def _copy(state: AppState) -> None:
+    lines = _lines(state)
     if lines:
         line = lines[selected_index(lines, state)]
         state.requests.append(("copy", "\n".join(line.folded or (line.text,))))
         state.notify("copied the traceback" if line.folded else "copied the line")
 
 
-def _explain(session: Session, state: AppState) -> None:
+def _explain(state: AppState) -> None:
     key = state.options.keys.hint_of("pane:findings")
     state.notify(f"a line has no explanation; {key} tells what failed and what to do")
 
 
-def _chart(session: Session, state: AppState) -> None:
+def _chart(state: AppState) -> None:
     """The large chart from which the console was opened, else of the first metric, at the line's time."""
-    view, lines = shown.run(session, state), _lines(session, state)
-    moment = _moment_near(lines, selected_index(lines, state), _total(session, state)) if lines else None
+    view, lines = shown.run(state), _lines(state)
+    moment = _moment_near(lines, selected_index(lines, state), _total(state)) if lines else None
     if view is None or moment is None:
         state.notify("neither this line nor one before it says a time or a step")
         return
     charted = state.console.charted
     if charted is None or charted.tag not in view.run.series:
         charted = next(iter(key_rows(view, 1)), None)
-    axis = chart_axis(session, state)
+    axis = chart_axis(state)
     if charted is None or charted.main is None or axis is None:
         state.notify("the run has no metric to draw")
         return
@@ -153,7 +152,7 @@ def _chart(session: Session, state: AppState) -> None:
     if place is None:
         state.notify("the metric has no times to compare with")
         return
-    navigation.go_to_tag(session, state, charted.tag)
+    navigation.go_to_tag(state, charted.tag)
     low, high = axis.full(charted.main, state.time.at_step)
     chart = ChartOverlay(charted, cursor=min(max(place, low), high))
     state.overlays.append(chart)
@@ -161,8 +160,8 @@ def _chart(session: Session, state: AppState) -> None:
         state.notify(f"the line is from {'before the first' if place < low else 'after the last'} point")
 
 
-def _total(session: Session, state: AppState) -> int | None:
-    view = shown.run(session, state)
+def _total(state: AppState) -> int | None:
+    view = shown.run(state)
     return None if view is None else view.liveness(state.now).total
 
 
@@ -179,18 +178,18 @@ def _moment_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> Mo
     return None if found == Moment(total=total) else found
 
 
-_ACTIONS: dict[str, Callable[[Session, AppState, str], bool | None]] = {
-    "home": lambda session, state, _: _to_start(session, state),
-    "end": lambda session, state, _: setattr(state.console, "at", None),
-    "open": lambda session, state, _: _unfold(session, state),
-    "select": lambda session, state, argument: _select(session, state, argument),
-    "back": lambda session, state, _: _back(state),
-    "console-level": lambda session, state, _: _level(session, state),
-    "next-finding": lambda session, state, _: _next_match(session, state, 1),
-    "previous-finding": lambda session, state, _: _next_match(session, state, -1),
-    "console-before": lambda session, state, _: _turn_console(session, state, -1),
-    "console-after": lambda session, state, _: _turn_console(session, state, 1),
-    "console-chart": lambda session, state, _: _chart(session, state),
-    "copy": lambda session, state, _: _copy(session, state),
-    "explain": lambda session, state, _: _explain(session, state),
+_ACTIONS: dict[str, Callable[[AppState, str], bool | None]] = {
+    "home": lambda state, _: _to_start(state),
+    "end": lambda state, _: setattr(state.console, "at", None),
+    "open": lambda state, _: _unfold(state),
+    "select": lambda state, argument: _select(state, argument),
+    "back": lambda state, _: _back(state),
+    "console-level": lambda state, _: _level(state),
+    "next-finding": lambda state, _: _next_match(state, 1),
+    "previous-finding": lambda state, _: _next_match(state, -1),
+    "console-before": lambda state, _: _turn_console(state, -1),
+    "console-after": lambda state, _: _turn_console(state, 1),
+    "console-chart": lambda state, _: _chart(state),
+    "copy": lambda state, _: _copy(state),
+    "explain": lambda state, _: _explain(state),
 }

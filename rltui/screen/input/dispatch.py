@@ -23,13 +23,12 @@ from rltui.screen.state import (
     SampleOverlay,
 )
 from rltui.screen.text_filter import edited
-from rltui.session.session import Session
 
 
-def press(session: Session, state: AppState, key: str) -> None:
+def press(state: AppState, key: str) -> None:
     """A key, as the table of bindings writes it."""
     top = state.overlay
-    if top is not None and top.typing and _typed(session, state, top, key):
+    if top is not None and top.typing and _typed(state, top, key):
         return
     action = state.options.keys.action(key, _place(state, top))
     if action is None:
@@ -38,7 +37,7 @@ def press(session: Session, state: AppState, key: str) -> None:
     if action == "quit" and top is not None:  # what is on top is left before the program
         state.overlays.remove(top)
         return
-    perform(session, state, action)
+    perform(state, action)
 
 
 def _place(state: AppState, top: Overlay | None) -> str:
@@ -50,57 +49,57 @@ def _place(state: AppState, top: Overlay | None) -> str:
     return SAMPLES if state.on_samples else CONSOLE if state.on_console else "pane"
 
 
-def perform(session: Session, state: AppState, action: str, argument: str = "") -> None:
+def perform(state: AppState, action: str, argument: str = "") -> None:
     """An action, by the topmost overlay that knows it, else by the pane."""
     command = Command(action, argument)
     while (top := state.overlay) is not None:
-        following = _performed_by(session, state, top, command)
+        following = _performed_by(state, top, command)
         if following is None:
             return
         if following == command:  # not for this overlay
             break
         command = following  # the palette has closed: what was chosen in it
-    if state.on_samples and state.overlay is None and sample_actions.perform_in_list(session, state, command):
+    if state.on_samples and state.overlay is None and sample_actions.perform_in_list(state, command):
         return
     if (
         state.on_console
         and isinstance(state.overlay, FilterPrompt | None)
-        and console_actions.perform(session, state, command)
+        and console_actions.perform(state, command)
     ):
         return
-    actions.perform(session, state, command.action, command.argument)
+    actions.perform(state, command.action, command.argument)
 
 
-def _performed_by(session: Session, state: AppState, top: Overlay, command: Command) -> Command | None:
+def _performed_by(state: AppState, top: Overlay, command: Command) -> Command | None:
     """What is left to do after an overlay has had its turn."""
     if isinstance(top, ChartOverlay):
-        return chart_actions.perform(session, state, top, command)
+        return chart_actions.perform(state, top, command)
     if isinstance(top, ListOverlay):
-        return list_actions.perform(session, state, top, command)
+        return list_actions.perform(state, top, command)
     if isinstance(top, SampleOverlay):
-        return sample_actions.perform(session, state, top, command)
+        return sample_actions.perform(state, top, command)
     if command.action not in ("interrupt", "up", "down", "page-up", "page-down", "half-up", "half-down"):
         state.overlays.remove(top)  # clicks and moves go to the pane below the prompt
     return command
 
 
-def _typed(session: Session, state: AppState, top: Overlay, key: str) -> bool:
+def _typed(state: AppState, top: Overlay, key: str) -> bool:
     """Take a key as text; False when it is none."""
     if isinstance(top, ListOverlay):
-        return list_actions.typed(session, state, top, key)
+        return list_actions.typed(state, top, key)
     if isinstance(top, SampleOverlay):
-        return sample_actions.typed(session, state, top, key)
+        return sample_actions.typed(state, top, key)
     if isinstance(top, FilterPrompt):
-        return _typed_into_filter(session, state, top, key)
+        return _typed_into_filter(state, top, key)
     return False
 
 
-def _typed_into_filter(session: Session, state: AppState, prompt: FilterPrompt, key: str) -> bool:
+def _typed_into_filter(state: AppState, prompt: FilterPrompt, key: str) -> bool:
     if key in ("enter", "escape"):
         state.overlays.remove(prompt)
         state.query = state.query if key == "enter" else ""
         if state.on_console and state.query:  # the nearest one before the end, or before the line selected
-            console_actions.perform(session, state, Command("previous-finding"))
+            console_actions.perform(state, Command("previous-finding"))
         return True
     query = edited(state.query, key)
     if query is not None:
@@ -108,30 +107,30 @@ def _typed_into_filter(session: Session, state: AppState, prompt: FilterPrompt, 
     return query is not None
 
 
-def click(session: Session, state: AppState, page: Page, x: int, y: int) -> None:
+def click(state: AppState, page: Page, x: int, y: int) -> None:
     """A click on a page that was drawn."""
     spot = page.spot_at(x, y)
     if spot is None:
         return
     at = x - spot.x - spot.plot[0]
     if spot.plot[1] and 0 <= at < spot.plot[1]:  # on a curve: read all charts there
-        navigation.put_crosshair(session, state, (at + 0.5) / spot.plot[1])
-    perform(session, state, spot.action, spot.argument)
+        navigation.put_crosshair(state, (at + 0.5) / spot.plot[1])
+    perform(state, spot.action, spot.argument)
 
 
-def wheel(session: Session, state: AppState, page: Page, direction: int, x: int, y: int) -> None:
+def wheel(state: AppState, page: Page, direction: int, x: int, y: int) -> None:
     """The wheel, upwards when negative: zoom in a chart, elsewhere to the previous or next line."""
     chart = state.overlay
     if not isinstance(chart, ChartOverlay):
-        perform(session, state, "down" if direction > 0 else "up")
+        perform(state, "down" if direction > 0 else "up")
         return
     spot = page.spot_at(x, y)
     if spot is not None and spot.action == "cursor":
-        chart_actions.zoom_by_wheel(session, state, chart, direction, int(spot.argument))
+        chart_actions.zoom_by_wheel(state, chart, direction, int(spot.argument))
 
 
-def drag(session: Session, state: AppState, cells: int) -> None:
+def drag(state: AppState, cells: int) -> None:
     """The mouse was moved with its button held, so many cells to the right: pan a chart."""
     chart = state.overlay
     if isinstance(chart, ChartOverlay):
-        chart_actions.pan(session, state, chart, -cells / max(chart.drawn.columns - 1, 1))
+        chart_actions.pan(state, chart, -cells / max(chart.drawn.columns - 1, 1))

@@ -19,7 +19,6 @@ from rltui.screen.state import (
     RunList,
 )
 from rltui.screen.text_filter import edited
-from rltui.session.session import Session
 
 # What the screen does below any list.
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
@@ -28,7 +27,7 @@ _SORTING = ("sort", "sort-back", "sort-by", "reverse")
 _SORTED = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
 
 
-def perform(session: Session, state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
+def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
     """Do an action in a list; returns what is left to do: the command itself where the list passes it on."""
     action = command.action
     if action in _PASSED_ON:
@@ -41,10 +40,10 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
         _move(overlay, by)
     elif action == "item":
         overlay.at = int(command.argument)
-        following = _choose(session, state, overlay, overlay.drawn.items)
+        following = _choose(state, overlay, overlay.drawn.items)
     elif action == "open":  # typing may have changed the list since it was drawn
-        content: ListContent = list_content(session, state, overlay, *overlay.drawn.size)
-        following = _choose(session, state, overlay, content.items)
+        content: ListContent = list_content(state, overlay, *overlay.drawn.size)
+        following = _choose(state, overlay, content.items)
     elif action == "back":
         if overlay.query and overlay.searches:
             overlay.query = ""
@@ -60,7 +59,7 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
     elif overlay.searches and action in ("next-finding", "previous-finding"):
         _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
     elif isinstance(overlay.kind, RunList):
-        _perform_in_runs(session, state, overlay, command)
+        _perform_in_runs(state, overlay, command)
     elif (type(overlay.kind), action) in ((ExplainOverlay, "explain"), (ProblemTable, "problems")):
         state.overlays.pop()  # the key that opened it
     items = overlay.drawn.items
@@ -103,7 +102,6 @@ def _go_to_line(overlay: ListOverlay, at: int) -> None:
 
 
 def _choose(
-    session: Session,
     state: AppState,
     overlay: ListOverlay,
     items: list[tuple[int, str]] | tuple[tuple[int, str], ...],
@@ -117,7 +115,7 @@ def _choose(
     chosen = items[min(overlay.at, len(items) - 1)][1]
     name, _, argument = chosen.partition(" ")
     if isinstance(kind, ExplainOverlay | ProblemTable):
-        navigation.go_to_tag(session, state, chosen)
+        navigation.go_to_tag(state, chosen)
         return None
     state.overlays.pop()
     if isinstance(kind, RunList):
@@ -125,11 +123,11 @@ def _choose(
     elif isinstance(kind, RunChoice):
         _take_choice(state, kind, chosen)
     elif isinstance(kind, MetricPicker) and kind.instead:
-        navigation.go_to_chart(session, state, argument)
+        navigation.go_to_chart(state, argument)
     elif isinstance(kind, MetricPicker):
-        actions.perform(session, state, "together", argument)
+        actions.perform(state, "together", argument)
     elif name == "metric":
-        navigation.go_to_tag(session, state, argument)
+        navigation.go_to_tag(state, argument)
     else:
         return Command(argument) if name == "do" else Command(name, argument)
     return None
@@ -153,11 +151,11 @@ def _go_to_top(overlay: ListOverlay) -> None:
         overlay.kind.selected = ""
 
 
-def _perform_in_runs(session: Session, state: AppState, overlay: ListOverlay, command: Command) -> None:
+def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) -> None:
     """Marking, sorting, grouping, columns, filtering."""
     action, order = command.action, shown_runs.order_of(state)
     if action == "mark":
-        items = shown_runs.listing(session, state, overlay.query).items
+        items = shown_runs.listing(state, overlay.query).items
         if overlay.at < len(items):
             navigation.toggle(state.selection.marked_runs, items[overlay.at][1])
             overlay.at = min(overlay.at + 1, len(items) - 1)
@@ -177,7 +175,7 @@ def _perform_in_runs(session: Session, state: AppState, overlay: ListOverlay, co
         state.overlays.pop()
 
 
-def typed(session: Session, state: AppState, overlay: ListOverlay, key: str) -> bool:
+def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
     """Take a key as text of the query; False when it is none."""
     always = isinstance(overlay.kind, Palette | MetricPicker | RunChoice)  # there one does nothing but type
     in_runs = isinstance(overlay.kind, RunList)
@@ -191,7 +189,7 @@ def typed(session: Session, state: AppState, overlay: ListOverlay, key: str) -> 
             overlay.typing, overlay.query = False, ""
         return True
     if key == "tab" and in_runs:
-        offered = shown_runs.completions(session, state, overlay.query)
+        offered = shown_runs.completions(state, overlay.query)
         overlay.query = shown_runs.completed(overlay.query, offered)
     elif (query := edited(overlay.query, key)) is not None:
         overlay.query = query

@@ -17,7 +17,6 @@ from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.state import CONSOLE, SAMPLES, AppState, ChartOverlay
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.session.time_travel import RunAtStep, span_of
 
 TIME_SHARE = 0.05  # of the run that one step back in time goes
@@ -31,7 +30,7 @@ def distance(action: str, rows: int) -> int:
     return {"up": -1, "down": 1, **pages, "home": -FAR, "end": FAR}.get(action, 0)
 
 
-def go(session: Session, state: AppState, pane: str, tag: str = "") -> None:
+def go(state: AppState, pane: str, tag: str = "") -> None:
     """Show a pane, and a metric in it."""
     selection = state.selection
     state.overlays.clear()
@@ -39,33 +38,33 @@ def go(session: Session, state: AppState, pane: str, tag: str = "") -> None:
     if tag:
         state.filters.query = ""
         selection.row = tag
-        row = next((row for row in shown_pane.rows(session, state) if tag in row.tags), None)
+        row = next((row for row in shown_pane.rows(state) if tag in row.tags), None)
         if row is not None:
             selection.row = row.tag
     state.saved.pane = pane
 
 
-def go_to_tag(session: Session, state: AppState, tag: str) -> None:
+def go_to_tag(state: AppState, tag: str) -> None:
     """Show a metric in its pane."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is not None and tag in view.run.series:
-        go(session, state, view.names.name(tag).pane, tag)
+        go(state, view.names.name(tag).pane, tag)
 
 
-def go_to_chart(session: Session, state: AppState, tag: str) -> None:
+def go_to_chart(state: AppState, tag: str) -> None:
     """The large chart of a metric, over its pane."""
-    go_to_tag(session, state, tag)
-    row = shown_pane.selected(session, state)
+    go_to_tag(state, tag)
+    row = shown_pane.selected(state)
     if row is not None and tag in row.tags:
-        open_chart(session, state, row)
+        open_chart(state, row)
 
 
-def open_chart(session: Session, state: AppState, row: Row) -> None:
+def open_chart(state: AppState, row: Row) -> None:
     """Open the large chart of a row, its cursor at the crosshair where the axis knows that step.
 
     Earlier trainings of the run are drawn behind the newest one.
     """
-    view, step = shown.run(session, state), state.time.crosshair
+    view, step = shown.run(state), state.time.crosshair
     axis = x_axis(view, state.saved.axis) if view is not None else None
     known = step is not None and axis is not None and axis.axis not in TIMES[1:] and not row.own_axis
     cursor = axis.place(step) if known and axis is not None and step is not None else None
@@ -73,9 +72,9 @@ def open_chart(session: Session, state: AppState, row: Row) -> None:
     state.overlays.append(ChartOverlay(row, cursor=cursor, superseded=earlier))
 
 
-def move_crosshair(session: Session, state: AppState, direction: int) -> None:
+def move_crosshair(state: AppState, direction: int) -> None:
     """Move the crosshair of all charts by a hundredth of what is shown; the first time it comes to an end."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return
     window = window_for(view, live=False, share=state.time.share, at_step=state.time.at_step)
@@ -85,9 +84,9 @@ def move_crosshair(session: Session, state: AppState, direction: int) -> None:
     state.time.crosshair = min(max(to, low), high)
 
 
-def put_crosshair(session: Session, state: AppState, share: float) -> None:
+def put_crosshair(state: AppState, share: float) -> None:
     """Put the crosshair at a share, 0 to 1, of the steps that are drawn."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return
     live = view.liveness(state.now).state == "live"
@@ -96,44 +95,44 @@ def put_crosshair(session: Session, state: AppState, share: float) -> None:
     state.time.crosshair = min(round(low + (high - low) * share), round(window.high))
 
 
-def go_to_finding(session: Session, state: AppState, name: str) -> None:
+def go_to_finding(state: AppState, name: str) -> None:
     """Show the metric of a finding, by its id, else its pane."""
-    view = shown.run(session, state)
-    finding = next((one for one in shown.findings(session, state) if one.id == name), None)
+    view = shown.run(state)
+    finding = next((one for one in shown.findings(state) if one.id == name), None)
     if view is None or finding is None:
         return
     if finding.console is not None:
-        go_to_line(session, state, view, finding.console)
+        go_to_line(state, view, finding.console)
     elif tag := next((tag for tag in finding.metrics if tag in view.run.series), ""):
-        go_to_tag(session, state, tag)
+        go_to_tag(state, tag)
     else:
-        go(session, state, finding.pane)
+        go(state, finding.pane)
 
 
-def go_to_line(session: Session, state: AppState, view: RunView, found: ConsoleEvidence) -> None:
+def go_to_line(state: AppState, view: RunView, found: ConsoleEvidence) -> None:
     """The line of a console that tells of a failure."""
-    go_to_console(session, state)
+    go_to_console(state)
     report = next((one for one in view.consoles if one.path == found.path), None)
     if report is not None:
         state.console.run = view.name
         open_console(state, report, found.offset)
 
 
-def open_evidence(session: Session, state: AppState) -> None:
+def open_evidence(state: AppState) -> None:
     """The chart of the selected evidence of a finding, with the crosshair where it began; else its pane."""
-    view, finding = shown.run(session, state), shown.selected_finding(session, state)
-    rows = shown_pane.rows(session, state)
+    view, finding = shown.run(state), shown.selected_finding(state)
+    rows = shown_pane.rows(state)
     if view is None or finding is None:
         return
     if finding.console is not None:
-        go_to_line(session, state, view, finding.console)
+        go_to_line(state, view, finding.console)
         return
     if not rows:
-        go(session, state, finding.pane)
+        go(state, finding.pane)
         return
     at = state.selection.evidence % len(rows)
     state.time.crosshair = evidence_steps(finding, rows)[at]
-    open_chart(session, state, rows[at])
+    open_chart(state, rows[at])
 
 
 def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
@@ -142,21 +141,21 @@ def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
     return [known.get(row.tag, finding.since_step) for row in rows]
 
 
-def turn_evidence(session: Session, state: AppState, by: int) -> None:
+def turn_evidence(state: AppState, by: int) -> None:
     """To the next or previous evidence, behind the last one to that of the next finding."""
-    selection, count = state.selection, len(shown.listed_findings(session, state))
+    selection, count = state.selection, len(shown.listed_findings(state))
     to = selection.evidence + by
-    if 0 <= to < len(shown_pane.rows(session, state)):
+    if 0 <= to < len(shown_pane.rows(state)):
         selection.evidence = to
         return
-    selection.row = str((finding_selected(session, state) + by) % max(count, 1))
-    selection.evidence = 0 if by > 0 else max(len(shown_pane.rows(session, state)) - 1, 0)
+    selection.row = str((finding_selected(state) + by) % max(count, 1))
+    selection.evidence = 0 if by > 0 else max(len(shown_pane.rows(state)) - 1, 0)
 
 
-def unfold(session: Session, state: AppState) -> None:
+def unfold(state: AppState) -> None:
     """Show or fold what the selected finding explains."""
-    finding = shown.selected_finding(session, state)
-    if finding is None or not explained(shown.findings(session, state), finding):
+    finding = shown.selected_finding(state)
+    if finding is None or not explained(shown.findings(state), finding):
         state.notify("it explains no other finding")
     elif finding.id in state.selection.unfolded:
         state.selection.unfolded.remove(finding.id)
@@ -164,55 +163,55 @@ def unfold(session: Session, state: AppState) -> None:
         state.selection.unfolded.add(finding.id)
 
 
-def turn_to_samples(session: Session, state: AppState) -> None:
+def turn_to_samples(state: AppState) -> None:
     """From the charts to the samples, where findings are shown to those of the selected one; and back."""
     if state.on_samples:
-        back_from_samples(session, state)
+        back_from_samples(state)
         return
     step = state.time.crosshair
     if on_findings(state):
-        finding = shown.selected_finding(session, state)
+        finding = shown.selected_finding(state)
         step = finding.since_step if finding is not None else None
-    go_to_samples(session, state, step)
+    go_to_samples(state, step)
 
 
-def go_to_samples(session: Session, state: AppState, step: int | None) -> None:
+def go_to_samples(state: AppState, step: int | None) -> None:
     """Show the samples of a step, else of the nearest that has some, which is said; the newest for None."""
     state.samples.origin = (state.selection.pane, list(state.overlays))
-    go(session, state, SAMPLES)
+    go(state, SAMPLES)
     state.samples.step = step
 
 
-def back_from_samples(session: Session, state: AppState) -> None:
+def back_from_samples(state: AppState) -> None:
     """Back to the pane and the chart from which samples were opened."""
     pane, overlays = state.samples.origin or ("overview", [])
     state.samples.origin = None
-    go(session, state, pane)
+    go(state, pane)
     state.overlays.extend(overlays)
 
 
-def turn_to_console(session: Session, state: AppState) -> None:
+def turn_to_console(state: AppState) -> None:
     """To the console: to the time of the crosshair, from findings to the line or time of the selected one."""
-    view, step = shown.run(session, state), state.time.crosshair
+    view, step = shown.run(state), state.time.crosshair
     if on_findings(state):
-        finding = shown.selected_finding(session, state)
+        finding = shown.selected_finding(state)
         if finding is not None and finding.console is not None and view is not None:
-            go_to_line(session, state, view, finding.console)
+            go_to_line(state, view, finding.console)
             return
         step = finding.since_step if finding is not None else None
-    go_to_console(session, state, None if step is None else moment_at(session, state, step))
+    go_to_console(state, None if step is None else moment_at(state, step))
 
 
-def go_to_console(session: Session, state: AppState, moment: Moment | None = None) -> None:
+def go_to_console(state: AppState, moment: Moment | None = None) -> None:
     """Show the console, and in it the lines of a moment."""
-    go(session, state, CONSOLE)
+    go(state, CONSOLE)
     if moment is not None:
         state.console.level, state.console.moment = "", moment
 
 
-def moment_at(session: Session, state: AppState, step: int, wall_time: float | None = None) -> Moment | None:
+def moment_at(state: AppState, step: int, wall_time: float | None = None) -> Moment | None:
     """When the run was at a step."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return None
     if wall_time is None:
@@ -229,20 +228,20 @@ def choose_run(state: AppState, name: str) -> None:
     state.ranges.forget()
 
 
-def turn_run(session: Session, state: AppState, by: int) -> None:
+def turn_run(state: AppState, by: int) -> None:
     """Show the next or previous run."""
-    ordered, view = session.ordered(), shown.run(session, state)
+    ordered, view = state.session.ordered(), shown.run(state)
     if view is not None and len(ordered) > 1:
         at = ordered.index(view) if view in ordered else -1
         choose_run(state, ordered[(at + by) % len(ordered)].name)
 
 
-def turn_pane(session: Session, state: AppState, by: int) -> None:
+def turn_pane(state: AppState, by: int) -> None:
     """Show the next or previous pane."""
-    tabs, pane = [tab.id for tab in shown.tabs(session, state)], state.selection.pane
+    tabs, pane = [tab.id for tab in shown.tabs(state)], state.selection.pane
     if tabs:
         at = tabs.index(pane) if pane in tabs else 0
-        go(session, state, tabs[(at + by) % len(tabs)])
+        go(state, tabs[(at + by) % len(tabs)])
 
 
 # ---- the selected row
@@ -258,35 +257,35 @@ def on_findings(state: AppState) -> bool:
     return state.selection.pane == "findings" and not state.filters.query
 
 
-def finding_selected(session: Session, state: AppState) -> int:
+def finding_selected(state: AppState) -> int:
     """The index of the selected finding."""
-    return shown.selected_index(state, len(shown.listed_findings(session, state)))
+    return shown.selected_index(state, len(shown.listed_findings(state)))
 
 
-def move(session: Session, state: AppState, by: int) -> None:
+def move(state: AppState, by: int) -> None:
     """Up or down by rows, on cards by lines of cards."""
     if on_findings(state):
-        state.selection.row = str(max(finding_selected(session, state) + by, 0))
+        state.selection.row = str(max(finding_selected(state) + by, 0))
         state.selection.evidence = 0
     elif on_cards(state):
-        move_selection(session, state, by * state.drawn_pane.card_columns, stop=True)
+        move_selection(state, by * state.drawn_pane.card_columns, stop=True)
     else:
-        move_selection(session, state, by)
+        move_selection(state, by)
 
 
-def move_sideways(session: Session, state: AppState, by: int) -> None:
+def move_sideways(state: AppState, by: int) -> None:
     """To another card; open or close a branch of rows; else to another pane."""
-    if turn_branch(session, state, is_open=by > 0):
+    if turn_branch(state, is_open=by > 0):
         return
     if on_cards(state) and state.drawn_pane.card_columns > 1:
-        move_selection(session, state, by, stop=True)
+        move_selection(state, by, stop=True)
     else:
-        turn_pane(session, state, by)
+        turn_pane(state, by)
 
 
-def turn_branch(session: Session, state: AppState, *, is_open: bool) -> bool:
+def turn_branch(state: AppState, *, is_open: bool) -> bool:
     """Open or close the selected row, or close the one that it is a part of; whether there was one."""
-    row = shown_pane.selected(session, state)
+    row = shown_pane.selected(state)
     if row is None or state.overlays:
         return False
     if row.inside and row.is_open is not None and row.is_open != is_open:
@@ -300,35 +299,35 @@ def turn_branch(session: Session, state: AppState, *, is_open: bool) -> bool:
     return True
 
 
-def move_half_page(session: Session, state: AppState, direction: int) -> None:
+def move_half_page(state: AppState, direction: int) -> None:
     """Up or down by half of what is in sight."""
     if on_findings(state):
-        move(session, state, direction)
+        move(state, direction)
     elif on_cards(state):
-        move_selection(session, state, direction * state.drawn_pane.card_columns, stop=True)
+        move_selection(state, direction * state.drawn_pane.card_columns, stop=True)
     else:
-        move_selection(session, state, direction * max(state.drawn_pane.rows // 2, 1))
+        move_selection(state, direction * max(state.drawn_pane.rows // 2, 1))
 
 
-def move_to_edge(session: Session, state: AppState, *, last: bool) -> None:
+def move_to_edge(state: AppState, *, last: bool) -> None:
     """To the first or the last row."""
     if on_findings(state):
         state.selection.row = str(FAR) if last else "0"
         state.selection.evidence = 0
     else:
-        move_selection(session, state, FAR if last else -FAR)
+        move_selection(state, FAR if last else -FAR)
 
 
-def move_selection(session: Session, state: AppState, by: int, *, stop: bool = False) -> None:
+def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:
     """Move the selection by some rows; with `stop` not at all when that would leave the list."""
     if on_findings(state):
-        turn_evidence(session, state, by)
+        turn_evidence(state, by)
         return
     if state.selection.pane == HPARAMS:
-        pane = hparams(session, state)
+        pane = hparams(state)
         keys = [row.key for row in pane.hparams] if pane is not None else []
     else:
-        keys = [row.tag for row in shown_pane.rows(session, state)]
+        keys = [row.tag for row in shown_pane.rows(state)]
         if on_cards(state) and state.drawn_pane.cards:
             keys = keys[: state.drawn_pane.cards]
     if not keys:
@@ -342,9 +341,9 @@ def move_selection(session: Session, state: AppState, by: int, *, stop: bool = F
 # ---- the step shown
 
 
-def pause(session: Session, state: AppState) -> None:
+def pause(state: AppState) -> None:
     """Freeze what is shown; from any earlier step it is now again."""
-    view, time = shown.run(session, state), state.time
+    view, time = shown.run(state), state.time
     if time.at_step is not None:
         time.resume()
         state.notify("live again")
@@ -352,9 +351,9 @@ def pause(session: Session, state: AppState) -> None:
         time.at_step, time.frozen_now = view.run.last_step, state.now
 
 
-def travel(session: Session, state: AppState, direction: int) -> None:
+def travel(state: AppState, direction: int) -> None:
     """Move the step shown by a twentieth of the run; where one left the present, it is now again."""
-    view, time = shown.run(session, state), state.time
+    view, time = shown.run(state), state.time
     if view is None:
         return
     first, last = span_of(view.run)

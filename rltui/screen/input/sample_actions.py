@@ -13,7 +13,6 @@ from rltui.screen.input.bindings import Command
 from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
 from rltui.screen.state import AppState, SampleOverlay
 from rltui.screen.text_filter import edited
-from rltui.session.session import Session
 
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette", "help")
 _NOTABLE = {
@@ -35,24 +34,24 @@ _MISSING = {
 # ---- in the list
 
 
-def perform_in_list(session: Session, state: AppState, command: Command) -> bool:
+def perform_in_list(state: AppState, command: Command) -> bool:
     """Do an action in the list of samples; False where it is not one of the list."""
     action = command.action
     if action == "select" and state.selection.row == command.argument:
         action = "open"
     does = _IN_LIST.get(action)
     if by := navigation.distance(action, state.drawn_pane.rows):
-        _move(session, state, by)
+        _move(state, by)
     elif does is not None:
-        does(session, state, command.argument)
+        does(state, command.argument)
     elif action in _NOTABLE:
-        _go_to_notable(session, state, _NOTABLE[action])
+        _go_to_notable(state, _NOTABLE[action])
     else:
         return False
     return True
 
 
-def _select(session: Session, state: AppState, head: SampleHead | None) -> None:
+def _select(state: AppState, head: SampleHead | None) -> None:
     """Select a sample in the list, and show it where one is being read."""
     if head is None:
         return
@@ -62,36 +61,36 @@ def _select(session: Session, state: AppState, head: SampleHead | None) -> None:
         top.head, top.other, top.top = head, None, 0
 
 
-def _move(session: Session, state: AppState, by: int) -> None:
-    pane = samples(session, state)
+def _move(state: AppState, by: int) -> None:
+    pane = samples(state)
     if pane.rows:
         to = min(max(selected_index(state, pane) + by, 0), len(pane.rows) - 1)
-        _select(session, state, pane.rows[to])
+        _select(state, pane.rows[to])
 
 
-def _open(session: Session, state: AppState) -> None:
-    head = selected_sample(session, state)
+def _open(state: AppState) -> None:
+    head = selected_sample(state)
     if head is not None:
         state.overlays.append(SampleOverlay(head))
 
 
-def _sort(session: Session, state: AppState) -> None:
+def _sort(state: AppState) -> None:
     orders = (None, *SORT_KEYS[:3])  # one step is shown: its number is no order
     chosen = state.samples
     chosen.sort = orders[(orders.index(chosen.sort) + 1) % len(orders)]
     state.notify(f"sorted by {chosen.sort}" if chosen.sort else "in the order of the file")
 
 
-def _reverse(session: Session, state: AppState) -> None:
+def _reverse(state: AppState) -> None:
     state.samples.reverse = not state.samples.reverse
     state.notify(
         "the largest first" if state.samples.reverse and state.samples.sort else "the other way round"
     )
 
 
-def _turn_step(session: Session, state: AppState, by: int) -> None:
+def _turn_step(state: AppState, by: int) -> None:
     """To the next or previous step that has samples; behind the newest one the newest is followed again."""
-    pane = samples(session, state)
+    pane = samples(state)
     to = pane.beside(by)
     if to is None:
         if by > 0:
@@ -101,19 +100,19 @@ def _turn_step(session: Session, state: AppState, by: int) -> None:
     state.samples.step = to
 
 
-def _go_to_notable(session: Session, state: AppState, word: str) -> None:
-    pane = samples(session, state)
+def _go_to_notable(state: AppState, word: str) -> None:
+    pane = samples(state)
     head = notable(pane.rows).get(word)
     if head is None:
         state.notify(_MISSING[word])
         return
-    _select(session, state, head)
+    _select(state, head)
     state.notify(f"the {word} of {len(pane.rows):,} samples" if word != "truncated" else "an answer cut off")
 
 
-def _go_to_widest_group(session: Session, state: AppState) -> None:
+def _go_to_widest_group(state: AppState) -> None:
     """To the best sample of the group whose rewards differ most; pressed again, to the group after it."""
-    groups = widest_groups(samples(session, state).rows)
+    groups = widest_groups(samples(state).rows)
     if not groups:
         state.notify("no group of this step has two rewards")
         return
@@ -121,7 +120,7 @@ def _go_to_widest_group(session: Session, state: AppState) -> None:
     at = next((index for index, head in enumerate(best) if head.key == state.selection.row), -1)
     index = (at + 1) % len(groups)
     rewards = [head.reward for head in groups[index] if head.reward is not None]
-    _select(session, state, best[index])
+    _select(state, best[index])
     state.notify(
         f"a group of {len(groups[index])} with rewards from {min(rewards):.4g} to {max(rewards):.4g}"
     )
@@ -131,9 +130,9 @@ def _reward(head: SampleHead) -> float:
     return head.reward if head.reward is not None and head.reward == head.reward else float("-inf")
 
 
-def _copy(session: Session, state: AppState, head: SampleHead | None) -> None:
+def _copy(state: AppState, head: SampleHead | None) -> None:
     """Copy a sample as Markdown."""
-    run = shown.run(session, state)
+    run = shown.run(state)
     sample = state.samples.files.sample(run.name, head) if run is not None and head is not None else None
     if sample is None or isinstance(sample, str):
         state.notify(sample or "the sample is still being read: press again")
@@ -142,31 +141,31 @@ def _copy(session: Session, state: AppState, head: SampleHead | None) -> None:
     state.notify("copied the sample as Markdown")
 
 
-def _compare_from_list(session: Session, state: AppState, action: str) -> None:
-    _open(session, state)
+def _compare_from_list(state: AppState, action: str) -> None:
+    _open(state)
     top = state.overlay
     if isinstance(top, SampleOverlay):
-        perform(session, state, top, Command(action))
+        perform(state, top, Command(action))
 
 
-_IN_LIST: dict[str, Callable[[Session, AppState, str], None]] = {
-    "open": lambda session, state, _: _open(session, state),
-    "select": lambda session, state, key: setattr(state.selection, "row", key),
-    "sample-sort": lambda session, state, _: _sort(session, state),
-    "sample-reverse": lambda session, state, _: _reverse(session, state),
-    "sample-step-back": lambda session, state, _: _turn_step(session, state, -1),
-    "sample-step-on": lambda session, state, _: _turn_step(session, state, 1),
-    "sample-groups": lambda session, state, _: _go_to_widest_group(session, state),
-    "sample-compare": lambda session, state, _: _compare_from_list(session, state, "sample-compare"),
-    "copy": lambda session, state, _: _copy(session, state, selected_sample(session, state)),
-    "explain": lambda session, state, _: state.notify("a sample has no explanation; Enter reads it"),
+_IN_LIST: dict[str, Callable[[AppState, str], None]] = {
+    "open": lambda state, _: _open(state),
+    "select": lambda state, key: setattr(state.selection, "row", key),
+    "sample-sort": lambda state, _: _sort(state),
+    "sample-reverse": lambda state, _: _reverse(state),
+    "sample-step-back": lambda state, _: _turn_step(state, -1),
+    "sample-step-on": lambda state, _: _turn_step(state, 1),
+    "sample-groups": lambda state, _: _go_to_widest_group(state),
+    "sample-compare": lambda state, _: _compare_from_list(state, "sample-compare"),
+    "copy": lambda state, _: _copy(state, selected_sample(state)),
+    "explain": lambda state, _: state.notify("a sample has no explanation; Enter reads it"),
 }
 
 
 # ---- over one sample
 
 
-def perform(session: Session, state: AppState, overlay: SampleOverlay, command: Command) -> Command | None:
+def perform(state: AppState, overlay: SampleOverlay, command: Command) -> Command | None:
     """Do an action over a sample; returns the command where it is not one."""
     action = command.action
     if action.startswith("pane:"):
@@ -179,13 +178,13 @@ def perform(session: Session, state: AppState, overlay: SampleOverlay, command: 
         return None
     does = _OVER_SAMPLE.get(action)
     if does is not None:
-        does(session, state, overlay)
+        does(state, overlay)
     elif action in _NOTABLE:
-        _go_to_notable(session, state, _NOTABLE[action])
+        _go_to_notable(state, _NOTABLE[action])
     return None
 
 
-def _back(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+def _back(state: AppState, overlay: SampleOverlay) -> None:
     """Out of the search, out of the comparison, out of the sample."""
     if overlay.query:
         overlay.query = ""
@@ -195,10 +194,10 @@ def _back(session: Session, state: AppState, overlay: SampleOverlay) -> None:
         state.overlays.remove(overlay)
 
 
-def _compare(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+def _compare(state: AppState, overlay: SampleOverlay) -> None:
     """The difference to the next answer of the group; after the last one the sample itself again."""
     head = overlay.head
-    group = [one for one in _same_prompt(session, state, head, head.step) if one.key != head.key]
+    group = [one for one in _same_prompt(state, head, head.step) if one.key != head.key]
     if not group:
         state.notify("no other answer to this prompt at this step")
         return
@@ -208,25 +207,23 @@ def _compare(session: Session, state: AppState, overlay: SampleOverlay) -> None:
     overlay.comparison, overlay.top = "difference", 0
 
 
-def _turn_prompt(session: Session, state: AppState, overlay: SampleOverlay, by: int) -> None:
+def _turn_prompt(state: AppState, overlay: SampleOverlay, by: int) -> None:
     """The same prompt at the step before or after, side by side with this answer."""
-    found = run_samples(session, state)
+    found = run_samples(state)
     beside = overlay.other if overlay.comparison == "beside" else None
     start = beside.step if beside is not None else overlay.head.step
     steps = [step for step in found.by_step if (step - start) * by > 0 and step != overlay.head.step]
     for step in sorted(steps, reverse=by < 0):
-        same = _same_prompt(session, state, overlay.head, step, named=False)
+        same = _same_prompt(state, overlay.head, step, named=False)
         if same:
             overlay.other, overlay.comparison, overlay.top = same[0], "beside", 0
             return
     state.notify(f"no {'later' if by > 0 else 'earlier'} step has this prompt")
 
 
-def _same_prompt(
-    session: Session, state: AppState, head: SampleHead, step: int, *, named: bool = True
-) -> list[SampleHead]:
+def _same_prompt(state: AppState, head: SampleHead, step: int, *, named: bool = True) -> list[SampleHead]:
     """The samples of a step that answer the same prompt; by their group where `named` and it has a name."""
-    heads = run_samples(session, state).by_step.get(step, ())
+    heads = run_samples(state).by_step.get(step, ())
     if named and head.group is not None:
         return [one for one in heads if one.group == head.group and one.split == head.split]
     if head.prompt == hash(""):  # written without prompts: only a group that keeps its name tells
@@ -234,15 +231,15 @@ def _same_prompt(
     return [one for one in heads if one.prompt == head.prompt]
 
 
-def _fold(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+def _fold(state: AppState, overlay: SampleOverlay) -> None:
     overlay.unfolded = not overlay.unfolded
 
 
-def _search(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+def _search(state: AppState, overlay: SampleOverlay) -> None:
     overlay.query, overlay.typing = "", True
 
 
-def _next_match(session: Session, state: AppState, overlay: SampleOverlay, by: int) -> None:
+def _next_match(state: AppState, overlay: SampleOverlay, by: int) -> None:
     found = overlay.drawn.found
     if not found:
         state.notify("nothing is searched for: / searches" if not overlay.query else "not in this sample")
@@ -251,7 +248,7 @@ def _next_match(session: Session, state: AppState, overlay: SampleOverlay, by: i
     overlay.top = (later[0] if by > 0 else later[-1]) if later else (found[0] if by > 0 else found[-1])
 
 
-def typed(session: Session, state: AppState, overlay: SampleOverlay, key: str) -> bool:
+def typed(state: AppState, overlay: SampleOverlay, key: str) -> bool:
     """Take a key as text of the search; False when it is none."""
     if key in ("enter", "escape"):
         overlay.typing = False
@@ -266,20 +263,20 @@ def typed(session: Session, state: AppState, overlay: SampleOverlay, key: str) -
     return query is not None
 
 
-_OVER_SAMPLE: dict[str, Callable[[Session, AppState, SampleOverlay], None]] = {
+_OVER_SAMPLE: dict[str, Callable[[AppState, SampleOverlay], None]] = {
     "back": _back,
     "open": _back,
-    "left": lambda session, state, _: _move(session, state, -1),
-    "right": lambda session, state, _: _move(session, state, 1),
-    "next-pane": lambda session, state, _: _move(session, state, 1),
-    "previous-pane": lambda session, state, _: _move(session, state, -1),
+    "left": lambda state, _: _move(state, -1),
+    "right": lambda state, _: _move(state, 1),
+    "next-pane": lambda state, _: _move(state, 1),
+    "previous-pane": lambda state, _: _move(state, -1),
     "filter": _search,
-    "next-finding": lambda session, state, overlay: _next_match(session, state, overlay, 1),
-    "sample-match-back": lambda session, state, overlay: _next_match(session, state, overlay, -1),
+    "next-finding": lambda state, overlay: _next_match(state, overlay, 1),
+    "sample-match-back": lambda state, overlay: _next_match(state, overlay, -1),
     "sample-fold": _fold,
     "sample-compare": _compare,
-    "sample-step-back": lambda session, state, overlay: _turn_prompt(session, state, overlay, -1),
-    "sample-step-on": lambda session, state, overlay: _turn_prompt(session, state, overlay, 1),
-    "sample-groups": lambda session, state, _: _go_to_widest_group(session, state),
-    "copy": lambda session, state, overlay: _copy(session, state, overlay.head),
+    "sample-step-back": lambda state, overlay: _turn_prompt(state, overlay, -1),
+    "sample-step-on": lambda state, overlay: _turn_prompt(state, overlay, 1),
+    "sample-groups": lambda state, _: _go_to_widest_group(state),
+    "copy": lambda state, overlay: _copy(state, overlay.head),
 }

@@ -24,7 +24,6 @@ from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
-from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
 MOST_FAILURES = 2  # told above the lines; the findings pane tells them all
@@ -34,15 +33,15 @@ TALL = 14  # rows from which there is room for what to do about a failure
 # ---- which console, and what is known of it
 
 
-def reports(session: Session, state: AppState) -> tuple[ConsoleReport, ...]:
+def reports(state: AppState) -> tuple[ConsoleReport, ...]:
     """The consoles of the run shown, by name: their order holds while they are written."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     return () if view is None else tuple(sorted(view.consoles, key=lambda one: one.path))
 
 
-def choose_console(session: Session, state: AppState) -> None:
+def choose_console(state: AppState) -> None:
     """Until the user chooses one: the console that tells of the worst failure, else that written last."""
-    view, chosen = shown.run(session, state), state.console
+    view, chosen = shown.run(state), state.console
     if view is None or not view.consoles:
         return
     if chosen.run == view.name and any(one.place == chosen.place for one in view.consoles):
@@ -62,10 +61,10 @@ def open_console(state: AppState, report: ConsoleReport, at: int | None = None) 
     chosen.place, chosen.at = report.place, at
 
 
-def request_of(session: Session, state: AppState) -> ConsoleRequest | None:
+def request_of(state: AppState) -> ConsoleRequest | None:
     """What is to be read for the screen; None while no console is known."""
     chosen = state.console
-    report = next((one for one in reports(session, state) if one.place == chosen.place), None)
+    report = next((one for one in reports(state) if one.place == chosen.place), None)
     if report is None:
         return None
     return ConsoleRequest(report.place, report.path, chosen.at, chosen.query, chosen.level, chosen.moment)
@@ -84,9 +83,9 @@ def go_to_moment(state: AppState) -> None:
     chosen.moment = None
 
 
-def console_window(session: Session, state: AppState) -> ConsoleWindow | None:
+def console_window(state: AppState) -> ConsoleWindow | None:
     """What has been read of the console shown."""
-    request, window = request_of(session, state), state.console.files.window
+    request, window = request_of(state), state.console.files.window
     return window if request is not None and window is not None and window.path == request.path else None
 
 
@@ -100,24 +99,24 @@ def selected_index(lines: tuple[ConsoleLine, ...], state: AppState) -> int:
     return len(lines) - 1 if state.console.at is None else index_at(lines, state.console.at)
 
 
-def lines_found(session: Session, state: AppState) -> int:
+def lines_found(state: AppState) -> int:
     """How many lines hold what is searched for, as far as it has been searched."""
-    window = console_window(session, state)
+    window = console_window(state)
     return 0 if window is None or window.found is None else len(window.found.lines)
 
 
 # ---- the page
 
 
-def console_page(session: Session, state: AppState, width: int, height: int) -> Page:
+def console_page(state: AppState, width: int, height: int) -> Page:
     """What failed, which console and how much of it, its lines."""
-    view, window = shown.run(session, state), console_window(session, state)
+    view, window = shown.run(state), console_window(state)
     failures = console_findings_of(view) if view is not None else []
     top = _failures(failures, width, height)
     if window is None:
         words = "Looking for consoles." if view is None or not view.consoles else "reading"
         return Page([*top, line((f" {words}", "dim"))][:height])
-    top.append(_title(session, state, window, width))
+    top.append(_title(state, window, width))
     if window.error:
         return Page([*top, line((f" {window.error}", "warn"))][:height])
     lines = lines_shown(window, state)
@@ -142,9 +141,9 @@ def _failures(failures: list[Finding], width: int, height: int) -> list[Line]:
     return lines[: height // 2]
 
 
-def _title(session: Session, state: AppState, window: ConsoleWindow, width: int) -> Line:
+def _title(state: AppState, window: ConsoleWindow, width: int) -> Line:
     """The console's name, how large it is, what has been counted in it, where in it the screen is."""
-    paths = [report.path for report in reports(session, state)]
+    paths = [report.path for report in reports(state)]
     levels = window.levels
     words = _counted(levels.lines) or ("no errors or warnings" if levels.over or not levels.begin else "")
     if levels.full:
@@ -237,9 +236,9 @@ def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
     return lines + [crop(line((f"   {text}", "dim")), width) for text in each.folded]
 
 
-def shown_ends(session: Session, state: AppState) -> list[ConsoleEnd]:
+def shown_ends(state: AppState) -> list[ConsoleEnd]:
     """The lines before the selected one, of the console shown."""
-    window = console_window(session, state)
+    window = console_window(state)
     if window is None or not window.lines:
         return []
     lines = lines_shown(window, state)

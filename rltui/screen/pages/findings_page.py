@@ -12,15 +12,14 @@ from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.shown_pane import evidence_rows
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 
 
-def findings_page(session: Session, state: AppState, width: int, height: int) -> Page:
+def findings_page(state: AppState, width: int, height: int) -> Page:
     """What stalls, firing findings with their evidence, resolved ones, then problems of the data."""
-    listed = shown.listed_findings(session, state)
-    past = shown.past_findings(session, state)
+    listed = shown.listed_findings(state)
+    past = shown.past_findings(state)
     at = shown.selected_index(state, len(listed))
-    blocks = [_Block(session, state, one, width, selected=index == at) for index, one in enumerate(listed)]
+    blocks = [_Block(state, one, width, selected=index == at) for index, one in enumerate(listed)]
     lead: list[list[Line]] = []
     if past is not None and not past.whole:
         lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
@@ -44,7 +43,7 @@ def findings_page(session: Session, state: AppState, width: int, height: int) ->
             Spot(0, start + block.first + evidence, width, 1, "select-evidence", f"{index} {evidence}")
             for evidence in range(block.evidence)
         ]
-    problems = _problems(session, state, width)
+    problems = _problems(state, width)
     if problems:
         lines += [*([BLANK] if lines else []), *problems]
     top = scrolled(state.drawn_pane.top, first, min(last, first + height - 1), len(lines), height)
@@ -56,11 +55,9 @@ def findings_page(session: Session, state: AppState, width: int, height: int) ->
 class _Block:
     """One finding in a few lines; `first` of its `evidence` lines of evidence."""
 
-    def __init__(
-        self, session: Session, state: AppState, finding: Finding, width: int, *, selected: bool
-    ) -> None:
-        view = shown.run(session, state)
-        every = shown.findings(session, state)
+    def __init__(self, state: AppState, finding: Finding, width: int, *, selected: bool) -> None:
+        view = shown.run(state)
+        every = shown.findings(state)
         resolved = finding.state == "resolved"
         self.nested = finding.explained_by in {one.id for one in every}
         handled = ""  # acknowledged or snoozed
@@ -68,7 +65,7 @@ class _Block:
             handled = state.acknowledgements.status(view.name, finding, state.options.clock())
         self.brief = resolved
         told = handled or resolved or self.nested or view is None
-        rows = [] if told else evidence_rows(session, state, finding)
+        rows = [] if told else evidence_rows(state, finding)
         block = finding_block(
             finding, width, view=None if told else view, rows=rows, nested=self.nested, handled=handled,
             window=None if told or view is None else _window(state, view), glyphs=state.options.glyphs,
@@ -107,13 +104,13 @@ def _hints(state: AppState, width: int) -> list[Line]:
     return [line(*spans)]
 
 
-def _problems(session: Session, state: AppState, width: int) -> list[Line]:
-    view, past = shown.run(session, state), shown.past_findings(session, state)
+def _problems(state: AppState, width: int) -> list[Line]:
+    view, past = shown.run(state), shown.past_findings(state)
     if view is None:
         return []
     problems = view.file_problems(state.options.clock())
     problems += view.evaluator.diagnostics() if past is None else past.diagnostics
-    problems += session.problems.values()
+    problems += state.session.problems.values()
     if not problems:
         return []
     lines = [line((" About the data", "strong"))]

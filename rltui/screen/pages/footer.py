@@ -12,7 +12,6 @@ from rltui.screen.input.bindings import key_table
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import SAMPLES, AppState
-from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
 HINT_BLOCK = 24  # cells
@@ -20,17 +19,17 @@ HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
 OF_A_SETTING = ("open", "differences", "copy")  # hints of the config pane where it has any
 
 
-def footer(session: Session, state: AppState, width: int) -> Page:
+def footer(state: AppState, width: int) -> Page:
     """The footer, whose hints can be clicked."""
     left: list[Span] = [(" ", "dim")]
-    left += [(state.message, "strong")] if state.message else _status(session, state)
+    left += [(state.message, "strong")] if state.message else _status(state)
     # What is said at the left changes at every step; in blocks of cells the hints hold still.
     used = sum(cell_width(text) for text, _ in left)
     most = max(width - HINTS_LEFT, width // 2) if state.message else width // 2 - 8
     reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, most) if used > 1 else 9
     right: list[Span] = []
     spots: list[tuple[int, str]] = []
-    for action, hint in _hints(session, state, width - reach):
+    for action, hint in _hints(state, width - reach):
         words: list[Span] = [(state.options.keys.hint_of(action), "accent"), (f" {hint}  ", "dim")]
         right += words
         spots.append((sum(cell_width(text) for text, _ in words), action))
@@ -42,7 +41,7 @@ def footer(session: Session, state: AppState, width: int) -> Page:
     return page
 
 
-def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]]:
+def _hints(state: AppState, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
     keys, pane_id, places = state.options.keys, state.selection.pane, key_table().place
     place = pane_id if pane_id in PANES and pane_id in places else "pane"
@@ -50,11 +49,11 @@ def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]
     if place == "config":
         from rltui.screen.pages.hparams_page import selected_hparam  # see `frame`
 
-        if selected_hparam(session, state) is None:
+        if selected_hparam(state) is None:
             hints = {action: hint for action, hint in hints.items() if action not in OF_A_SETTING}
-    elif place == "findings" and all(one.id != SAMPLES for one in shown.tabs(session, state)):
+    elif place == "findings" and all(one.id != SAMPLES for one in shown.tabs(state)):
         hints.pop("pane:samples", None)
-    elif place == "pane" and (chosen := selected(session, state)) is not None and chosen.is_open is False:
+    elif place == "pane" and (chosen := selected(state)) is not None and chosen.is_open is False:
         hints |= {"open": "open"} if "open" in hints else {}
     order = places["pane"].kept
     fitting = set()
@@ -67,9 +66,9 @@ def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]
     return [(action, hint) for action, hint in hints.items() if action in fitting]
 
 
-def _status(session: Session, state: AppState) -> list[Span]:
+def _status(state: AppState) -> list[Span]:
     """Loading, pause, what is left out: the most important first."""
-    view, pane_id = shown.run(session, state), state.selection.pane
+    view, pane_id = shown.run(state), state.selection.pane
     pieces: list[Span] = []
     if state.loading is not None:
         pieces.append((f"reading {state.loading:.0%}", "info"))
@@ -80,7 +79,7 @@ def _status(session: Session, state: AppState) -> list[Span]:
     if state.time.window:
         pieces.append((f"last 1/{round(1 / state.time.share)} of the run", "dim"))
     name = state.selection.baseline
-    if name and state.loading is None and shown.baseline(session, state) is None:
+    if name and state.loading is None and shown.baseline(state) is None:
         pieces.append((f"no run here is the baseline {fit(name, 24)}", "warn"))
     count = len(state.selection.overlaid_tags)
     if count:
@@ -89,8 +88,8 @@ def _status(session: Session, state: AppState) -> list[Span]:
     without_rows = (
         state.on_samples or state.on_console or (pane_id in ("overview", "findings") and not filtered)
     )
-    made = None if without_rows else pane(session, state)
-    row = selected(session, state) if made is not None else None
+    made = None if without_rows else pane(state)
+    row = selected(state) if made is not None else None
     if row is not None:
         pieces.append((fit(row.tag, 40), "dim"))
         if row.counted is not None and row.counted[1]:
@@ -100,7 +99,7 @@ def _status(session: Session, state: AppState) -> list[Span]:
     if pane_id == "config":
         from rltui.screen.pages.hparams_page import hparams  # see `frame`
 
-        settings = hparams(session, state)
+        settings = hparams(state)
         pieces += [(note, "dim") for note in settings.notes] if settings is not None else []
     spans: list[Span] = []
     for index, piece in enumerate(pieces):
@@ -109,26 +108,26 @@ def _status(session: Session, state: AppState) -> list[Span]:
     return spans
 
 
-def filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
+def filter_counts(state: AppState) -> tuple[str, int, int]:
     """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
-    what, count, total = _filter_counts(session, state)
+    what, count, total = _filter_counts(state)
     return what.removesuffix("s") if (total or count) == 1 else what, count, total
 
 
-def _filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
+def _filter_counts(state: AppState) -> tuple[str, int, int]:
     if state.selection.pane == "config":
         from rltui.screen.pages.hparams_page import hparams  # see `frame`
 
-        hparams_shown = hparams(session, state)
+        hparams_shown = hparams(state)
         return "settings", len(hparams_shown.hparams) if hparams_shown is not None else 0, 0
     if state.on_samples:
         from rltui.screen.pages.samples_page import samples  # see `frame`
 
-        samples_shown = samples(session, state)
+        samples_shown = samples(state)
         return "samples", len(samples_shown.rows), samples_shown.of
     if state.on_console:
         from rltui.screen.pages.console_page import lines_found  # see `frame`
 
-        return "lines", lines_found(session, state), 0
-    made = pane(session, state)
+        return "lines", lines_found(state), 0
+    made = pane(state)
     return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)

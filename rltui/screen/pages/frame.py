@@ -12,24 +12,23 @@ from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
 from rltui.screen.shown_pane import pane
 from rltui.screen.state import PINNED, AppState, Drawn
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
 
-def frame(session: Session, state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | None]]:
+def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | None]]:
     """The screen, and what was drawn of the pane and of each overlay."""
     if not state.overlays or too_small_for_pages(width, height):
-        page = _without_overlays(session, state, width, height)
+        page = _without_overlays(state, width, height)
         drawn = [page.drawn, *(None for _ in state.overlays)]
         return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
     from rltui.screen.pages.lists.overlay_page import covers, overlay_page
 
     # What is covered is not drawn: a key in a list need not wait for the curves below it.
     first = max((at for at, overlay in enumerate(state.overlays) if covers(overlay)), default=-1)
-    page = Page() if first >= 0 else _without_overlays(session, state, width, height)
+    page = Page() if first >= 0 else _without_overlays(state, width, height)
     drawn = [page.drawn, *(None for _ in state.overlays[: max(first, 0)])]
     for overlay in state.overlays[max(first, 0) :]:
-        page = overlay_page(session, state, overlay, page, width, height)
+        page = overlay_page(state, overlay, page, width, height)
         drawn.append(page.drawn)
     return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
 
@@ -39,102 +38,101 @@ def too_small_for_pages(width: int, height: int) -> bool:
     return width < SMALLEST[0] or height < SMALLEST[1]
 
 
-def _without_overlays(session: Session, state: AppState, width: int, height: int) -> Page:
+def _without_overlays(state: AppState, width: int, height: int) -> Page:
     if too_small_for_pages(width, height):
         return too_small(width, height)
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
-        return _waiting(session, state, width, height)
+        return _waiting(state, width, height)
     beside = (tuple(state.selection.marked_runs), state.selection.baseline)
     state.ranges.keep_drawn((view.name, view.run.version, view.names, beside))
-    head = shown.header(session, state, view)
-    lines = header_lines(head, width, right=_position(session, state, view, width), alone=height < 12)
+    head = shown.header(state, view)
+    lines = header_lines(head, width, right=_position(state, view, width), alone=height < 12)
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
-        page = page.below(_tabs(session, state, view, width, height))
+        page = page.below(_tabs(state, view, width, height))
     room = height - len(page.lines) - (1 if height >= 7 else 0)
-    body = _body(session, state, view, width, room)
+    body = _body(state, view, width, room)
     body.lines = (body.lines + [BLANK] * room)[:room]
     page = page.below(body)
     if height >= 7:
-        page = page.below(footer(session, state, width))
+        page = page.below(footer(state, width))
     return page
 
 
-def _tabs(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
+def _tabs(state: AppState, view: RunView, width: int, height: int) -> Page:
     """The tab bar, and the names of runs that are drawn beside the one shown."""
-    bar = tab_bar(shown.tabs(session, state), state.selection.pane, width)
+    bar = tab_bar(shown.tabs(state), state.selection.pane, width)
     lines = [bar.line, bar.rule] if height >= 16 else [bar.line]
     spots = [Spot(0, 0, 1, 1, "previous-pane"), Spot(width - 1, 0, 1, 1, "next-pane")]
     spots += [Spot(first, 0, last - first, 1, f"pane:{name}") for first, last, name in bar.spots]
-    names = names_line(session, state, view, width) if height >= 12 else None
+    names = names_line(state, view, width) if height >= 12 else None
     if names is not None:
         spots.append(Spot(0, len(lines), width, 1, "runs"))
         lines.append(names)
     return Page(lines, spots)
 
 
-def _body(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
+def _body(state: AppState, view: RunView, width: int, height: int) -> Page:
     name = state.selection.pane
     if name == "config":
         from rltui.screen.pages.hparams_page import hparams_page  # 8 ms, as above
 
-        return hparams_page(session, state, width, height)
+        return hparams_page(state, width, height)
     if state.on_samples:
         from rltui.screen.pages.samples_page import samples_page  # as above
 
-        return samples_page(session, state, width, height)
+        return samples_page(state, width, height)
     if state.on_console:
         from rltui.screen.pages.console_page import console_page  # as above
 
-        return console_page(session, state, width, height)
+        return console_page(state, width, height)
     if not state.filters.query:
         if name == PINNED:
             from rltui.screen.pages.pinned_page import pinned_page  # as above
 
-            return pinned_page(session, state, view, width, height)
+            return pinned_page(state, view, width, height)
         if name == "overview":
-            return overview_page(session, state, view, width, height)
+            return overview_page(state, view, width, height)
         if name == "findings":
             from rltui.screen.pages.findings_page import findings_page  # as above
 
-            return findings_page(session, state, width, height)
-    made = pane(session, state)
+            return findings_page(state, width, height)
+    made = pane(state)
     if made is not None and name == "system":
         from rltui.screen.pages.system_page import system_page  # as above
 
-        return system_page(session, state, made, width, height)
+        return system_page(state, made, width, height)
     from rltui.screen.pages.pane_page import pane_page  # as above
 
-    return pane_page(session, state, made, width, height) if made is not None else Page()
+    return pane_page(state, made, width, height) if made is not None else Page()
 
 
-def _position(session: Session, state: AppState, view: RunView, width: int) -> list[Span]:
+def _position(state: AppState, view: RunView, width: int) -> list[Span]:
     """What is in sight of how much: the metrics that a filter leaves, the run among the others."""
     spans: list[Span] = []
     query = state.query
     if query:
-        what, count, total = filter_counts(session, state)
+        what, count, total = filter_counts(state)
         words = f"{count} of {total} {what}" if total else f"{count} {what}"
         spans.append((f"/{fit(query, max(width // 5, 8))} ", "mark"))
         spans.append((words if width >= 60 else words.removesuffix(f" {what}"), "dim"))
-    total = len(session.runs)
-    listed = session.ordered()
+    total = len(state.session.runs)
+    listed = state.session.ordered()
     if total > 1 and view in listed and (width >= 60 or not spans):
         place, total = listed.index(view) + 1, len(listed)
         spans.append((f"{'   ' if spans else ''}run {place} of {total}", "dim"))
     return spans
 
 
-def _waiting(session: Session, state: AppState, width: int, height: int) -> Page:
+def _waiting(state: AppState, width: int, height: int) -> Page:
     """No run yet: what is waited for, and the keys that work."""
     folders = ", ".join(state.options.logdirs) or "."
     top = height // 2 - 2
     lines = [BLANK] * max(top, 0)
     word = "Reading" if state.loading is not None else "Waiting for logs below"
-    said = [
-        (f"{one.path}: {one.message}", "warn") for one in session.problems.values() if one.level != "info"
-    ]
+    problems = [one for one in state.session.problems.values() if one.level != "info"]
+    said = [(f"{one.path}: {one.message}", "warn") for one in problems]
     for text, role in (
         (f"{word} {folders}", "text"),
         ("Event files, JSON lines and CSV are found as they appear.", "dim"),
@@ -143,4 +141,4 @@ def _waiting(session: Session, state: AppState, width: int, height: int) -> Page
         text = fit(text, width - 2)
         lines.append(line((" " * max((width - cell_width(text)) // 2, 0) + text, role)))
     page = Page((lines + [BLANK] * height)[: height - 1])
-    return page.below(footer(session, state, width))
+    return page.below(footer(state, width))

@@ -10,21 +10,20 @@ from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.text_filter import matcher
-from rltui.session.session import Session
 
 PANE = "config"
 
 
-def hparams(session: Session, state: AppState) -> HParamsPane | None:
+def hparams(state: AppState) -> HParamsPane | None:
     """The hyperparameters of the run shown, beside those of marked runs and the baseline."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return None
     files, only, query = state.hparams.files, state.hparams.only_differences, state.filters.query
     others = []
-    base = shown.baseline(session, state)
+    base = shown.baseline(state)
     for name in dict.fromkeys([base.name if base is not None else "", *state.selection.marked_runs]):
-        other = session.runs.get(name)
+        other = state.session.runs.get(name)
         if other is not None and other is not view:
             others.append((other, "baseline" if other is base else ""))
     runs = [view, *(other for other, _ in others)]
@@ -32,20 +31,20 @@ def hparams(session: Session, state: AppState) -> HParamsPane | None:
     beside = {one.name: files.of(one) for one in runs}
     key = (
         view.name, tuple((one.name, note) for one, note in others), tuple(one.run.version for one in runs),
-        len(session.runs), files.version, files.loading, only, query,
+        len(state.session.runs), files.version, files.loading, only, query,
     )  # fmt: skip
     cache = state.caches.hparams
     if cache.value is not None and cache.key == key:
         return cache.value
     columns = columns_of(
-        view, others, beside=lambda one: beside.get(one.name) or files.of(one), session=session
+        view, others, beside=lambda one: beside.get(one.name) or files.of(one), session=state.session
     )
     differences = only if only is not None else len(columns) > 1
     made = hparams_pane(
         columns,
         only_differences=differences,
         match=matcher(query) if query else None,
-        history=history_lines(view, session),
+        history=history_lines(view, state.session),
         loading=files.loading,
     )
     if only is None and differences and not made.different and not query:
@@ -54,9 +53,9 @@ def hparams(session: Session, state: AppState) -> HParamsPane | None:
     return made
 
 
-def hparams_page(session: Session, state: AppState, width: int, height: int) -> Page:
+def hparams_page(state: AppState, width: int, height: int) -> Page:
     """Attempts and problems, the words over the columns, the rows with the selected one in sight."""
-    pane = hparams(session, state)
+    pane = hparams(state)
     if pane is None:
         return Page()
     lines = top_lines(pane, width, max(height // 5, 1))
@@ -92,7 +91,7 @@ def _selected_index(state: AppState, pane: HParamsPane) -> int:
     return next((index for index in settings if pane.rows[index].key == key), settings[0] if settings else 0)
 
 
-def selected_hparam(session: Session, state: AppState) -> HParamsRow | None:
+def selected_hparam(state: AppState) -> HParamsRow | None:
     """The selected hyperparameter."""
-    pane = hparams(session, state)
+    pane = hparams(state)
     return pane.rows[_selected_index(state, pane)] if pane is not None and pane.hparams else None

@@ -19,19 +19,18 @@ from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.text import cell_width, count_of, pad
 
 
-def overview_page(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
+def overview_page(state: AppState, view: RunView, width: int, height: int) -> Page:
     """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
     data = overview(
         view, state.now, state.time.at_step, count=KEY_METRICS, share=state.time.share,
-        against=differences(session, state), then=shown.past_findings(session, state),
+        against=differences(state), then=shown.past_findings(state),
     )  # fmt: skip
-    data = data._replace(findings=tuple(shown.unacknowledged(session, state)))
-    most = 0 if height < 20 or len(session.runs) < 2 else 3 if height < 36 else 5
-    runs = _other_runs(session, state, view, width, most)
+    data = data._replace(findings=tuple(shown.unacknowledged(state)))
+    most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
+    runs = _other_runs(state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
         made = PaneView("overview", "Overview", data.rows, data.window, empty=PANES["overview"].empty)
         top = Page(
@@ -39,16 +38,16 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
             if data.rows or data.findings
             else []
         )
-        top = _with_file_warnings(session, state, data, top, width)
+        top = _with_file_warnings(state, data, top, width)
         from rltui.screen.pages.pane_page import pane_page  # as in `frame`
 
-        return top.below(pane_page(session, state, made, width, height - len(top.lines), column_words=False))
+        return top.below(pane_page(state, made, width, height - len(top.lines), column_words=False))
     room = height - len(runs.lines)
     tag = state.selection.rows.get("overview", "")
     at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
     lines, cards = overview_lines(
         data, width, room, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
-        full=state.saved.density == "full", others=others(session, state),
+        full=state.saved.density == "full", others=others(state),
         crosshair=state.time.crosshair,
     )  # fmt: skip
     columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
@@ -60,15 +59,15 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
         Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag, (AXIS + 1, c.width - AXIS - 1))
         for c in cards
     ]
-    page = _with_file_warnings(session, state, data, Page(lines, spots), width)
+    page = _with_file_warnings(state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
     page.drawn = state.drawn.get("overview", PaneDrawn())._replace(card_columns=columns, cards=len(cards))
     return page.below(runs)
 
 
-def _with_file_warnings(session: Session, state: AppState, data: Overview, page: Page, width: int) -> Page:
+def _with_file_warnings(state: AppState, data: Overview, page: Page, width: int) -> Page:
     """The overview, whose first line tells of warnings about the data where no finding is told."""
-    count = len(shown.file_warnings(session, state))
+    count = len(shown.file_warnings(state))
     if count and not data.findings and page.lines:
         words = f"{count} warning{'s' * (count > 1)} about the data: "
         key = state.options.keys.hint_of("pane:findings")
@@ -77,13 +76,13 @@ def _with_file_warnings(session: Session, state: AppState, data: Overview, page:
     return page
 
 
-def _other_runs(session: Session, state: AppState, view: RunView, width: int, most: int) -> Page:
+def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
     """The other runs in a line each."""
-    known = [other for other in session.ordered() if other is not view]
+    known = [other for other in state.session.ordered() if other is not view]
     if most < 1 or not known:
         return Page()
     listed = known if len(known) < most else known[: most - 1]
-    titles = [shown.short_name(session, state, other.name) for other in listed]
+    titles = [shown.short_name(state, other.name) for other in listed]
     names = min(max(cell_width(title) for title in titles), max(width // 3, 12))
     frames = min(max(cell_width(other.framework) for other in listed), 17)
     used = names + frames + 48
@@ -94,7 +93,7 @@ def _other_runs(session: Session, state: AppState, view: RunView, width: int, mo
     page = Page()
     for index, other in enumerate(listed):
         alive = other.liveness(state.now)
-        health = shown.health(session, state, other)
+        health = shown.health(state, other)
         step = shown.step_text(state, other, 10)
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),

@@ -14,7 +14,6 @@ from rltui.panes.row import Row, first_row
 from rltui.screen.pages.chart.overlaid_runs import others
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
-from rltui.session.session import Session
 
 TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
 LEAST_ANSWER = 5  # rows of a page below which its metrics come first
@@ -25,9 +24,7 @@ SPARE = 8  # rows more than a curve takes from which cards stand below any pane
 MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
 
-def pane_page(
-    session: Session, state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True
-) -> Page:
+def pane_page(state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True) -> Page:
     """A pane with its selected row in sight. Only rows in sight are drawn."""
     if not made.metrics and made.answer is not None:
         return Page(answer_lines(made.answer, width, height, state.options.glyphs))
@@ -79,15 +76,13 @@ def pane_page(
     rest = height + len(quiet) - len(page.lines)
     few = len(made.metrics) <= FEW or rest > MOST_CURVE + SPARE
     if few and len(made.metrics) > 1 and _wide(state, width) and rest >= LEAST_CURVE:
-        _add_cards(session, state, page, made, made.rows[at], width, rest)
+        _add_cards(state, page, made, made.rows[at], width, rest)
     else:
-        page.lines += _selected_metric(session, state, made.rows[at], made.window, width, rest)
+        page.lines += _selected_metric(state, made.rows[at], made.window, width, rest)
     return page
 
 
-def _add_cards(
-    session: Session, state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int
-) -> None:
+def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int) -> None:
     """Below a few rows a large card for each, the selected one first where not all fit."""
     metrics = [
         row for row in made.metrics if row is selected or (row.main is not None and row.main.count > 1)
@@ -99,7 +94,7 @@ def _add_cards(
         metrics = [selected, *(row for row in metrics if row is not selected)][:fit]
     lines, cards = cards_lines(
         metrics, made.window, width, height - 1, ranges=state.ranges, glyphs=state.options.glyphs,
-        selected=metrics.index(selected), others=others(session, state), crosshair=state.time.crosshair,
+        selected=metrics.index(selected), others=others(state), crosshair=state.time.crosshair,
     )  # fmt: skip
     top = len(page.lines) + 1
     page.lines += [line((" " + "─" * (width - 2), "faint")), *lines]
@@ -137,9 +132,7 @@ def _answer_room(made: PaneView, state: AppState, height: int) -> int:
     return max(share * height // 5, height - len(made.rows) - LEAST_CURVE)
 
 
-def _selected_metric(
-    session: Session, state: AppState, row: Row, window: StepWindow, width: int, height: int
-) -> list[Line]:
+def _selected_metric(state: AppState, row: Row, window: StepWindow, width: int, height: int) -> list[Line]:
     """At most `height` lines, the first of them a rule; none where they would say little."""
     if height < LEAST_CURVE or width < 50 or state.saved.density == "compact" or not row.parts:
         return []
@@ -148,7 +141,7 @@ def _selected_metric(
     lines = [line((" " + "─" * (width - 2), "faint"))]
     card = card_lines(
         row, width - 3, tall, window, ranges=state.ranges, glyphs=state.options.glyphs, selected=False,
-        others=others(session, state)(row), crosshair=state.time.crosshair,
+        others=others(state)(row), crosshair=state.time.crosshair,
     )  # fmt: skip
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:

@@ -14,12 +14,11 @@ from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.shown_pane import rows
 from rltui.screen.state import PINNED, AppState, PaneDrawn
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 
 
-def pinned_page(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
+def pinned_page(state: AppState, view: RunView, width: int, height: int) -> Page:
     """A card for each pinned metric; rows where cards do not fit."""
-    found, pane = rows(session, state), PANES[PINNED]
+    found, pane = rows(state), PANES[PINNED]
     if not found:
         return Page([BLANK, line(("   " + pane.empty, "dim"))][:height])
     live = view.liveness(state.now).state == "live"
@@ -27,11 +26,11 @@ def pinned_page(session: Session, state: AppState, view: RunView, width: int, he
     fitting = card_grid(len(found), width - 2, height, full=True)[1]
     if fitting < len(found) or width < 34 or state.saved.density == "compact":
         made = PaneView(pane.id, pane.title, tuple(found), window)
-        return pane_page(session, state, made, width, height, column_words=False)
+        return pane_page(state, made, width, height, column_words=False)
     at = next((index for index, row in enumerate(found) if row.tag == state.selection.row), 0)
     lines, cards = cards_lines(
         found, window, width, height, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
-        full=True, others=others(session, state), crosshair=state.time.crosshair,
+        full=True, others=others(state), crosshair=state.time.crosshair,
     )  # fmt: skip
     columns = max(sum(card.y == cards[0].y for card in cards), 1)
     page = Page(

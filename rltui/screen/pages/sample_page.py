@@ -15,15 +15,14 @@ from rltui.screen import shown
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
-from rltui.session.session import Session
 from rltui.text import cell_width, clean, count_of, fit
 
 
-def sample_page(session: Session, state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
+def sample_page(state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
     """Which sample, its text from the first line in sight on, what was searched for, keys."""
     room = max(height - 2, 1)
-    view = _view(session, state, overlay, width)
-    title = _title(session, state, overlay, width)
+    view = _view(state, overlay, width)
+    title = _title(state, overlay, width)
     if isinstance(view, str):
         lines = [title, BLANK, line(("   " + fit(view, width - 4), "dim"))]
         lines = (lines + [BLANK] * height)[: height - 1]
@@ -39,9 +38,9 @@ def sample_page(session: Session, state: AppState, overlay: SampleOverlay, width
     return Page([*lines, _foot(state, overlay, view, width, drawn)], drawn=drawn)
 
 
-def _view(session: Session, state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
+def _view(state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
     """The text for a width, made anew only when something of it has changed; a string while there is none."""
-    run, files = shown.run(session, state), state.samples.files
+    run, files = shown.run(state), state.samples.files
     if run is None:
         return "The run is gone."
     sample = files.sample(run.name, overlay.head)
@@ -75,8 +74,8 @@ def _words(head: SampleHead) -> str:
     return clean(f"step {head.step}{reward}")
 
 
-def _title(session: Session, state: AppState, overlay: SampleOverlay, width: int) -> Line:
-    pane, head = samples(session, state), overlay.head
+def _title(state: AppState, overlay: SampleOverlay, width: int) -> Line:
+    pane, head = samples(state), overlay.head
     place = next((at for at, one in enumerate(pane.rows, 1) if one.key == head.key), 0)
     left: list[Span] = [(f" step {head.step:,}", "strong")]
     if head.reward is not None:

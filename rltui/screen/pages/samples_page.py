@@ -15,22 +15,21 @@ from rltui.panes.special.samples_pane import SamplesPane, parsed, samples_pane, 
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
-from rltui.session.session import Session
 
 _NONE = RunSamples()
 
 
-def run_samples(session: Session, state: AppState) -> RunSamples:
+def run_samples(state: AppState) -> RunSamples:
     """What is known of the samples of the run shown."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     return (state.samples.files.of(view.name) if view is not None else None) or _NONE
 
 
-def samples(session: Session, state: AppState) -> SamplesPane:
+def samples(state: AppState) -> SamplesPane:
     """The samples of the step shown, filtered and sorted."""
-    view, chosen = shown.run(session, state), state.samples
+    view, chosen = shown.run(state), state.samples
     name = view.name if view is not None else ""
-    found = run_samples(session, state)
+    found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
     wanted, _ = parsed(chosen.query)
     matches = None
@@ -59,9 +58,9 @@ def samples(session: Session, state: AppState) -> SamplesPane:
     return cache.value
 
 
-def with_summaries(session: Session, state: AppState) -> tuple[SamplesPane, Summaries]:
+def with_summaries(state: AppState) -> tuple[SamplesPane, Summaries]:
     """The samples of the step shown, with what has been read of them."""
-    view, pane = shown.run(session, state), samples(session, state)
+    view, pane = shown.run(state), samples(state)
     name = view.name if view is not None else ""
     return pane, state.samples.files.summaries(name, pane.rows[:ROWS])
 
@@ -72,15 +71,15 @@ def selected_index(state: AppState, pane: SamplesPane) -> int:
     return next((index for index, head in enumerate(pane.rows) if head.key == key), 0)
 
 
-def selected_sample(session: Session, state: AppState) -> SampleHead | None:
+def selected_sample(state: AppState) -> SampleHead | None:
     """The selected sample."""
-    pane = samples(session, state)
+    pane = samples(state)
     return pane.rows[selected_index(state, pane)] if pane.rows else None
 
 
-def samples_page(session: Session, state: AppState, width: int, height: int) -> Page:
+def samples_page(state: AppState, width: int, height: int) -> Page:
     """What is said of the step, the words over the columns, the samples."""
-    view, pane = shown.run(session, state), samples(session, state)
+    view, pane = shown.run(state), samples(state)
     lines = top_lines(pane, width, 4 if height >= 14 else 1)
     if height >= 24 and (table := evaluation_lines(pane, width, 6)):
         lines += [BLANK, *table]

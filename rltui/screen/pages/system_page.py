@@ -9,15 +9,14 @@ from rltui.panes.special.node_pane import node_sentence, node_table, process_wor
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.state import AppState
-from rltui.session.session import Session
 
 LEAST = 6  # rows that are left to what the logs say
 
 
-def system_page(session: Session, state: AppState, made: PaneView, width: int, height: int) -> Page:
+def system_page(state: AppState, made: PaneView, width: int, height: int) -> Page:
     """The machine as it is now above the metrics of the run."""
     page = Page(_node_lines(state, width, max(height - LEAST, 3)))
-    return page.below(pane_page(session, state, made, width, height - len(page.lines)))
+    return page.below(pane_page(state, made, width, height - len(page.lines)))
 
 
 def _node_lines(state: AppState, width: int, height: int) -> list[Line]:

@@ -36,23 +36,22 @@ from rltui.screen.pages.chart.x_ticks import x_ticks
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 
 CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band is fitted
 
 
-def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: int, height: int) -> Page:
+def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) -> Page:
     """Title, legend, chart, the cursor's value, keys."""
-    row, view, axis = chart.row, shown.run(session, state), chart_axis(session, state)
+    row, view, axis = chart.row, shown.run(state), chart_axis(state)
     if view is None or axis is None or row.main is None:
         foot, spots = _foot(state, "step", width, height, log=False)
         return Page([*[BLANK] * (height - 1), foot], spots, chart.drawn)
     buckets = 2 * max(width - 12, 10)
-    low, high = x_range = chart.zoom or whole_range(session, state, chart, buckets)
+    low, high = x_range = chart.zoom or whole_range(state, chart, buckets)
     end = high
-    if axis.axis == "step" and not grows(session, state, chart):
+    if axis.axis == "step" and not grows(state, chart):
         end = math.nextafter(high + 1, high)  # the newest point lies on the right edge
-    curves = curves_of(session, state, row, axis, low, end, buckets)
+    curves = curves_of(state, row, axis, low, end, buckets)
     main = curves[0]
     chart = replace(chart, log=_log_axis(state, chart, main))
     log = bool(chart.log)
@@ -60,7 +59,7 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     if chart.spread == "none":
         main.middle = None
     behind = area(main, log=log) if chart.spread != "none" else None
-    lines = [legend.title(session, state, row, width)]
+    lines = [legend.title(state, row, width)]
     whole = common_range(curves, log=log)
     if whole is None:
         lines += [BLANK, line(("   no finite points here", "dim"))]
@@ -77,7 +76,7 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     beyond = outliers(curves, y, log=log) if cut else []
     lines.append(
         legend.legend(
-            session, state, row, curves, width, superseded=chart.superseded, spread=behind is not None,
+            state, row, curves, width, superseded=chart.superseded, spread=behind is not None,
             cut=behind is not None and not within(behind, y, log=log), cursor=chart.cursor, outliers=beyond,
         )
     )  # fmt: skip
@@ -119,15 +118,15 @@ def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:
     return is_log(chart.row, main.low, main.high, state.ranges)
 
 
-def chart_axis(session: Session, state: AppState) -> XAxis | None:
+def chart_axis(state: AppState) -> XAxis | None:
     """The x axis that was chosen, by steps where the run does not count that; None without a run."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     return None if view is None else x_axis(view, state.saved.axis) or XAxis(view, "step")
 
 
-def whole_range(session: Session, state: AppState, chart: ChartOverlay, buckets: int) -> Range:
+def whole_range(state: AppState, chart: ChartOverlay, buckets: int) -> Range:
     """The x range without zoom, drawn in so many buckets."""
-    axis, main, at_step = chart_axis(session, state), chart.row.main, state.time.at_step
+    axis, main, at_step = chart_axis(state), chart.row.main, state.time.at_step
     if axis is None or main is None:
         return (0.0, 1.0)
     low, high = axis.full(main, at_step)
@@ -135,14 +134,14 @@ def whole_range(session: Session, state: AppState, chart: ChartOverlay, buckets:
         steps = main.superseded_points().step
         if len(steps):
             low, high = min(low, float(steps.min())), max(high, float(steps.max()))
-    if grows(session, state, chart):  # with room for steps to come, so that what is drawn holds still
+    if grows(state, chart):  # with room for steps to come, so that what is drawn holds still
         return StepWindow(low, high, growing=True).edges(buckets)
     return (low, high)
 
 
-def grows(session: Session, state: AppState, chart: ChartOverlay) -> bool:
+def grows(state: AppState, chart: ChartOverlay) -> bool:
     """Whether the whole of a live run is shown by steps."""
-    view, axis = shown.run(session, state), chart_axis(session, state)
+    view, axis = shown.run(state), chart_axis(state)
     if view is None or axis is None or axis.axis != "step" or chart.zoom is not None:
         return False
     return state.time.at_step is None and view.liveness(state.now).state == "live"

@@ -22,7 +22,6 @@ from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.store import Series
 from rltui.store.model import Columns
 
@@ -115,20 +114,20 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
 
 
 def curves_of(
-    session: Session, state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
+    state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
 ) -> list[ChartCurve]:
     """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
-    view, main = shown.run(session, state), row.main
+    view, main = shown.run(state), row.main
     if view is None or main is None:
         return []
     found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, axis, main, row, False)]
-    runs = shown.compared_runs(session, state, view)
+    runs = shown.compared_runs(state, view)
     for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
         tag = view.tag_index.counterpart(row.tag, other.tag_index)
         its = x_axis(other, axis.axis)
         if tag is not None and its is not None:
             found.append((at, other.name, its, other.run.series[tag], row, False))
-    beside = [one for one in overlaid_rows(session, state, row) if one.main is not None]
+    beside = [one for one in overlaid_rows(state, row) if one.main is not None]
     found += [
         (at, one.title, axis, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
         if one.main is not None
@@ -149,7 +148,7 @@ def curves_of(
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
     if len(made) == 1 and made[0].spread is None:
-        sisters = shown_runs.sisters(session, state, view, everywhere=True)
+        sisters = shown_runs.sisters(state, view, everywhere=True)
         band = sister_band(_sister_cuts(view, row, axis, sisters, low, high, columns))
         if band is not None:
             made[0].spread, made[0].middle = band.spread, band.middle

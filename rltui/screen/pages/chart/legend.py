@@ -16,16 +16,15 @@ from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text
 from rltui.screen.state import AppState
-from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
 
-def title(session: Session, state: AppState, row: Row, width: int) -> Line:
+def title(state: AppState, row: Row, width: int) -> Line:
     """Name, key as written, the moment if it is not now, last value and change."""
     change = f"  {row.change_text.rstrip()}" if row.change_text else ""
-    base = shown.baseline(session, state)
+    base = shown.baseline(state)
     if base is not None and row.against is not None:
-        change += f" vs {fit(shown.short_name(session, state, base.name), 16)}"
+        change += f" vs {fit(shown.short_name(state, base.name), 16)}"
         if row.against.step is not None:
             change += f", medians at {format_step(row.against.step)}"
     moment = ""
@@ -42,7 +41,7 @@ def title(session: Session, state: AppState, row: Row, width: int) -> Line:
 
 
 def legend(
-    session: Session, state: AppState, row: Row, found: Sequence[ChartCurve], width: int, *, superseded: bool,
+    state: AppState, row: Row, found: Sequence[ChartCurve], width: int, *, superseded: bool,
     spread: bool, cut: bool, cursor: float | None = None, outliers: Sequence[Outlier] = (),
 ) -> Line:  # fmt: skip
     """What is drawn how; whole pieces are left out where there is no room for them.
@@ -62,10 +61,10 @@ def legend(
             (key if cut else "", "accent"),
         ]
     if len(found) > 1:
-        pieces = [*_curves(session, state, row, found, cursor, width), beyond, band]
+        pieces = [*_curves(state, row, found, cursor, width), beyond, band]
     else:
-        pieces = _single(session, state, row, found, band, beyond, superseded=superseded)
-    lacking = _lacking(session, state, row, {curve.label for curve in found})
+        pieces = _single(state, row, found, band, beyond, superseded=superseded)
+    lacking = _lacking(state, row, {curve.label for curve in found})
     if lacking:
         pieces.append([(lacking, "dim")])
     spans: list[Span] = [(" ", "text")]
@@ -82,15 +81,15 @@ def legend(
 
 
 def _curves(
-    session: Session, state: AppState, row: Row, found: Sequence[ChartCurve], cursor: float | None, width: int
+    state: AppState, row: Row, found: Sequence[ChartCurve], cursor: float | None, width: int
 ) -> list[list[Span]]:
     """Each curve by its sign and name, at a cursor with its value; names give way where room is short."""
     mixed = any(curve.own for curve in found)
     named: list[tuple[ChartCurve, str, str]] = []
     for index, curve in enumerate(found):
         label = curve.label if curve.own else row.title if mixed and not index else curve.label
-        if not curve.own and label in session.runs:
-            label = shown.short_name(session, state, label)
+        if not curve.own and label in state.session.runs:
+            label = shown.short_name(state, label)
         more = _value(curve, cursor)
         if curve.own and not more:
             more = f"{'…'.join(format_range(*curve.range, curve.unit))}, own scale"
@@ -135,21 +134,20 @@ def _value(curve: ChartCurve, cursor: float | None) -> str:
     return "" if at is None else format_value(float(curve.mean[at]), curve.unit)
 
 
-def _lacking(session: Session, state: AppState, row: Row, drawn: set[str]) -> str:
+def _lacking(state: AppState, row: Row, drawn: set[str]) -> str:
     """The runs that were to be drawn beside the one shown and do not have the metric."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return ""
-    missing = [one for one in shown.compared_runs(session, state, view) if one.name not in drawn]
+    missing = [one for one in shown.compared_runs(state, view) if one.name not in drawn]
     missing = [one for one in missing if view.tag_index.counterpart(row.tag, one.tag_index) is None]
     if len(missing) > 1:
         return f"{len(missing)} marked runs do not write this"
-    names = [shown.short_name(session, state, one.name) for one in missing]
+    names = [shown.short_name(state, one.name) for one in missing]
     return f"{fit(names[0], 24)} does not write this" if names else ""
 
 
 def _single(
-    session: Session,
     state: AppState,
     row: Row,
     found: Sequence[ChartCurve],
@@ -165,7 +163,7 @@ def _single(
         drawn = ("│ ", "mark") if finding.limit is None else ("─ ", role)
         pieces.append([drawn, (f"{finding.title} since {format_step(finding.since_step)}", role)])
     pieces.append(beyond)
-    view = shown.run(session, state)
+    view = shown.run(state)
     words = restart_words(view, found[0].series, shown=superseded) if view is not None else []
     restarts = [(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(words)]
     if superseded:

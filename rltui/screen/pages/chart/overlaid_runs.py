@@ -12,50 +12,49 @@ from rltui.screen import shown, shown_runs
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
 LEAST_NAME = 8  # cells of a name that is cut
 
 
-def others(session: Session, state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
+def others(state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
     """What the runs beside the one shown have of a metric, else its sister runs; they are looked up once."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return lambda row: ()
-    runs = shown.compared_runs(session, state, view)
+    runs = shown.compared_runs(state, view)
     if runs:
         return lambda row: other_runs(view, row, runs)
-    sisters = shown_runs.sisters(session, state, view, everywhere=False)
+    sisters = shown_runs.sisters(state, view, everywhere=False)
     return lambda row: tuple(OtherRun("", "band", one) for one in sister_series(view, row.tag, sisters))
 
 
-def sign_of(session: Session, state: AppState, run: RunView) -> Span:
+def sign_of(state: AppState, run: RunView) -> Span:
     """The sign of a run where runs are listed: that of its curve if it is marked, blank if it is not."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if run.name not in state.selection.marked_runs or view is None:
         return ("  ", "text")
     if run is view:
         return ("━ ", "accent")
-    runs = shown.compared_runs(session, state, view)
+    runs = shown.compared_runs(state, view)
     at = next((at for at, one in enumerate(runs, start=1) if one is run), len(SIGNS))
     return (f"{SIGNS[at]} ", f"series{at}") if at < len(SIGNS) else ("+ ", "dim")
 
 
-def names_line(session: Session, state: AppState, view: RunView, width: int) -> Line | None:
+def names_line(state: AppState, view: RunView, width: int) -> Line | None:
     """`━ this run  ◆ other  ■ good baseline: medians up to step 120`, and how many are marked; or None.
 
     Values and differences are medians over the last tenth of the way to that step.
     """
-    runs = shown.compared_runs(session, state, view)
+    runs = shown.compared_runs(state, view)
     if not runs:
         return None
     marked = sum(one.name in state.selection.marked_runs for one in runs)
     right: list[Span] = [(f"{marked} marked ", "dim")] if marked else []
-    named = [("━ ", "accent", shown.short_name(session, state, view.name), "")]
+    named = [("━ ", "accent", shown.short_name(state, view.name), "")]
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
-        name = shown.short_name(session, state, run.name)
-        named.append((f"{SIGNS[at]} ", f"series{at}", name, _baseline_words(session, state, run)))
+        name = shown.short_name(state, run.name)
+        named.append((f"{SIGNS[at]} ", f"series{at}", name, _baseline_words(state, run)))
     room = width - 3 - sum(cell_width(text) for text, _ in right)
 
     def cells(most: int) -> int:
@@ -76,9 +75,9 @@ def names_line(session: Session, state: AppState, view: RunView, width: int) -> 
     return sides(left, right, width)
 
 
-def _baseline_words(session: Session, state: AppState, run: RunView) -> str:
-    if run is not shown.baseline(session, state):
+def _baseline_words(state: AppState, run: RunView) -> str:
+    if run is not shown.baseline(state):
         return ""
-    found = differences(session, state) or {}
+    found = differences(state) or {}
     steps = [one.step for one in found.values() if one.step is not None]
     return f" baseline: medians up to step {format_step(steps[0])}" if steps else " baseline"

@@ -11,7 +11,6 @@ from rltui.panes.row import Row
 from rltui.screen import shown
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
-from rltui.session.session import Session
 from rltui.text import count_of, fit
 
 LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
@@ -21,7 +20,7 @@ WIDTH = 84  # cells of running text; longer lines are hard to read
 _FOOT: tuple[Span, ...] = (("Enter", "accent"), (" go there  ", "dim"), *BACK)
 
 
-def explanation(session: Session, state: AppState, row: Row, width: int) -> ListContent:
+def explanation(state: AppState, row: Row, width: int) -> ListContent:
     """The glossary entry of a row, with links to what to look at next; only links can be chosen."""
     label_cells = LABEL if width >= 50 else NARROW_LABEL
     width = min(width, WIDTH)
@@ -42,7 +41,7 @@ def explanation(session: Session, state: AppState, row: Row, width: int) -> List
             lines += _prefixed("→ ", "accent", wrap(finding.advice, width - 2), "text")
         lines.append(BLANK)
     parts = [("meaning", "No glossary entry knows this key. It is shown as it was logged.")]
-    card = metric_card_of_name(name, session.config) if name is not None else None
+    card = metric_card_of_name(name, state.session.config) if name is not None else None
     if card is not None:
         parts = [("meaning", card.metric.meaning), *card.parts()]
     heading = ""
@@ -55,7 +54,7 @@ def explanation(session: Session, state: AppState, row: Row, width: int) -> List
     for label, text in _facts(row):
         value = fit(text, width - label_cells) if label != "possible" else text
         lines.append(line((f"{label:{label_cells}}", "dim"), (value, "text")))
-    items = _links(session, state, row, lines, width)
+    items = _links(state, row, lines, width)
     if metric is not None and metric.sources:
         lines.append(BLANK)
         lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
@@ -68,13 +67,11 @@ def _prefixed(prefix: str, prefix_role: str, parts: list[str], role: str) -> lis
     return [line((blank if at else prefix, prefix_role), (part, role)) for at, part in enumerate(parts)]
 
 
-def _links(
-    session: Session, state: AppState, row: Row, lines: list[Line], width: int
-) -> list[tuple[int, str]]:
+def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:
     """Add what to look at next, as far as the run has it; the line of each link and its tag."""
-    metric, view = row.name.metric if row.name is not None else None, shown.run(session, state)
+    metric, view = row.name.metric if row.name is not None else None, shown.run(state)
     links = metric.check_next if metric is not None else ()
-    found = [tag for one in links if (tag := shown.tag_of(session, state, one)) is not None]
+    found = [tag for one in links if (tag := shown.tag_of(state, one)) is not None]
     if found:
         lines += [BLANK, line(("look next at", "strong"))]
     items = []

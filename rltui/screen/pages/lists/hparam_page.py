@@ -7,16 +7,15 @@ from rltui.panes.render.lines.hparams_lines import labels
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import AppState
-from rltui.session.session import Session
 
 WIDTH = 92  # cells; longer lines are hard to read
 
 
-def hparam_details(session: Session, state: AppState, key: str, width: int) -> ListContent:
+def hparam_details(state: AppState, key: str, width: int) -> ListContent:
     """The values, unabridged."""
     lines: list[Line] = []
     width = min(width, WIDTH)
-    pane = hparams(session, state)
+    pane = hparams(state)
     row = next((one for one in pane.hparams if one.key == key), None) if pane is not None else None
     if pane is None or row is None:
         return ListContent([line(("said nowhere", "faint"))], title=key)

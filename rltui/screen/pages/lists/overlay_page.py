@@ -27,24 +27,21 @@ from rltui.screen.state import (
     RunList,
     SampleOverlay,
 )
-from rltui.session.session import Session
 from rltui.text import cell_width
 
 
-def overlay_page(
-    session: Session, state: AppState, overlay: Overlay, under: Page, width: int, height: int
-) -> Page:
+def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, height: int) -> Page:
     """The screen with an overlay on it."""
     if isinstance(overlay, ChartOverlay):
-        return chart_page(session, state, overlay, width, height)
+        return chart_page(state, overlay, width, height)
     if isinstance(overlay, ListOverlay) and isinstance(overlay.kind, RunList):
-        return runs_page(session, state, overlay, overlay.kind, width, height)
+        return runs_page(state, overlay, overlay.kind, width, height)
     if isinstance(overlay, ListOverlay):
-        content = list_content(session, state, overlay, *list_size(width, height))
+        content = list_content(state, overlay, *list_size(width, height))
         return list_page(overlay, content, under, width, height)
     if isinstance(overlay, SampleOverlay):
-        return sample_page(session, state, overlay, width, height)
-    return filter_prompt(session, state, under, width, height)
+        return sample_page(state, overlay, width, height)
+    return filter_prompt(state, under, width, height)
 
 
 def covers(overlay: Overlay) -> bool:
@@ -54,22 +51,20 @@ def covers(overlay: Overlay) -> bool:
     )
 
 
-def list_content(
-    session: Session, state: AppState, overlay: ListOverlay, width: int, height: int
-) -> ListContent:
+def list_content(state: AppState, overlay: ListOverlay, width: int, height: int) -> ListContent:
     """What a list shows in so many cells."""
     kind = overlay.kind
     if isinstance(kind, Help):
         return help_content(state.options.keys, width, _place_below(state, overlay))
     if isinstance(kind, ProblemTable):
-        return problems_content(session, state, width)
+        return problems_content(state, width)
     if isinstance(kind, ExplainOverlay):
-        return explanation(session, state, kind.row, width)
+        return explanation(state, kind.row, width)
     if isinstance(kind, RunList):
-        return ListContent([], list(listing(session, state, overlay.query).items))
+        return ListContent([], list(listing(state, overlay.query).items))
     if isinstance(kind, HParamDetails):
-        return hparam_details(session, state, kind.key, width)
-    return palette(session, state, overlay, kind, width, height)
+        return hparam_details(state, kind.key, width)
+    return palette(state, overlay, kind, width, height)
 
 
 def _place_below(state: AppState, overlay: ListOverlay) -> str:
@@ -78,10 +73,10 @@ def _place_below(state: AppState, overlay: ListOverlay) -> str:
     return state.overlays[at - 1].place if at else state.selection.pane
 
 
-def filter_prompt(session: Session, state: AppState, under: Page, width: int, height: int) -> Page:
+def filter_prompt(state: AppState, under: Page, width: int, height: int) -> Page:
     """The screen with the filter in its last line, and how much it finds."""
     query = state.query
-    what, count, _ = filter_counts(session, state)
+    what, count, _ = filter_counts(state)
     forms = "reward<0.5 stop=length words /regex/" if state.on_samples else "words, glob with *, or /regex/"
     hint = f"{count} {what}   {forms}   Enter keep   Esc clear "
     text = f" filter {query}"

@@ -13,7 +13,6 @@ from rltui.screen.input.bindings import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette, RunChoice
 from rltui.screen.text_filter import SCATTERED, fuzzy
-from rltui.session.session import Session
 from rltui.text import cell_width, pad
 
 WIDTH = 84  # cells
@@ -33,19 +32,19 @@ class PaletteEntry(NamedTuple):
 
 
 def palette(
-    session: Session, state: AppState, overlay: ListOverlay, kind: Palette | MetricPicker | RunChoice,
+    state: AppState, overlay: ListOverlay, kind: Palette | MetricPicker | RunChoice,
     width: int, height: int,
 ) -> ListContent:  # fmt: skip
     """The best matches first; the box keeps its size while one types: what is looked at must not move."""
     if isinstance(kind, MetricPicker):
-        title, entries = "draw beside it", _metrics_beside(session, state, kind.tag)
+        title, entries = "draw beside it", _metrics_beside(state, kind.tag)
         if kind.instead:
-            title, entries = "chart of", _metrics(session, state)
+            title, entries = "chart of", _metrics(state)
     elif isinstance(kind, RunChoice):
         title = "group runs by" if kind.of == "group" else "column"
-        entries = _run_choices(session, state, kind)
+        entries = _run_choices(state, kind)
     else:
-        title, entries = "", _everything(session, state)
+        title, entries = "", _everything(state)
     found = _matching(entries, overlay.query)
     lines, items = _lines(found, min(width, WIDTH))
     tall = max(overlay.drawn.tall, min(len(lines), max(height - 4, 1)))
@@ -94,18 +93,18 @@ def _lines(entries: list[PaletteEntry], width: int) -> tuple[list[Line], list[tu
     return lines or [line((pad("nothing matches", width - 2), "dim"))], items
 
 
-def _metrics(session: Session, state: AppState) -> list[PaletteEntry]:
+def _metrics(state: AppState) -> list[PaletteEntry]:
     """The metrics of the run shown."""
-    view = shown.run(session, state)
+    view = shown.run(state)
     if view is None:
         return []
     titles = [(tag, view.names.name(tag).title) for tag in list(view.run.series)]
     return [PaletteEntry("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in titles]
 
 
-def _metrics_beside(session: Session, state: AppState, shown_tag: str) -> list[PaletteEntry]:
+def _metrics_beside(state: AppState, shown_tag: str) -> list[PaletteEntry]:
     """Metrics to draw beside the one on the chart; those that are drawn already come first."""
-    found = [entry for entry in _metrics(session, state) if entry.argument != f"metric {shown_tag}"]
+    found = [entry for entry in _metrics(state) if entry.argument != f"metric {shown_tag}"]
     drawn = {f"metric {tag}" for tag in state.selection.overlaid_tags}
     found.sort(key=lambda entry: entry.argument not in drawn)
     return [
@@ -114,12 +113,12 @@ def _metrics_beside(session: Session, state: AppState, shown_tag: str) -> list[P
     ]
 
 
-def _run_choices(session: Session, state: AppState, kind: RunChoice) -> list[PaletteEntry]:
+def _run_choices(state: AppState, kind: RunChoice) -> list[PaletteEntry]:
     """What the list of runs can be grouped by, or shown with; what it is now comes first."""
     if kind.of == "group":
-        names, chosen = shown_runs.group_choices(session, state), [state.saved.run_group]
+        names, chosen = shown_runs.group_choices(state), [state.saved.run_group]
     else:
-        names, chosen = shown_runs.column_choices(session, state), state.saved.run_columns
+        names, chosen = shown_runs.column_choices(state), state.saved.run_columns
     found = []
     for name in sorted(names, key=lambda name: name not in chosen):
         sort, colon, key = name.partition(":")
@@ -128,15 +127,15 @@ def _run_choices(session: Session, state: AppState, kind: RunChoice) -> list[Pal
     return found
 
 
-def _everything(session: Session, state: AppState) -> list[PaletteEntry]:
-    view, keys, hidden = shown.run(session, state), state.options.keys, state.saved.hidden
+def _everything(state: AppState) -> list[PaletteEntry]:
+    view, keys, hidden = shown.run(state), state.options.keys, state.saved.hidden
     entries: list[PaletteEntry] = []
     if view is not None:
         present = (*WITHOUT_METRICS, *view.tag_index.panes)
         entries += [
             PaletteEntry("pane", f"{tab.title}  hidden" if tab.id in hidden else tab.title, tab.key,
                   f"do pane:{tab.id}")
-            for tab in panes_of(view, present=shown.panes_present(session, state, view)) if tab.id in present
+            for tab in panes_of(view, present=shown.panes_present(state, view)) if tab.id in present
         ]  # fmt: skip
     entries += [PaletteEntry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
     below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
@@ -151,8 +150,8 @@ def _everything(session: Session, state: AppState) -> list[PaletteEntry]:
     ]
     themes = sorted(state.options.themes.items())
     entries += [PaletteEntry("theme", theme.title, "", f"theme {name}") for name, theme in themes]
-    entries += _metrics(session, state)
-    runs = session.ordered()
+    entries += _metrics(state)
+    runs = state.session.ordered()
     entries += [PaletteEntry("run", other.name, "", f"run {other.name}") for other in runs]
     if state.selection.baseline:
         entries.append(PaletteEntry("baseline", "no baseline any more", "", "baseline "))

@@ -9,7 +9,6 @@ from rltui.rules.finding import Finding
 from rltui.screen import shown
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
-from rltui.session.session import Session
 from rltui.text import fit
 
 LABEL, NARROW_LABEL = 11, 10  # cells of the words before the text
@@ -17,11 +16,11 @@ WIDTH = 84  # cells of running text; longer lines are hard to read
 _FOOT: tuple[Span, ...] = (("Enter", "accent"), (" metric  ", "dim"), ("/", "accent"), (" search  ", "dim"))
 
 
-def problems_content(session: Session, state: AppState, width: int) -> ListContent:
+def problems_content(state: AppState, width: int) -> ListContent:
     """All problems, those that the run shown has now first; metrics that the run has can be chosen."""
     label_cells = LABEL if width >= 50 else NARROW_LABEL
     width = min(width, WIDTH)
-    view = shown.run(session, state)
+    view = shown.run(state)
     findings = view.evaluator.findings() if view is not None else []
     lines: list[Line] = []
     items: list[tuple[int, str]] = []
@@ -33,7 +32,7 @@ def problems_content(session: Session, state: AppState, width: int) -> ListConte
         lines += _problem(problem, findings, label_cells, width)
         for label, names in (("first", problem.first), ("then", problem.next)):
             for name in names:
-                tag = shown.tag_of(session, state, name)
+                tag = shown.tag_of(state, name)
                 if tag is not None and view is not None:
                     items.append((len(lines), tag))
                     title = view.names.name(tag).title

@@ -17,7 +17,6 @@ from rltui.screen.input.bindings import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay, RunList
-from rltui.session.session import Session
 from rltui.text import cell_width, fit, pad
 
 LEAST_NAME, MOST_NAME = 12, 40  # cells
@@ -43,27 +42,25 @@ class _Cells(NamedTuple):
         return self.column is not None and self.column.right
 
 
-def runs_page(
-    session: Session, state: AppState, overlay: ListOverlay, kind: RunList, width: int, height: int
-) -> Page:
+def runs_page(state: AppState, overlay: ListOverlay, kind: RunList, width: int, height: int) -> Page:
     """The whole screen. Only lines in sight ask for curves; a click on a word over a column sorts by it."""
-    found = shown_runs.listing(session, state, overlay.query)
+    found = shown_runs.listing(state, overlay.query)
     items = found.items
     at = min(overlay.at, max(len(items) - 1, 0))
     if items and kind.selected and items[at][1] != kind.selected:
         at = next((place for place, (_, name) in enumerate(items) if name == kind.selected), at)
     place = items[at][0] if items else 0
-    columns = _layout(session, state, found, width)
-    head = [_title(session, state, overlay, found, width)]
+    columns = _layout(state, found, width)
+    head = [_title(state, overlay, found, width)]
     if height >= 8:
         head.append(_words(state, columns, width))
-    foot = [_foot(session, state, overlay, width)]
+    foot = [_foot(state, overlay, width)]
     if height >= 10 and items:
-        foot.insert(0, _selected(session, state, items[at][1], width))
+        foot.insert(0, _selected(state, items[at][1], width))
     room = max(height - len(head) - len(foot), 1)
     count = len(found.runs) + len(found.groups)
     top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), place, count, room)
-    titles = shown_runs.titles(session, state, columns[0].width)
+    titles = shown_runs.titles(state, columns[0].width)
     lines: list[Line] = []
     spots: list[Spot] = []
     by_line = {where: index for index, (where, _) in enumerate(items[: top + room + 1])}
@@ -72,7 +69,7 @@ def runs_page(
         if isinstance(run, RunGroup):
             lines.append(_heading(run, width))
             continue
-        row = _line(session, state, run, titles[run.view.name], columns, width)
+        row = _line(state, run, titles[run.view.name], columns, width)
         lines.append(Line(fill(row, width).spans, "select") if where == place else row)
         spots.append(Spot(0, y, width, 1, "item", str(by_line[where])))
     if not count:
@@ -101,7 +98,7 @@ def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFact
 # ---- above and below the lines
 
 
-def _title(session: Session, state: AppState, overlay: ListOverlay, found: RunListing, width: int) -> Line:
+def _title(state: AppState, overlay: ListOverlay, found: RunListing, width: int) -> Line:
     """How many runs of which health, of which metric, in which order, groups, filter."""
     order = shown_runs.order_of(state)
     column = column_named(order.column)
@@ -143,9 +140,9 @@ def _head_spots(columns: list[_Cells]) -> list[Spot]:
     return spots
 
 
-def _selected(session: Session, state: AppState, name: str, width: int) -> Line:
+def _selected(state: AppState, name: str, width: int) -> Line:
     """The selected run in full: what the columns have no room for."""
-    run = shown_runs.facts_of(session, state, name)
+    run = shown_runs.facts_of(state, name)
     facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
     if run.alive.age is not None:
         facts.append(f"last point {format_age(run.alive.age)}")
@@ -157,11 +154,11 @@ def _selected(session: Session, state: AppState, name: str, width: int) -> Line:
     return crop(line(*left), width)
 
 
-def _foot(session: Session, state: AppState, overlay: ListOverlay, width: int) -> Line:
+def _foot(state: AppState, overlay: ListOverlay, width: int) -> Line:
     """The keys of this page; a filter while it is typed, and what it can be completed to."""
     keys = state.options.keys
     if overlay.typing:
-        offered = shown_runs.completions(session, state, overlay.query)
+        offered = shown_runs.completions(state, overlay.query)
         left: list[Span] = [(" filter ", "accent"), (overlay.query, "strong"), ("▏", "accent")]
         room = width - cell_width(overlay.query) - 18
         words = ""
@@ -181,7 +178,7 @@ def _foot(session: Session, state: AppState, overlay: ListOverlay, width: int) -
 # ---- lines
 
 
-def _layout(session: Session, state: AppState, found: RunListing, width: int) -> list[_Cells]:
+def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     """The columns that fit, the name first and the reason last, which takes what is left."""
     order = shown_runs.order_of(state)
     added = [one for name in state.saved.run_columns if (one := column_named(name)) is not None]
@@ -202,7 +199,7 @@ def _layout(session: Session, state: AppState, found: RunListing, width: int) ->
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
         wanted.append(sorting.id)
     wanted += [name for name in _BY_VALUE if name in known and name not in (*wanted, *found.lacking)]
-    longest = shown_runs.longest_name(session, state)
+    longest = shown_runs.longest_name(state)
     name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
     room = width - SIGNS - name_cells
     least = max(LEAST_WHY, width // 5)  # cells of the reason
@@ -242,16 +239,14 @@ def _heading(group: RunGroup, width: int) -> Line:
     return crop(line(*spans, (f"  {group.outcome}", "text")), width)
 
 
-def _line(
-    session: Session, state: AppState, run: RunFacts, title: str, columns: list[_Cells], width: int
-) -> Line:
+def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], width: int) -> Line:
     view = run.view
     state_role = STATE_ROLE.get(run.alive.state, "dim")
     spans: list[Span] = [
-        sign_of(session, state, view),
+        sign_of(state, view),
         (f"{STATE_GLYPH.get(run.alive.state, '?')} ", state_role),
         (f"{HEALTH_GLYPH.get(run.health, '?')} ", HEALTH_ROLE.get(run.health, "text")),
-        (pad(title, columns[0].width), "strong" if view is shown.run(session, state) else "text"),
+        (pad(title, columns[0].width), "strong" if view is shown.run(state) else "text"),
     ]
     for cells in columns[1:]:
         spans.append(("  ", "text"))
