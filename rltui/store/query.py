@@ -64,6 +64,12 @@ def columns(
     return _cut(parts, edges, whole, width, wide)
 
 
+def columns_of(points: Points, low: float, high: float, width: int, axis: Axis = "step") -> Columns:
+    """Points alone, sorted by step, in `width` columns of [low, high] of an axis."""
+    edges, whole = _edges(low, high, width)
+    return _cut(_of_points(points, axis, False), edges, whole, width, None)
+
+
 @lru_cache(maxsize=64)
 def _edges(low: float, high: float, width: int) -> tuple[F64, I64]:
     """Edges of columns, and the first step in or above each; the last is one above the highest step.

@@ -18,7 +18,8 @@ from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
 from rltui.rules.series.robust_statistics import median
-from rltui.store.model import Columns
+from rltui.store.model import Columns, Points
+from rltui.store.query import columns_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -118,28 +119,9 @@ def run_at_one_step(view: RunView) -> bool:
 
 def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
     """The points `low` to `high`, counted from 1, of those still known exactly, in so many columns."""
-    value = series.recent().value
-    place = np.arange(1, len(value) + 1) + float(series.count - len(value))
-    inside = (place >= low) & (place <= high)
-    value, place = value[inside], place[inside]
-    width = max(high - low, 1e-9)
-    at = np.minimum(((place - low) / width * columns).astype(np.int64), columns - 1)
-    finite = np.isfinite(value)
-    count = np.bincount(at[finite], minlength=columns)
-    nonfinite = np.bincount(at[~finite], minlength=columns)
-    lowest, highest = np.full(columns, math.inf), np.full(columns, -math.inf)
-    np.minimum.at(lowest, at[finite], value[finite])
-    np.maximum.at(highest, at[finite], value[finite])
-    last = np.full(columns, math.nan)
-    last[at[finite]] = value[finite]
-    total = np.bincount(at[finite], value[finite], minlength=columns)
-    empty = count == 0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / count
-    for values in (lowest, highest, mean):
-        values[empty] = math.nan
-    edges = np.asarray(low + np.arange(columns + 1) * (width / columns), np.float64)
-    return Columns(edges, lowest, highest, mean, last, count, nonfinite)
+    recent = series.recent()
+    place = np.arange(len(recent)) + series.count - len(recent) + 1
+    return columns_of(Points(place, recent.wall_time, recent.value), low, high, columns)
 
 
 # ---- spread

@@ -14,7 +14,8 @@ from rltui.screen.pages.chart.curves import min_max_stroke
 from rltui.screen.pages.chart.x_axis import start_of
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
-from rltui.store import Series
+from rltui.store import Points, Series
+from rltui.store.query import columns_of
 from rltui.text import count_of
 
 ROLE = "dim"
@@ -27,26 +28,20 @@ def superseded_stroke(
 
     Wall times of superseded points lie where they were written, so that on time axes nothing overlaps.
     """
-    points = series.superseded_points()
-    place = points.step.astype(np.float64) if axis == "step" else points.wall_time
-    if axis == "relative":
-        place = place - start_of(view)
-    value = log_of(points.value) if log else points.value
-    with np.errstate(invalid="ignore"):
-        inside = np.isfinite(value) & (place >= low) & (place <= high)
-    if not inside.any() or high <= low:
+    if high <= low:
         return None
-    place, value = place[inside], value[inside]
-    at = np.minimum(((place - low) / (high - low) * columns).astype(np.int64), columns - 1)
-    least, most = np.full(columns, math.inf), np.full(columns, -math.inf)
-    np.minimum.at(least, at, value)
-    np.maximum.at(most, at, value)
-    known = np.isfinite(least)
+    points = series.superseded_points()
+    points = points.take(np.argsort(points.step, kind="stable"))
+    value = log_of(points.value) if log else points.value
+    shift = start_of(view) if axis == "relative" else 0.0
+    cut = columns_of(
+        Points(points.step, points.wall_time, value), low + shift, high + shift, columns,
+        "step" if axis == "step" else "wall",
+    )  # fmt: skip
+    if not cut.count.any():
+        return None
     x = low + (np.arange(columns) + 0.5) * (high - low) / columns
-    none = np.zeros(columns, np.bool_)
-    nan = np.full(columns, math.nan)
-    low_line, high_line = np.where(known, least, nan), np.where(known, most, nan)
-    return min_max_stroke(x, low_line, high_line, none, ROLE)._replace(dotted=True)
+    return min_max_stroke(x, cut.low, cut.high, np.zeros(columns, np.bool_), ROLE)._replace(dotted=True)
 
 
 def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
