@@ -171,6 +171,13 @@ def side_by_side(lefts: list[Line], rights: list[Line], width: int, gap: int = 2
     return out
 
 
+def hanging(prefix: str, prefix_role: str, text: str, role: str, width: int) -> list[Line]:
+    """Text wrapped to `width` cells, the first line behind a prefix, the others behind as many blanks."""
+    cells = cell_width(prefix)
+    parts = wrap(text, width - cells)
+    return [line((" " * cells if at else prefix, prefix_role), (part, role)) for at, part in enumerate(parts)]
+
+
 def wrap(text: str, width: int, *, cut_words: bool = True) -> list[str]:
     """Text broken at blanks into lines of at most `width` cells; `%` stays with its number.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rltui.draw.cells import Line, Span, colored, line, wrap
+from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
 from rltui.draw.numbers import format_step, format_value
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
@@ -62,10 +62,7 @@ def finding_block(
     first = len(lines)
     lines += evidence_lines(finding, rows, width, window, glyphs, selected)
     count = len(lines) - first
-    parts = wrap(finding.advice, width - 8)
-    lines += [
-        line(("     → " if not at else "       ", "accent"), (part, "text")) for at, part in enumerate(parts)
-    ]
+    lines += hanging("     → ", "accent", finding.advice, "text", width - 1)
     found = (next(iter(view.tag_index.canonical.get(one, ())), None) for one in finding.check_next)
     titles = [view.names.name(tag).title for tag in found if tag is not None][:MOST_NEXT]
     if titles:
@@ -80,11 +77,7 @@ def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[L
     role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
     glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
     indent = "   " if nested else ""
-    head = wrap(finding_text(finding), width - 4 - len(indent))
-    lines = [
-        line((f"{indent} {glyph} " if not at else f"{indent}   ", role), (part, role))
-        for at, part in enumerate(head)
-    ]
+    lines = hanging(f"{indent} {glyph} ", role, finding_text(finding), role, width - 1)
     if lines[-1].width + cell_width(finding.pane) + 3 <= width:
         lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
     if handled:

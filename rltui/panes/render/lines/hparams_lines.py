@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, cut, hanging, line, wrap
 from rltui.hparams.hparams import HParam
 from rltui.hparams.topics import KEY
 from rltui.panes.special.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
@@ -102,8 +102,7 @@ def top_lines(pane: HParamsPane, width: int, most: int = 8) -> list[Line]:
     """The attempts and the problems that stand above the settings."""
     lines = []
     for text in pane.history:
-        parts = wrap(text, width - 5)
-        lines += [line((" ↻ " if not at else "   ", "mark"), (part, "text")) for at, part in enumerate(parts)]
+        lines += hanging(" ↻ ", "mark", text, "text", width - 2)
     lines = lines[-most:]
     problems = [f"{problem.path}: {problem.message}" for problem in pane.problems[:3]]
     return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in problems]

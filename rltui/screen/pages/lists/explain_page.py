@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
 from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.metric_explanation import metric_card_of_name
@@ -36,9 +36,9 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     for finding in row.findings:
         glyph, role = SEVERITY_GLYPH[finding.severity], SEVERITY_ROLE[finding.severity]
         text = f"{finding_text(finding)}. {finding.message}"
-        lines += _prefixed(f"{glyph} ", role, wrap(text, width - 2), role)
+        lines += hanging(f"{glyph} ", role, text, role, width)
         if finding.advice:
-            lines += _prefixed("→ ", "accent", wrap(finding.advice, width - 2), "text")
+            lines += hanging("→ ", "accent", finding.advice, "text", width)
         lines.append(BLANK)
     parts = [("meaning", "No glossary entry knows this key. It is shown as it was logged.")]
     card = metric_card_of_name(name, state.session.config) if name is not None else None
@@ -48,8 +48,7 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     for label, text in parts:
         heading = label or heading
         if heading not in ELSEWHERE:
-            role = ROLES.get(heading, "text")
-            lines += _prefixed(f"{label:{label_cells}}", "dim", wrap(text, width - label_cells), role)
+            lines += hanging(f"{label:{label_cells}}", "dim", text, ROLES.get(heading, "text"), width)
     lines.append(BLANK)
     for label, text in _facts(row):
         value = fit(text, width - label_cells) if label != "possible" else text
@@ -59,12 +58,6 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
         lines.append(BLANK)
         lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
     return ListContent(lines, items, row.title, [*_FOOT])
-
-
-def _prefixed(prefix: str, prefix_role: str, parts: list[str], role: str) -> list[Line]:
-    """Lines of text, the first of them behind a prefix, the others behind as many blanks."""
-    blank = " " * len(prefix)
-    return [line((blank if at else prefix, prefix_role), (part, role)) for at, part in enumerate(parts)]
 
 
 def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rltui.draw.cells import BLANK, Line, line, side_by_side, wrap
+from rltui.draw.cells import BLANK, Line, hanging, line, side_by_side
 from rltui.screen.input.bindings import Bind, Keys, Place, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
@@ -56,9 +56,8 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
             lines.append(BLANK)
         lines.append(line((group, "strong")))
         for bind in binds:
-            parts = wrap(bind.words, max(width - cells, 8))
-            for at, part in enumerate(parts):
-                lines.append(line((pad("" if at else written[bind.action], cells), "accent"), (part, "text")))
+            keys = pad(written[bind.action], cells)
+            lines += hanging(keys, "accent", bind.words, "text", max(width, cells + 8))
     return lines
 
 
@@ -67,6 +66,5 @@ def sign_lines(width: int) -> list[Line]:
     cells = max(cell_width(sign) for sign, _ in key_table().sign) + 4
     lines = [line(("Signs", "strong"))]
     for sign, words in key_table().sign:
-        for at, part in enumerate(wrap(words, max(width - cells, 8))):
-            lines.append(line((pad("" if at else f"  {sign}", cells), "mark"), (part, "text")))
+        lines += hanging(pad(f"  {sign}", cells), "mark", words, "text", max(width, cells + 8))
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.rules.finding import Finding
@@ -36,8 +36,8 @@ def problems_content(state: AppState, width: int) -> ListContent:
                 if tag is not None and view is not None:
                     items.append((len(lines), tag))
                     title = view.names.name(tag).title
-                    head = f"  {label:{label_cells - 2}}"
-                    lines.append(line((head, "dim"), (fit(f"→ {title}", width - label_cells), "accent")))
+                    link = fit(f"→ {title}", width - label_cells)
+                    lines.append(line((_label(label, label_cells), "dim"), (link, "accent")))
                     label = ""
         lines.append(BLANK)
     lines.append(line(("Terms", "strong")))
@@ -53,21 +53,17 @@ def _problem(problem: TrainingProblem, findings: list[Finding], label_cells: int
     if worst is not None:
         glyph, role = SEVERITY_GLYPH[worst.severity], SEVERITY_ROLE[worst.severity]
         text = f"{worst.title or worst.id}, since step {worst.since_step:,}"
-        lines += _labelled(f"{glyph} now", text, label_cells, width, role)
-    lines += _labelled("means", problem.means, label_cells, width)
-    lines += _labelled("look at", problem.look, label_cells, width)
-    return lines + _labelled("do", problem.do, label_cells, width)
+        lines += hanging(_label(f"{glyph} now", label_cells), "dim", text, role, width)
+    for label, text in (("means", problem.means), ("look at", problem.look), ("do", problem.do)):
+        lines += hanging(_label(label, label_cells), "dim", text, "text", width)
+    return lines
+
+
+def _label(label: str, cells: int) -> str:
+    return f"  {label:{cells - 2}}"
 
 
 def _term(term: Term, label_cells: int, width: int) -> list[Line]:
     title = term.title + (f"  ({', '.join(term.aliases[:3])})" if term.aliases else "")
     lines = [line((part, "text")) for part in wrap(title, width)]
-    return lines + _labelled("", term.meaning, label_cells, width, "dim")
-
-
-def _labelled(label: str, text: str, label_cells: int, width: int, role: str = "text") -> list[Line]:
-    parts = wrap(text, width - label_cells)
-    return [
-        line((f"  {'' if at else label:{label_cells - 2}}", "dim"), (part, role))
-        for at, part in enumerate(parts)
-    ]
+    return lines + hanging(_label("", label_cells), "dim", term.meaning, "dim", width)
