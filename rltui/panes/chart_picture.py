@@ -100,7 +100,7 @@ def metric_pictures(
 ) -> list[ChartPicture]:
     """The charts of each series of a metric, named by its tag or id; none where the run has none."""
     tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
-    window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
+    window = window_for(view, now, at_step=at_step)
     rows = rows_of(view, tags, at_step=at_step, merge=False)
     pictures = (
         chart_picture(row, view.shown_name, window, sisters=sister_series(view, row.tag, sisters))

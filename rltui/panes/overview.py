@@ -180,5 +180,5 @@ def overview(
         findings=findings,
         rows=tuple(rows),
         constants=tuple(constants),
-        window=window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step),
+        window=window_for(view, now, share=share, at_step=at_step),
     )

@@ -100,7 +100,7 @@ def pane_view(
         )
     elif pane not in FIXED:
         rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
-    window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
+    window = window_for(view, now, share=share, at_step=at_step)
     return PaneView(
         pane=pane,
         title=pane_title(view, pane),

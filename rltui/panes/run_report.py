@@ -70,7 +70,7 @@ def run_report(
         resolved=tuple(view.evaluator.history()),
         rows=tuple(rows),
         outcomes=tuple(map(outcome_of, rows)),
-        window=window_for(view, live=False, at_step=at_step),
+        window=window_for(view, at_step=at_step),
         settings=settings,
         problems=(*view.file_problems(now), *view.evaluator.diagnostics()),
         sisters={row.tag: sister_series(view, row.tag, sisters) for row in drawn},

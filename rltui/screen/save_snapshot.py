@@ -60,7 +60,7 @@ def save_snapshot(state: AppState) -> None:
 def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
     """The chart over the steps that it shows, with the same metric of the runs beside: text, SVG, PNG."""
     row, run = chart.row, shown.short_name(state, view.name)
-    window = window_for(view, live=False, at_step=state.time.at_step)
+    window = window_for(view, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":
         window = StepWindow(*chart.zoom, restarts=window.restarts)
     sisters = sister_series(view, row.tag, shown_runs.sisters(state, view, everywhere=True))

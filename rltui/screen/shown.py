@@ -8,6 +8,7 @@ from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
 from rltui.panes import header as run_header
 from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names, with_given_names
@@ -171,7 +172,12 @@ def health(state: AppState, view: RunView) -> str:
     return state.acknowledgements.health(view, state.now, found)
 
 
-# ---- words of the frame
+# ---- the frame
+
+
+def window(state: AppState, view: RunView) -> StepWindow:
+    """The steps that panes of a run show."""
+    return window_for(view, state.now, share=state.time.share, at_step=state.time.at_step)
 
 
 def moment_word(state: AppState) -> str:

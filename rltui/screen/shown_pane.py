@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rltui.panes.answers.beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.overview import key_rows, pinned_rows
 from rltui.panes.pane import TREES, PaneView, pane_view
@@ -120,8 +119,7 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
     stale = first is not None and first.main is not view.run.series.get(first.tag)
     if stale or len(pane.rows) <= LARGE or state.options.clock() - cache.time > NOTES_SECONDS:
         return None
-    live = view.liveness(state.now).state == "live"
-    window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+    window = shown.window(state, view)
     beside = shown.beside(state, view, pane.pane)
     answer = answer_of(view, pane.pane, state.time.at_step, beside) if pane.answer is not None else None
     cache.version, cache.value = view.run.version, replace(pane, window=window, answer=answer)

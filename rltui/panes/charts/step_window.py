@@ -71,9 +71,12 @@ def window_of(
     return StepWindow(float(math.floor(low)), float(last), growing)
 
 
-def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
-    """The steps that the panes of a run show."""
+def window_for(
+    view: RunView, now: float | None = None, *, share: float = 1.0, at_step: int | None = None
+) -> StepWindow:
+    """The steps that the panes of a run show; now: seconds since 1970, where it gets room if it is live."""
     first, last = span_of(view.run)
-    found = window_of(first, last, share=share, growing=live, at_step=at_step)
+    growing = now is not None and view.liveness(now).state == "live"
+    found = window_of(first, last, share=share, growing=growing, at_step=at_step)
     steps = tuple(attempt.first_step for attempt in view.run.attempts[1:])
     return found._replace(restarts=steps) if steps else found

@@ -32,7 +32,7 @@ def charts_text(
 ) -> list[str]:  # fmt: skip
     """A chart of each series of a metric, named by its tag or canonical id; empty where the run has none."""
     tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
-    window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
+    window = window_for(view, now, at_step=at_step)
     return [
         chart_text(row, view.shown_name, window, width, height, sister_series(view, row.tag, sisters))
         for row in rows_of(view, tags, at_step=at_step, merge=False)

@@ -85,7 +85,7 @@ def findings_text(
     source = view.evaluator if then is None else None
     findings = source.findings() if source is not None else list(then.findings if then else ())
     history = source.history() if source is not None else list(then.history if then else ())
-    window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
+    window = window_for(view, now, at_step=at_step)
     lines: list[Line] = [] if findings else [line((" ✓ ", "good"), ("Nothing to report.", "text")), BLANK]
     for finding in unexplained(findings):
         rows = rows_of_evidence(view, finding, at_step, findings)

@@ -349,7 +349,7 @@ def _trend(view: RunView, row: Row, columns: int, glyphs: Glyphs, at_step: int |
     key = (view.run.version, at_step, columns, glyphs)
     known = _TRENDS.get(view)
     if known is None or known[0] != key:
-        window = window_for(view, live=False, at_step=at_step)
+        window = window_for(view, at_step=at_step)
         drawn = curve(row, window, columns)
         spark = None
         if drawn is not None and np.isfinite(drawn.low).any():

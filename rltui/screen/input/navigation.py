@@ -77,7 +77,7 @@ def move_crosshair(state: AppState, direction: int) -> None:
     view = shown.run(state)
     if view is None:
         return
-    window = window_for(view, live=False, share=state.time.share, at_step=state.time.at_step)
+    window = window_for(view, share=state.time.share, at_step=state.time.at_step)
     low, high = round(window.low), round(window.high)
     at = state.time.crosshair
     to = (high if direction < 0 else low) if at is None else at + direction * max((high - low) // 100, 1)
@@ -89,8 +89,7 @@ def put_crosshair(state: AppState, share: float) -> None:
     view = shown.run(state)
     if view is None:
         return
-    live = view.liveness(state.now).state == "live"
-    window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+    window = shown.window(state, view)
     low, high = window.edges(100)
     state.time.crosshair = min(round(low + (high - low) * share), round(window.high))
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, hanging, line
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
-from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.shown_pane import evidence_rows
 from rltui.screen.state import AppState, PaneDrawn
-from rltui.session.run_view import RunView
 
 
 def findings_page(state: AppState, width: int, height: int) -> Page:
@@ -47,7 +45,7 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     if problems:
         lines += [*([BLANK] if lines else []), *problems]
     top = scrolled(state.drawn_pane.top, first, min(last, first + height - 1), len(lines), height)
-    moved = [Spot(s.x, s.y - top, s.width, s.height, s.action, s.argument) for s in spots]
+    moved = [spot._replace(y=spot.y - top) for spot in spots]
     visible = [spot for spot in moved if spot.y + spot.height > 0]
     return Page(lines[top : top + height], visible, PaneDrawn(top))
 
@@ -68,7 +66,7 @@ class _Block:
         rows = [] if told else evidence_rows(state, finding)
         block = finding_block(
             finding, width, view=None if told else view, rows=rows, nested=self.nested, handled=handled,
-            window=None if told or view is None else _window(state, view), glyphs=state.options.glyphs,
+            window=None if told or view is None else shown.window(state, view), glyphs=state.options.glyphs,
             selected=state.selection.evidence % len(rows) if selected and rows else -1,
         )  # fmt: skip
         self.lines, self.first, self.evidence = block.lines, block.first, block.evidence
@@ -86,11 +84,6 @@ class _Block:
         unfolded = finding.id in state.selection.unfolded
         words = f"     explains {count} more {'▾' if unfolded else '▸'} "
         return [line((words, "dim"), (state.options.keys.hint_of("unfold"), "accent"))]
-
-
-def _window(state: AppState, view: RunView) -> StepWindow:
-    live = view.liveness(state.now).state == "live"
-    return window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
 
 
 def _hints(state: AppState, width: int) -> list[Line]:
@@ -116,10 +109,8 @@ def _problems(state: AppState, width: int) -> list[Line]:
     lines = [line((" About the data", "strong"))]
     for one in problems[:20]:
         role, glyph = LEVEL_ROLE[one.level], LEVEL_GLYPH[one.level]
-        text = wrap(f"{one.message}" + (f"  ({one.path})" if one.path else ""), width - 5)
-        lines += [
-            line((f" {glyph} " if not at else "   ", role), (part, "dim")) for at, part in enumerate(text)
-        ]
+        text = f"{one.message}" + (f"  ({one.path})" if one.path else "")
+        lines += hanging(f" {glyph} ", role, text, "dim", width - 2)
     if len(problems) > 20:
         lines.append(line((f"   and {len(problems) - 20} more", "dim")))
     return lines

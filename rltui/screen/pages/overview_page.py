@@ -8,14 +8,13 @@ from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.overview import Overview, key_rows, overview
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
-from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.rules.finding import unexplained
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others
-from rltui.screen.pages.page import Page, Spot
+from rltui.screen.pages.page import Page, Spot, card_spots
 from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
@@ -55,10 +54,7 @@ def overview_page(state: AppState, view: RunView, width: int, height: int) -> Pa
         Spot(0, index, width, 1, "go-finding", finding.id)
         for index, finding in enumerate(unexplained(data.findings)[: len(lines)])
     ]
-    spots += [
-        Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag, (AXIS + 1, c.width - AXIS - 1))
-        for c in cards
-    ]
+    spots += card_spots(cards, data.rows)
     page = _with_file_warnings(state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
     page.drawn = state.drawn.get("overview", PaneDrawn())._replace(card_columns=columns, cards=len(cards))

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
+from rltui.panes.render.card_curve import AXIS
+from rltui.panes.render.cards import MetricCard
+from rltui.panes.row import Row
 from rltui.screen.state import Drawn
 from rltui.text import cell_width, fit
 
@@ -47,8 +50,17 @@ class Page:
     def below(self, other: Page) -> Page:
         """This page with another one under it."""
         down = len(self.lines)
-        moved = [Spot(s.x, s.y + down, s.width, s.height, s.action, s.argument, s.plot) for s in other.spots]
+        moved = [spot._replace(y=spot.y + down) for spot in other.spots]
         return Page(self.lines + other.lines, self.spots + moved, other.drawn or self.drawn)
+
+
+def card_spots(cards: Sequence[MetricCard], rows: Sequence[Row], down: int = 0) -> list[Spot]:
+    """Spots that select the rows of cards; the cards stand so many lines further down."""
+    spots = []
+    for one in cards:
+        plot = (AXIS + 1, one.width - AXIS - 1)
+        spots.append(Spot(one.x, one.y + down, one.width, one.height, "select", rows[one.row].tag, plot))
+    return spots
 
 
 def too_small(width: int, height: int) -> Page:

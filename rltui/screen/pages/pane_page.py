@@ -6,13 +6,12 @@ from rltui.draw.cells import BLANK, Line, cut_sentence, line
 from rltui.panes.answers.model import Answer
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
-from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constants_line
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.row import Row, first_row
 from rltui.screen.pages.chart.overlaid_runs import others
-from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.pages.page import Page, Spot, card_spots, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 
 TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
@@ -98,11 +97,7 @@ def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width
     )  # fmt: skip
     top = len(page.lines) + 1
     page.lines += [line((" " + "─" * (width - 2), "faint")), *lines]
-    page.spots += [
-        Spot(card.x, top + card.y, card.width, card.height, "select", metrics[card.row].tag,
-             (AXIS + 1, card.width - AXIS - 1))
-        for card in cards
-    ]  # fmt: skip
+    page.spots += card_spots(cards, metrics, top)
     if words:
         page.lines += [BLANK] * (height - 1 - len(lines))
         page.lines.append(line((f" {selected.title}, ", "dim"), (cut_sentence(words, width - 30), "dim")))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, line
-from rltui.panes.charts.step_window import window_for
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
-from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import card_grid, cards_lines
+from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others
-from rltui.screen.pages.page import Page, Spot
+from rltui.screen.pages.page import Page, card_spots
 from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.shown_pane import rows
 from rltui.screen.state import PINNED, AppState, PaneDrawn
@@ -21,8 +20,7 @@ def pinned_page(state: AppState, view: RunView, width: int, height: int) -> Page
     found, pane = rows(state), PANES[PINNED]
     if not found:
         return Page([BLANK, line(("   " + pane.empty, "dim"))][:height])
-    live = view.liveness(state.now).state == "live"
-    window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+    window = shown.window(state, view)
     fitting = card_grid(len(found), width - 2, height, full=True)[1]
     if fitting < len(found) or width < 34 or state.saved.density == "compact":
         made = PaneView(pane.id, pane.title, tuple(found), window)
@@ -36,8 +34,5 @@ def pinned_page(state: AppState, view: RunView, width: int, height: int) -> Page
     page = Page(
         lines, drawn=state.drawn.get(PINNED, PaneDrawn())._replace(card_columns=columns, cards=len(cards))
     )
-    page.spots = [
-        Spot(c.x, c.y, c.width, c.height, "select", found[c.row].tag, (AXIS + 1, c.width - AXIS - 1))
-        for c in cards
-    ]
+    page.spots = card_spots(cards, found)
     return page
