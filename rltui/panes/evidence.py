@@ -63,9 +63,17 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
     for item in items:
         known = item.tag in view.run.series
         rows = rows_of(view, [item.tag], at_step=at_step, merge=False) if known else []
-        name = view.names.name(item.tag)
-        course = course_of(item, name.unit)
-        if not finding.evidence and finding.limit is not None:
-            course += f", limit {format_value(finding.limit, name.unit)}"
-        found.append(EvidenceRow(item.tag, name.title, course, item.since_step, rows[0] if rows else None))
+        row, name = rows[0] if rows else None, view.names.name(item.tag)
+        course = course_of(item) if row is None else course_of_row(row, finding, item)
+        found.append(EvidenceRow(item.tag, name.title, course, item.since_step, row))
     return found
+
+
+def course_of_row(row: Row, finding: Finding, evidence: Evidence | None) -> str:
+    """`3.0e-04 → 30` on the scale of the row; of a finding without evidence its value and limit."""
+    if evidence is None or not finding.evidence:
+        value, limit = row.as_written(finding.value), row.as_written(finding.limit)
+        text = "" if value is None else format_value(value, row.unit)
+        return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
+    before, now = row.as_written(evidence.before), row.as_written(evidence.now)
+    return course_of(evidence._replace(before=before, now=now), row.unit)

@@ -13,6 +13,7 @@ from rltui.metrics.glossary_files import general_panes
 from rltui.panes.charts.curve import bridge, curve
 from rltui.panes.charts.step_window import StepWindow, column_width, window_of
 from rltui.panes.charts.value_axis import Ranges
+from rltui.panes.evidence import evidence_of
 from rltui.panes.header import coarse_age, header
 from rltui.panes.overview import key_rows, overview
 from rltui.panes.pane import PaneView, pane_view
@@ -28,6 +29,7 @@ from rltui.panes.render.lines.pane_lines import (
 )
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import rows_of, value_at
+from rltui.rules.finding import Evidence
 from rltui.session.run_view import RunView
 from rltui.text import cell_width
 from tests.support.made_run import NOW, MadeRun, believable, finding, made_series
@@ -422,3 +424,13 @@ def test_a_run_without_values_is_not_called_healthy() -> None:
     lines, cards = overview_lines(overview(run, NOW), 100, 20)
     assert not cards and "No metric has been read yet." in lines[0].text
     assert "✓" not in as_text(pane_text(run, "overview", NOW))
+
+
+def test_evidence_is_told_on_the_scale_of_the_log() -> None:
+    """Rules judge a share; where the log has percent, reports tell percent as the screen does."""
+    run = MadeRun()
+    run.add("used", np.full(40, 50.0), unit="fraction", scale=0.01)
+    (row,) = rows_of(run, ["used"])
+    found = finding()._replace(metrics=("used",), evidence=(Evidence("used", 0.5, 0.1, 30),))
+    (told,) = evidence_of(run, found)
+    assert told.course == "50.00 → 10.00" and row.value_text == "50.00"

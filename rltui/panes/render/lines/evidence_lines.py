@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
-from rltui.draw.numbers import format_step, format_value
+from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import EDGE
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import whole_range
+from rltui.panes.evidence import course_of_row
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.row import Row
 from rltui.rules.series.ratio import numerator
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
-    from rltui.rules.finding import Evidence, Finding
+    from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
 TITLE = 24  # cells of a metric's name
@@ -90,7 +91,7 @@ def evidence_lines(
 ) -> list[Line]:
     """A line for each of the metrics of a finding, in the order in which they moved; one may be selected."""
     known = {numerator(one.tag): one for one in finding.evidence}
-    moves = [_moved(row, known.get(row.tag), finding) for row in rows]
+    moves = [course_of_row(row, finding, known.get(row.tag)) for row in rows]
     steps = [known[row.tag].since_step if row.tag in known else finding.since_step for row in rows]
     ats = [f"@{format_step(step)}" for step in steps]
     title = min(max((cell_width(row.title) for row in rows), default=0), TITLE, max(width // 3, 8))
@@ -111,17 +112,6 @@ def evidence_lines(
             spans += [*_spark(row, steps[index], window, spark, glyphs, role), ("  ", "text")]
         lines.append(line(*spans, (moves[index], "strong" if index == selected else "text")))
     return lines
-
-
-def _moved(row: Row, evidence: Evidence | None, finding: Finding) -> str:
-    """`3.0e-04 → 30`; of a finding without evidence its value and limit."""
-    if evidence is None:
-        value, limit = row.as_written(finding.value), row.as_written(finding.limit)
-        text = "" if value is None else format_value(value, row.unit)
-        return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
-    before, now = row.as_written(evidence.before), row.as_written(evidence.now)
-    last = "NaN" if now is None else format_value(now, row.unit)
-    return last if before is None else f"{format_value(before, row.unit)} → {last}"
 
 
 def _spark(row: Row, step: int, window: StepWindow, cells: int, glyphs: Glyphs, role: str) -> list[Span]:
