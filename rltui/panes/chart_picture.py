@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from rltui.draw.axis_ticks import round_steps
 from rltui.draw.chart_svg import WIDTH, ChartPicture, PictureCurve, finite_range
-from rltui.draw.numbers import format_bound, format_step
+from rltui.draw.numbers import format_step
 from rltui.draw.value_range import widened
 from rltui.panes.charts.curve import Curve, at_one_step, curve, spread
-from rltui.panes.charts.healthy_range import band_of, band_text
+from rltui.panes.charts.healthy_range import limits_of
 from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
@@ -88,7 +88,7 @@ def chart_picture(
         curves=found,
         x_ticks=[(float(step), format_step(step)) for step in steps if step <= drawn.edges[1]],
         x_label="point" if at_one_step(main) else "step",
-        limits=_limits(row, log=log),
+        limits=limits_of(row, log=log),
         marks=_marks(row, window),
         crosses=_middles(drawn)[drawn.nonfinite > 0].tolist(),
         log=log,
@@ -122,27 +122,6 @@ def _curve(
     if log:
         values = (log_of(values[0]), log_of(values[1]), log_of(values[2]))
     return PictureCurve(_middles(drawn), *values, role=role, label=label)
-
-
-def _limits(row: Row, *, log: bool) -> list[tuple[float, str, str]]:
-    """The limits of what fires, and the ends of what is healthy."""
-    found = [
-        (
-            one.limit,
-            "bad" if one.severity == "critical" else "warn",
-            f"limit {format_bound(one.limit, row.unit)}",
-        )
-        for one in row.findings
-        if one.limit is not None and math.isfinite(one.limit)
-    ]
-    band = band_of(row)
-    if band is not None:
-        known = {value for value, *_ in found}
-        words = band_text(band, row.unit)
-        found += [(end, "good", words) for end in band if math.isfinite(end) and end not in known]
-    if log:
-        found = [(math.log10(value), role, words) for value, role, words in found if value > 0]
-    return found
 
 
 def _marks(row: Row, window: StepWindow) -> list[tuple[float, str, str]]:

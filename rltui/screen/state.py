@@ -239,7 +239,6 @@ class ChartDrawn(NamedTuple):
     curve_columns: int = 200  # buckets of curves: two for each cell
     points: int = 0  # of the first curve
     log: bool = False
-    cut: bool = False  # whether outliers are cut off
 
 
 @dataclass(slots=True, eq=False)

@@ -56,6 +56,23 @@ def band_text(band: Band, unit: str = "") -> str:
     return f"healthy {format_bound(low, unit)}…{format_bound(high, unit)}"
 
 
+def limits_of(row: Row, *, log: bool) -> list[tuple[float, str, str]]:
+    """The limits of what fires, the ends of what is healthy: value (a logarithm where `log`), role, words."""
+    found = []
+    for one in row.findings:
+        if one.limit is not None and math.isfinite(one.limit):
+            role = "bad" if one.severity == "critical" else "warn"
+            found.append((one.limit, role, f"limit {format_bound(one.limit, row.unit)}"))
+    band = band_of(row)
+    if band is not None:
+        known = {value for value, *_ in found}
+        words = band_text(band, row.unit)
+        found += [(end, "good", words) for end in band if math.isfinite(end) and end not in known]
+    if log:
+        found = [(math.log10(value), role, words) for value, role, words in found if value > 0]
+    return found
+
+
 def healthy_rows(band: Band | None, bottom: float, top: float, rows: int) -> frozenset[int]:
     """The rows, counted from the top, of a curve between `bottom` and `top` whose middle is healthy.
 

@@ -132,20 +132,29 @@ def shows_outliers(row: Row, points: int, ranges: Ranges | None) -> bool:
     return wanted or row.severity in ("warning", "critical") or points < LEAST_COLUMNS
 
 
-def data_range(row: Row, curves: Sequence[Curve], ranges: Ranges | None) -> tuple[tuple[float, float], bool]:
-    """The range that curves on one axis need, without outliers of the first; and whether some are cut off.
+class Extremes(NamedTuple):
+    """What a curve reaches in each column, (n,); second: the column of the points after the first ones."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    second: int = 1
+
+
+def data_range(
+    row: Row, points: int, curves: Sequence[Curve | Extremes], ranges: Ranges | None
+) -> tuple[tuple[float, float], bool]:
+    """The range that curves on one axis need, without outliers; and whether some are cut off.
 
     What a finding speaks of is shown whole, and so are a few points: columns between them are no points.
     """
-    first, *others = curves
-    if shows_outliers(row, first.points, ranges):
-        ends = [whole_range(one) for one in curves]
-        return (min(low for low, _ in ends), max(high for _, high in ends)), False
     held = ranges is not None and row.tag in ranges.cut
-    found, cut = robust_range(first.low, first.high, second=first.second, held=held)
-    if ranges is not None and cut != held:
-        (ranges.cut.add if cut else ranges.cut.discard)(row.tag)
-    ends = [found, *(robust_range(one.low, one.high, second=one.second)[0] for one in others)]
+    if shows_outliers(row, points, ranges):
+        ends, cut = [value_range(one.low, one.high) for one in curves], False
+    else:
+        found = [robust_range(one.low, one.high, second=one.second, held=held) for one in curves]
+        ends, cut = [reached for reached, _ in found], any(some for _, some in found)
+        if ranges is not None and cut != held:
+            (ranges.cut.add if cut else ranges.cut.discard)(row.tag)
     return (min(low for low, _ in ends), max(high for _, high in ends)), cut
 
 

@@ -142,7 +142,7 @@ def _scaled(
             drawn = scaled
             found = [replace(other, curve=logarithmic(other.curve)) for other in found]
             found = [other for other in found if np.isfinite(other.curve.low).any()]
-    needed, cut = data_range(row, [drawn, *(other.curve for other in found)], ranges)
+    needed, cut = data_range(row, drawn.points, [drawn, *(one.curve for one in found)], ranges)
     if sisters is not None:
         behind: Spread | None = (logarithmic_band(sisters) if log else sisters).spread
     else:
@@ -189,7 +189,7 @@ def _behind(row: Row, drawn: Curve) -> Spread | None:
 
 def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs) -> Line:
     low, high = whole_range(drawn)
-    bottom, top = shown_range(row, data_range(row, [drawn], ranges)[0], window, ranges)
+    bottom, top = shown_range(row, data_range(row, drawn.points, [drawn], ranges)[0], window, ranges)
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
                       glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
     some = bool(np.isfinite(drawn.low).any())

@@ -281,7 +281,7 @@ def _sparkline(
         known = np.flatnonzero(np.isfinite(drawn.low))
         cells = 0 if row.unreported or not len(known) else int(known[-1]) // per_cell + 1
         return [(pad("─" * cells, columns.spark), "faint")]
-    needed, is_cut = data_range(row, [drawn], ranges)
+    needed, is_cut = data_range(row, drawn.points, [drawn], ranges)
     bottom, top = shown_range(row, needed, window, ranges)
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
     roles = unhealthy(row, drawn, per_cell)

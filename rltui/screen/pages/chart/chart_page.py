@@ -12,9 +12,9 @@ from rltui.draw.cells import BLANK, Line, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread, stable_range, value_range
 from rltui.panes.charts.curve import ARRIVALS
-from rltui.panes.charts.healthy_range import band_of, healthy_rows, within_bounds
+from rltui.panes.charts.healthy_range import band_of, healthy_rows, limits_of, within_bounds
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.charts.value_axis import is_log
+from rltui.panes.charts.value_axis import ValueAxis, data_range, is_log
 from rltui.panes.row import Row
 from rltui.screen import shown
 from rltui.screen.pages.chart import legend
@@ -26,7 +26,6 @@ from rltui.screen.pages.chart.curves import (
     curves_of,
     outliers,
     reach,
-    robust_reach,
     strokes,
     within,
 )
@@ -66,7 +65,10 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         lines += [BLANK] * (height - len(lines) - 1)
         nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
         return Page([*lines[: height - 1], foot], spots, nothing)
-    needed, cut = robust_reach(row, curves, whole, state.ranges, log=log, held=chart.drawn.cut)
+    shared = [curve.reach(log=log) for curve in curves if not curve.own]
+    drawable = [one for one in shared if np.isfinite(one.low).any()]
+    needed, cut = data_range(row, main.points, drawable, state.ranges)
+    needed = needed if cut else whole
     add_averages(curves, log=log, within=needed if cut else None)
     drawn = strokes(curves, needed, log=log, level=lambda value: _level_range(chart, value))
     before: Stroke | None = None
@@ -80,16 +82,15 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
             cut=behind is not None and not within(behind, y, log=log), cursor=chart.cursor, outliers=beyond,
         )
     )  # fmt: skip
+    limits = [(at, role) for at, role, _ in limits_of(row, log=log) if y[0] < at < y[1]]
     grid = draw(
-        Plot((low, high), y, drawn if before is None else [before, *drawn], _limits(chart, y),
+        Plot((low, high), y, drawn if before is None else [before, *drawn], limits,
              _marks(view, row, axis), x_ticks(low, high, axis.axis, max(width // 18, 2)), log, behind,
              row.unit, main.x[main.bad > 0].tolist(), [(one.x, one.above) for one in beyond]),
         width - 2, max(height - 4, 4), ascii_only=state.options.ascii_only,
     )  # fmt: skip
-    band = band_of(row)
-    if band is not None and log:
-        band = (_log(band[0]), _log(band[1]))
-    grid.shade(healthy_rows(band, *y, grid.height))
+    healthy = ValueAxis(*y, log).band(band_of(row))
+    grid.shade(healthy_rows(healthy, *y, grid.height))
     if chart.cursor is not None and low <= chart.cursor <= high:
         column = round((chart.cursor - low) / (high - low) * (grid.width - 1))
         grid.cursor(min(column, grid.width - 1))
@@ -98,7 +99,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     lines.append(foot)
     left = grid.left + 1
     spots += [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
-    made = ChartDrawn(x_range, held, grid.width, buckets, main.points, log, cut)
+    made = ChartDrawn(x_range, held, grid.width, buckets, main.points, log)
     return Page(lines[:height], spots, made)
 
 
@@ -189,22 +190,3 @@ def _marks(view: RunView, row: Row, axis: XAxis) -> list[float]:
         return attempt_marks(view, axis.axis)
     steps = attempt_marks(view, "step") + [float(one.since_step) for one in row.findings]
     return [axis.place(step) for step in steps]
-
-
-def _limits(chart: ChartOverlay, y: Range) -> list[tuple[float, str]]:
-    """The limits of what fires, and the ends of what is healthy."""
-    found = [
-        (finding.limit, "bad" if finding.severity == "critical" else "warn")
-        for finding in chart.row.findings
-        if finding.limit is not None and math.isfinite(finding.limit)
-    ]
-    known = {value for value, _ in found}
-    ends = band_of(chart.row) or ()
-    found += [(end, "good") for end in ends if math.isfinite(end) and end not in known]
-    if chart.log:
-        found = [(math.log10(value), role) for value, role in found if value > 0]
-    return [(value, role) for value, role in found if y[0] < value < y[1]]
-
-
-def _log(value: float) -> float:
-    return math.log10(value) if value > 0 and np.isfinite(value) else math.copysign(math.inf, value or -1.0)

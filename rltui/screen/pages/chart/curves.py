@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.large_chart import Area, Stroke
-from rltui.draw.value_range import robust_range, value_range, widened
+from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import Spread, bridge, spread
 from rltui.panes.charts.sister_band import sister_band
-from rltui.panes.charts.value_axis import Ranges, log_of, shows_outliers
+from rltui.panes.charts.value_axis import Extremes, log_of
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
 from rltui.screen import shown, shown_runs
@@ -67,6 +67,12 @@ class ChartCurve:
     def nonfinite(self) -> int:
         """How many values are NaN or infinite."""
         return int(self.bad.sum())
+
+    def reach(self, *, log: bool) -> Extremes:
+        """What it reaches in its columns, decimal logarithms where `log`."""
+        low, high = (log_of(self.low), log_of(self.high)) if log else (self.low, self.high)
+        there = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+        return Extremes(low, high, int(there[1]) if len(there) > 1 else 1)
 
     def nearest(self, x: float) -> int | None:
         """The column with a value, be it NaN, that lies nearest to a place; None without any."""
@@ -233,34 +239,11 @@ class Outlier(NamedTuple):
     above: bool
 
 
-def robust_reach(
-    row: Row, found: Sequence[ChartCurve], whole: Range, ranges: Ranges, *, log: bool, held: bool
-) -> tuple[Range, bool]:
-    """The range that curves on the common scale need without outliers; whether some are cut off.
-
-    held: some were cut off in the last frame.
-    """
-    shared = [curve for curve in found if not curve.own]
-    if shows_outliers(row, shared[0].points, ranges):
-        return whole, False
-    ends, cut = [], False
-    for curve in shared:
-        low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
-        there = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
-        if not len(there):
-            continue
-        second = int(there[1]) if len(there) > 1 else 1
-        reached, some = robust_range(low, high, second=second, held=held)
-        ends.append(reached)
-        cut |= some
-    return ((min(low for low, _ in ends), max(high for _, high in ends)), True) if cut else (whole, False)
-
-
 def outliers(found: Sequence[ChartCurve], y: Range, *, log: bool) -> list[Outlier]:
     """Where curves on the common scale leave a range of it."""
     places = []
     for curve in found:
-        low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
+        low, high, _ = curve.reach(log=log)
         with np.errstate(invalid="ignore"):
             for values, ends, above in ((curve.high, high > y[1], True), (curve.low, low < y[0], False)):
                 columns = np.flatnonzero(ends & (not curve.own))
@@ -298,7 +281,7 @@ def within(found: Area, y: Range, *, log: bool) -> bool:
 
 
 def _ends(curve: ChartCurve, log: bool) -> Range | None:
-    low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
+    low, high, _ = curve.reach(log=log)
     if not np.isfinite(low).any():
         return None
     return widened(*value_range(low, high))
