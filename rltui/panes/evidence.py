@@ -63,9 +63,11 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
     for item in items:
         known = item.tag in view.run.series
         rows = rows_of(view, [item.tag], at_step=at_step, merge=False) if known else []
-        row, name = rows[0] if rows else None, view.names.name(item.tag)
-        course = course_of(item) if row is None else course_of_row(row, finding, item)
-        found.append(EvidenceRow(item.tag, name.title, course, item.since_step, row))
+        if rows:
+            title, course = rows[0].title, course_of_row(rows[0], finding, item)
+        else:
+            title, course = view.names.name(item.tag).title, course_of(item)
+        found.append(EvidenceRow(item.tag, title, course, item.since_step, rows[0] if rows else None))
     return found
 
 
