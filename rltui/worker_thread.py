@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from rltui import crash
 
 
-class WorkerThread(ABC):
-    """Takes step after step from `start` on. Who inherits says what a step is.
+class WorkerThread:
+    """Takes step after step from `start` on.
 
+    step: does a piece of the work; returns the seconds until the next one, None: until `wake`.
+    answered: whether what was asked for is there.
+    failed: called when an unforeseen error has ended the work and `error` says so; tells it where not given.
     ready: called from the thread, by `tell`, when there is something new.
     """
 
-    def __init__(self, name: str, ready: Callable[[], object] | None = None) -> None:
-        self.ready = ready
+    def __init__(
+        self,
+        name: str,
+        step: Callable[[], float | None],
+        answered: Callable[[], bool],
+        failed: Callable[[], None] | None = None,
+    ) -> None:
+        self.ready: Callable[[], object] | None = None
         self.error = ""  # why there is nothing new, one line; empty while all is well
         self.stopped = False
         self.lock = threading.Condition()  # for what both sides change
-        self._name = name
+        self._name, self._step, self._answered, self._failed = name, step, answered, failed or self.tell
         self._woken = False
         self._thread: threading.Thread | None = None
-
-    @abstractmethod
-    def step(self) -> float | None:
-        """Do a piece of the work; returns the seconds until the next one, None: until `wake`."""
-
-    @abstractmethod
-    def answered(self) -> bool:
-        """Whether what was asked for is there."""
-
-    def failed(self) -> None:
-        """An unforeseen error has ended the work; the line that people see is `error`."""
-        self.tell()
 
     def start(self) -> None:
         """Begin, if the work has neither begun nor been stopped."""
@@ -57,7 +53,7 @@ class WorkerThread(ABC):
     def wait(self, seconds: float) -> bool:
         """Wait until what was asked for is there; False when that takes too long."""
         with self.lock:
-            return self.lock.wait_for(self.answered, seconds)
+            return self.lock.wait_for(self._answered, seconds)
 
     def stop(self) -> None:
         """Take no further step. A call that hangs is left to itself: the thread is a daemon."""
@@ -76,10 +72,10 @@ class WorkerThread(ABC):
         while not self.stopped:
             self._woken = False
             try:
-                seconds = self.step()
+                seconds = self._step()
             except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without it)
                 self.error, self.stopped = crash.report(error), True
-                self.failed()
+                self._failed()
             with self.lock:
                 self.lock.notify_all()  # whoever waits for an answer
                 if not self.stopped:

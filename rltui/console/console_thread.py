@@ -15,11 +15,11 @@ WAITS = 20  # and at most one part of so many of the time: file systems may be s
 Reports = Mapping[str, tuple[ConsoleReport, ...]]
 
 
-class ConsoleThread(WorkerThread):
+class ConsoleThread:
     """What consoles tell, by run. Nothing is looked at before `follow`, and nothing without LOGDIRs."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
-        super().__init__("consoles")
+        self.thread = WorkerThread("consoles", self._step, self._answered)
         self._logdirs = tuple(logdirs)
         self._consoles = RunConsoles(self._logdirs)
         self._looked = False
@@ -31,18 +31,18 @@ class ConsoleThread(WorkerThread):
         """The runs that there are now, and the paths of their log files; others: of runs not asked for."""
         self._sources, self._others = sources, others
         if self._logdirs:
-            self.start()
+            self.thread.start()
 
     def take(self) -> Reports | None:
         """What the last look found, once; None where there was none since the last call."""
         reports, self._reports = self._reports, None
         return reports
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Whether there was a first look."""
         return self._looked
 
-    def step(self) -> float:
+    def _step(self) -> float:
         """Look once."""
         began, worked = time.monotonic(), time.thread_time()
         self._reports = self._consoles.look(self._sources, self._others)

@@ -66,11 +66,11 @@ def _ids_beside(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]
     return tuple(found)
 
 
-class JobThread(WorkerThread):
+class JobThread:
     """The jobs of followed runs. Nothing is asked before `follow`, and nothing without a scheduler."""
 
     def __init__(self, logdirs: Sequence[str], scheduler: Scheduler | None = None) -> None:
-        super().__init__("jobs")
+        self.thread = WorkerThread("jobs", self._step, self._answered)
         self._logdirs = tuple(logdirs)
         self._scheduler = scheduler if scheduler is not None else Slurm()
         self._runs: Mapping[str, RunTraces] = {}
@@ -82,23 +82,23 @@ class JobThread(WorkerThread):
         new = self._runs != runs
         self._runs = runs
         if new and runs and self._logdirs:
-            self.start()
-            self.wake()  # the answer of the last minute may name the job of what is new
+            self.thread.start()
+            self.thread.wake()  # the answer of the last minute may name the job of what is new
 
     def take(self) -> Mapping[str, Job] | None:
         """The jobs that were found last, once; None where nothing was asked since the last call."""
         found, self._found = self._found, None
         return found
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Whether the scheduler has been asked once."""
         return self._asked
 
-    def step(self) -> float:
+    def _step(self) -> float:
         """Ask once."""
         try:
-            self._found, self.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
+            self._found, self.thread.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
         except SchedulerError as error:  # what was known stays
-            self.error = str(error)
+            self.thread.error = str(error)
         self._asked = True
         return AGAIN

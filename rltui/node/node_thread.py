@@ -21,11 +21,11 @@ def open_driver() -> tuple[GpuDriver, Processes] | None:
     return (NvmlDriver(), SystemProcesses()) if has_driver() else None
 
 
-class NodeThread(WorkerThread):
+class NodeThread:
     """The last reading. Nothing is opened before somebody looks, and nothing is done without a driver."""
 
     def __init__(self, open_: Open = open_driver) -> None:
-        super().__init__("node")
+        self.thread = WorkerThread("node", self._step, self._answered, self._failed)
         self.reading: NodeReading | None = None
         self._open = open_
         self._opened: tuple[GpuDriver, Processes] | None = None
@@ -37,14 +37,14 @@ class NodeThread(WorkerThread):
         if wanted != self._looked_at:
             self._looked_at = wanted
             if wanted:
-                self.start()
-                self.wake()
+                self.thread.start()
+                self.thread.wake()
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Whether there is a first reading, or none will come."""
-        return self.stopped or self.reading is not None
+        return self.thread.stopped or self.reading is not None
 
-    def step(self) -> float | None:
+    def _step(self) -> float | None:
         """Open the driver, or read it."""
         try:
             if self._opened is None:
@@ -54,23 +54,23 @@ class NodeThread(WorkerThread):
             elif (rest := self._due - time.monotonic()) > 0:
                 return rest
             if self._opened is None:
-                self.stop()
+                self.thread.stop()
             else:
                 self._take(*self._opened)
         except DriverError as error:
-            self.error = str(error)
-            self.stop()
-            self.failed()
+            self.thread.error = str(error)
+            self.thread.stop()
+            self._failed()
         return EVERY
 
-    def failed(self) -> None:
+    def _failed(self) -> None:
         """What was read last is no longer so."""
         self.reading = None
-        self.tell()
+        self.thread.tell()
 
     def _take(self, driver: GpuDriver, processes: Processes) -> None:
         found = driver.read()
         own = own_reading(found, processes)
         self.reading = NodeReading(clean(platform.node(), 60), time.time(), own, len(found) - len(own))
         self._due = time.monotonic() + EVERY
-        self.tell()
+        self.thread.tell()

@@ -68,8 +68,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.animation_level = "none"
         self.session = state.session
         self.state = state
-        for files in (state.hparams.files, state.samples.files, state.console.files, state.node):
-            files.ready = lambda: self.post_message(Arrived())
+        for worker in (state.hparams.files, state.samples.files, state.console.files, state.node):
+            worker.thread.ready = lambda: self.post_message(Arrived())
         self.consoles = ConsoleThread(state.options.logdirs)
         self.jobs = JobThread(state.options.logdirs)
         self.crash: BaseException | None = None
@@ -144,11 +144,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     def stop(self) -> None:
         """Let the reader go, whatever it is waiting for, and save the layout."""
         self.updates.stop()
-        self.state.samples.files.stop()
-        self.state.console.files.stop()
-        self.state.node.stop()
-        self.consoles.stop()
-        self.jobs.stop()
+        state = self.state
+        for worker in (state.samples.files, state.console.files, state.node, self.consoles, self.jobs):
+            worker.thread.stop()
         if self.reader is not None:
             self.reader.stop()
             self.reader = None
@@ -320,9 +318,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._jobs_due = min(self._jobs_due, time.monotonic())  # consoles carry the numbers of jobs
         if reports is not None and self.session.set_consoles(reports, self.state.options.clock()):
             self.changed()
-        if self.consoles.error:
-            self.state.notify(self.consoles.error)
-            self.consoles.error = ""
+        if error := self.consoles.thread.error:
+            self.state.notify(error)
+            self.consoles.thread.error = ""
 
     def _ask_for_jobs(self) -> None:
         """Take in which jobs write the runs, once the scheduler has answered; it is asked once a minute."""
@@ -335,9 +333,10 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if found is not None:
             self.session.set_jobs(found, self.state.options.clock())
             self.changed()
-        if jobs.error and jobs.error != self._jobs_error:
-            self.state.notify(jobs.error)  # once: it is asked again and again
-        self._jobs_error = jobs.error
+        error = jobs.thread.error
+        if error and error != self._jobs_error:
+            self.state.notify(error)  # once: it is asked again and again
+        self._jobs_error = error
 
     def _alert(self) -> None:
         """Send alerts about what fires and is not acknowledged here; show here which receiver fails."""

@@ -39,8 +39,8 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     thread = ConsoleThread([str(tmp_path)])
     assert thread.take() is None
     thread.follow({".": ("metrics.jsonl",)}, {})
-    assert thread.wait(20)
-    thread.stop()
+    assert thread.thread.wait(20)
+    thread.thread.stop()
     reports = thread.take()
     assert reports is not None
     (report,) = reports["."]
@@ -48,7 +48,7 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     assert thread.take() is None
     idle = ConsoleThread([])
     idle.follow({".": ("metrics.jsonl",)}, {})
-    assert not idle.wait(0)
+    assert not idle.thread.wait(0)
 
 
 def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> Non
         _run(tmp_path, text)
         thread = ConsoleThread([str(tmp_path)])
         thread.follow({".": ("metrics.jsonl",)}, {})
-        assert thread.wait(20)
-        thread.stop()
+        assert thread.thread.wait(20)
+        thread.thread.stop()
         reports = thread.take()
         assert reports is not None
         return reports["."][0].last_line

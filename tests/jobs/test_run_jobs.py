@@ -86,9 +86,9 @@ def test_a_scheduler_that_hangs_or_fails_holds_nobody_up(tmp_path: Path) -> None
     thread = JobThread([str(tmp_path)], scheduler)
     thread.follow({"a": RunTraces(("slurm-4711.out",))})
     assert thread.take() is None
-    assert not thread.wait(0)
+    assert not thread.thread.wait(0)
     scheduler.hangs.set()
-    assert thread.wait(20)
+    assert thread.thread.wait(20)
     assert thread.take() == {"a": JOB}
     assert thread.take() is None
     thread.follow({"a": RunTraces(("slurm-4711.out",)), "b": RunTraces((), ("4711",))})
@@ -97,12 +97,12 @@ def test_a_scheduler_that_hangs_or_fails_holds_nobody_up(tmp_path: Path) -> None
     while found is None and time.monotonic() < deadline:
         found = thread.take()
     assert found == {"a": JOB, "b": JOB}  # what is new is not waited for a minute
-    thread.stop()
+    thread.thread.stop()
     failing = JobThread([str(tmp_path)], _Scheduler(error="squeue did not answer within 5 s"))
     failing.follow({"a": RunTraces(())})
-    assert failing.wait(20)
-    failing.stop()
-    assert (failing.take(), failing.error) == (None, "squeue did not answer within 5 s")
+    assert failing.thread.wait(20)
+    failing.thread.stop()
+    assert (failing.take(), failing.thread.error) == (None, "squeue did not answer within 5 s")
 
 
 def test_a_run_that_will_not_finish_in_time_is_told() -> None:

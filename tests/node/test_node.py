@@ -95,14 +95,14 @@ def test_without_a_driver_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> No
     assert open_driver() is None
     thread = NodeThread()
     thread.look(wanted=True)
-    assert thread.wait(20)
-    assert (thread.reading, thread.error) == (None, "")
+    assert thread.thread.wait(20)
+    assert (thread.reading, thread.thread.error) == (None, "")
     monkeypatch.setattr(nvml, "has_driver", lambda: True)
     monkeypatch.setitem(sys.modules, "pynvml", None)
     thread = NodeThread()
     thread.look(wanted=True)
-    assert thread.wait(20)
-    assert "pip install 'rltui[gpu]'" in thread.error
+    assert thread.thread.wait(20)
+    assert "pip install 'rltui[gpu]'" in thread.thread.error
 
 
 def test_a_driver_that_hangs_or_fails_holds_nobody_up() -> None:
@@ -110,16 +110,16 @@ def test_a_driver_that_hangs_or_fails_holds_nobody_up() -> None:
     gate = threading.Event()
     thread = NodeThread(lambda: (NvmlDriver(library(hangs=gate)), Processes()))
     thread.look(wanted=True)
-    assert not thread.wait(0)
+    assert not thread.thread.wait(0)
     thread.look(wanted=False)
     gate.set()
-    assert thread.wait(20)
+    assert thread.thread.wait(20)
     assert thread.reading is not None
-    thread.stop()
+    thread.thread.stop()
     failing = NodeThread(lambda: (NvmlDriver(library(fails=True)), Processes()))
     failing.look(wanted=True)
-    assert failing.wait(20)
-    assert failing.error == "the driver of the GPUs fails: GPU is lost"
+    assert failing.thread.wait(20)
+    assert failing.thread.error == "the driver of the GPUs fails: GPU is lost"
     with pytest.raises(DriverError, match="does not answer: Not Supported"):
         NvmlDriver(library(lacks=("nvmlInit",)))
 
@@ -128,7 +128,7 @@ def test_a_driver_that_hangs_or_fails_holds_nobody_up() -> None:
 def test_the_screen_shows_the_machine_above_what_the_logs_say(size: tuple[int, int]) -> None:
     """Only in the pane system, and not of an earlier step."""
     screen = opened(believable())
-    screen.state.node.stop()  # this machine is not read: its thread would end in the middle of the test
+    screen.state.node.thread.stop()  # this machine is not read: it would end in the middle of the test
     screen.press("0")
     assert "Now on" not in screen.text(*size)
     screen.state.node.reading = _reading({})

@@ -10,11 +10,11 @@ from rltui.worker_thread import WorkerThread
 SECONDS = 20.0  # that a thread has on a busy machine
 
 
-class Doubling(WorkerThread):
+class Doubling:
     """Doubles what it is given, one number a step."""
 
     def __init__(self) -> None:
-        super().__init__("doubling")
+        self.thread = WorkerThread("doubling", self.step, self.answered, self.failed)
         self.given: list[int] = []
         self.made: list[int] = []
         self.gate = threading.Event()
@@ -32,26 +32,26 @@ class Doubling(WorkerThread):
         return None
 
     def failed(self) -> None:
-        self.told.append(self.error)
+        self.told.append(self.thread.error)
 
 
 def test_what_is_given_during_a_step_is_worked_on_after_it() -> None:
     """Although nothing is due by itself."""
     worker = Doubling()
     worker.given.append(1)
-    assert not worker.wait(0)  # nothing has begun
-    worker.start()
-    worker.start()
-    assert not worker.wait(0)
+    assert not worker.thread.wait(0)  # nothing has begun
+    worker.thread.start()
+    worker.thread.start()
+    assert not worker.thread.wait(0)
     worker.given.append(2)
-    worker.wake()
+    worker.thread.wake()
     worker.gate.set()
-    assert worker.wait(SECONDS)
+    assert worker.thread.wait(SECONDS)
     assert worker.made == [2, 4]
-    worker.stop()
+    worker.thread.stop()
     worker.given.append(3)
-    worker.start()
-    worker.wake()
+    worker.thread.start()
+    worker.thread.wake()
     assert worker.made == [2, 4]
 
 
@@ -61,11 +61,11 @@ def test_an_unforeseen_error_ends_the_work(tmp_path: Path, monkeypatch: pytest.M
     told = threading.Event()
     worker = Doubling()
     worker.gate.set()
-    worker.ready = told.set
+    worker.thread.ready = told.set
     worker.given.append(0)
-    worker.start()
-    assert worker.wait(SECONDS)
-    assert worker.stopped
-    assert worker.error.startswith("internal error (ValueError); please report it with")
-    assert worker.told == [worker.error]
+    worker.thread.start()
+    assert worker.thread.wait(SECONDS)
+    assert worker.thread.stopped
+    assert worker.thread.error.startswith("internal error (ValueError); please report it with")
+    assert worker.told == [worker.thread.error]
     assert not told.is_set()

@@ -206,7 +206,7 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
     view.lie_at("x.jsonl")
     assert not shelf.loading and shelf.version == 0
     assert not shelf.of(view).entries
-    assert shelf.wait(10)
+    assert shelf.thread.wait(10)
     assert shelf.of(view).entries["lr"].value == 1
 
 
@@ -228,7 +228,7 @@ def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch
     for view in (bad, good):
         view.lie_at(f"{view.name}.jsonl")
         shelf.of(view)
-    assert shelf.wait(10)
+    assert shelf.thread.wait(10)
     assert "internal error (ZeroDivisionError)" in shelf.of(bad).problems[0].message
     assert shelf.of(good).entries["lr"].value == 1
 
@@ -253,7 +253,7 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
 def shown(app: Monitor, size: tuple[int, int]) -> str:
     """What the screen draws, once the files are read."""
     screen_of(app).frame(*size)
-    assert app.state.hparams.files.wait(10)
+    assert app.state.hparams.files.thread.wait(10)
     return "\n".join(line.text for line in screen_of(app).frame(*size).lines)
 
 
@@ -330,7 +330,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
             assert app.state.selection.pane == "policy"
     finally:
         gate.set()
-    assert app.state.hparams.files.wait(10)
+    assert app.state.hparams.files.thread.wait(10)
 
 
 # ---- a restarted run on charts

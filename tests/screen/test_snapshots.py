@@ -83,7 +83,7 @@ def page(name: str, **options: object) -> Screen:
             screen = recorded(*runs, share=share, own=True, **options)  # type: ignore[arg-type]
             consoles.attach(screen, Path(folder), consoles.FAILED)
             consoles.press(screen, *keys.split(), width=140, height=45)
-            screen.state.console.files.stop()
+            screen.state.console.files.thread.stop()
         return screen
     screen = recorded(*runs, share=share, own="histograms" in name, **options)  # type: ignore[arg-type]
     if "spans" in name:
@@ -92,7 +92,7 @@ def page(name: str, **options: object) -> Screen:
             screen.state.hparams.files.logdirs = (folder,)
             screen.go("timing")
             screen.frame(100, 30)
-            assert screen.state.hparams.files.wait(20)
+            assert screen.state.hparams.files.thread.wait(20)
             screen.state.hparams.files.logdirs = ()
     if "histograms" in name:
         assert screen.view is not None
@@ -102,7 +102,7 @@ def page(name: str, **options: object) -> Screen:
             for step in (50, 100, 150):
                 write_step(Path(folder, runs[0]), step)
             press(attach(screen, Path(folder)), *keys.split(), width=140, height=45)
-            screen.state.samples.files.stop()
+            screen.state.samples.files.thread.stop()
         return screen
     for key in keys.split():
         screen.frame(100, 30)

@@ -52,7 +52,7 @@ def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
     while True:
         screen.frame(width, height)
         before = files.version
-        assert files.wait(SECONDS), "samples were not read"
+        assert files.thread.wait(SECONDS), "samples were not read"
         if files.version == before:
             return screen.text(width, height)
 

@@ -54,8 +54,8 @@ class FollowedSession:
         try:
             yield from self._sessions()
         finally:  # a server follows again and again: no thread may stay
-            self._consoles.stop()
-            self._jobs.stop()
+            self._consoles.thread.stop()
+            self._jobs.thread.stop()
 
     def _sessions(self) -> Iterator[Session]:
         for each in self._deliveries:

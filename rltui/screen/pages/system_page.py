@@ -21,8 +21,8 @@ def system_page(state: AppState, made: PaneView, width: int, height: int) -> Pag
 
 def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
     node = state.node
-    if node.error:
-        return [crop(line((f" {node.error}", "dim")), width)]
+    if node.thread.error:
+        return [crop(line((f" {node.thread.error}", "dim")), width)]
     reading = node.reading
     if reading is None or not reading.gpus or state.time.at_step is not None:
         return []

@@ -62,11 +62,11 @@ class LocatedMoment(NamedTuple):
     place: int | None
 
 
-class ConsoleViewThread(WorkerThread):
+class ConsoleViewThread:
     """Reads what `show` asks for."""
 
     def __init__(self) -> None:
-        super().__init__("console")
+        self.thread = WorkerThread("console", self._step, self._answered, self._failed)
         self.window: ConsoleWindow | None = None
         self.located: LocatedMoment | None = None
         self._reader: _Reader | None = None
@@ -77,14 +77,14 @@ class ConsoleViewThread(WorkerThread):
         """What is shown now; None: no console."""
         if request != self._request:
             self._request = request
-            self.start()
-            self.wake()
+            self.thread.start()
+            self.thread.wake()
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Whether what was asked for is there and searched."""
         return self._request in (None, self._done)
 
-    def step(self) -> float | None:
+    def _step(self) -> float | None:
         """Read and search a piece."""
         request = self._request
         if request is None:
@@ -94,7 +94,7 @@ class ConsoleViewThread(WorkerThread):
         reader = self._reader
         began, worked = time.monotonic(), time.thread_time()
         try:
-            busy = reader.step(request, lambda: self._request is not request or self.stopped)
+            busy = reader.step(request, lambda: self._request is not request or self.thread.stopped)
         except OSError as error:
             self._publish(ConsoleWindow(request.path, error=f"cannot be read: {error.strerror}"), request)
             return 10 * AGAIN
@@ -106,17 +106,17 @@ class ConsoleViewThread(WorkerThread):
             return 0.0 if busy else AGAIN
         return max(AGAIN, DUTY * (time.thread_time() - worked), WAITS * (time.monotonic() - began))
 
-    def failed(self) -> None:
+    def _failed(self) -> None:
         """Show the error in place of lines."""
         if (request := self._request) is not None:
-            self._publish(ConsoleWindow(request.path, error=self.error), request)
+            self._publish(ConsoleWindow(request.path, error=self.thread.error), request)
 
     def _publish(self, window: ConsoleWindow, done: ConsoleRequest | None) -> None:
         fresh = window != self.window or (done is not None and self._done is not done)
         self.window = window
         self._done = done if done is not None else self._done
         if fresh:
-            self.tell()
+            self.thread.tell()
 
 
 class _Reader:

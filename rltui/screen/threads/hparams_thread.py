@@ -17,11 +17,11 @@ from rltui.worker_thread import WorkerThread
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 
 
-class HParamsThread(WorkerThread):
+class HParamsThread:
     """What was read so far, by run. Nothing is read until somebody asks."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
-        super().__init__("settings")
+        self.thread = WorkerThread("settings", self._step, self._answered)
         self.logdirs = tuple(logdirs)
         self.version = 0
         self._found: dict[str, tuple[tuple[str, ...], float, HParams]] = {}
@@ -52,19 +52,19 @@ class HParamsThread(WorkerThread):
         """Whether something that was asked for is still to come."""
         return bool(self._asked)
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Whether everything that was asked for is there."""
         return not self._asked
 
     def _ask(self, name: str, paths: tuple[str, ...]) -> None:
-        with self.lock:
+        with self.thread.lock:
             self._asked.setdefault(name, paths)
-        self.start()
-        self.wake()
+        self.thread.start()
+        self.thread.wake()
 
-    def step(self) -> float | None:
+    def _step(self) -> float | None:
         """Read the files of one run."""
-        with self.lock:
+        with self.thread.lock:
             if not self._asked:
                 return None
             name, paths = next(iter(self._asked.items()))
@@ -74,12 +74,12 @@ class HParamsThread(WorkerThread):
             message = crash.report(error)
             found = HParams(problems=(Problem("error", "internal-error", clean(name), message),))
         wanted = name in self._spans_wanted
-        with self.lock:
+        with self.thread.lock:
             self._found[name] = (paths, time.monotonic(), found)
             self._done(name, more=wanted)
         if wanted:
             spans = self._read_spans(name, paths)
-            with self.lock:
+            with self.thread.lock:
                 self._spans[name] = spans
                 self._done(name)
         return 0.0
@@ -89,7 +89,7 @@ class HParamsThread(WorkerThread):
         if not more:
             self._asked.pop(name, None)
         self.version += 1
-        self.tell()
+        self.thread.tell()
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
         """The spans beside a run's logs: of a large trace after its settings, which need not wait for it."""

@@ -31,11 +31,11 @@ Runs: TypeAlias = Mapping[str, Sequence[str]]  # paths of a run's logs by its na
 Key: TypeAlias = "tuple[str, SampleHead]"  # the name of a catalog and a sample of it
 
 
-class SamplesThread(WorkerThread):
+class SamplesThread:
     """What was read so far. Nothing is read until `follow` is called."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
-        super().__init__("samples")
+        self.thread = WorkerThread("samples", self._step, self._answered)
         self.logdirs = tuple(logdirs)
         self.version = 0  # rises with everything that is new
         self.heads_version = 0  # rises with new samples
@@ -65,12 +65,12 @@ class SamplesThread(WorkerThread):
         """The runs that there are, and the one whose samples are shown now, if any."""
         if not self.logdirs:
             return
-        with self.lock:
+        with self.thread.lock:
             if shown != self._shown:
                 self._all_read = False
             self._runs, self._shown = runs, shown
-        self.start()
-        self.wake()
+        self.thread.start()
+        self.thread.wake()
 
     def has(self, run: str) -> bool:
         """Whether a run has files of samples, as far as that is known."""
@@ -88,36 +88,36 @@ class SamplesThread(WorkerThread):
     def sample(self, run: str, head: SampleHead) -> Sample | str | None:
         """A sample in full, or why it cannot be read; None while it is being read."""
         key = (self._owners.get(run, run), head)
-        with self.lock:
-            if key not in self._texts and not self.stopped:
+        with self.thread.lock:
+            if key not in self._texts and not self.thread.stopped:
                 self._asked[key] = None
                 while len(self._asked) > 2:  # whoever turns pages wants the last ones
                     self._asked.popitem(last=False)
-                self.wake()
+                self.thread.wake()
             return self._texts.get(key)
 
     def summaries(self, run: str, heads: Sequence[SampleHead]) -> dict[str, SampleSummary]:
         """What is known of rows in sight, by key; asks for the others."""
         owner = self._owners.get(run, run)
-        with self.lock:
+        with self.thread.lock:
             found = {h.key: s for h in heads if (s := self._summaries.get((owner, h))) is not None}
             if len(found) < len(heads):
                 self._asked_rows = (owner, tuple(head for head in heads if head.key not in found))
-                self.wake()
+                self.thread.wake()
         return found
 
     def matches(self, run: str, heads: tuple[SampleHead, ...], expression: str) -> TextMatches | None:
         """Which samples hold the words of a filter, as far as they have been searched."""
         asked = (self._owners.get(run, run), heads, expression)
-        with self.lock:
+        with self.thread.lock:
             if self._asked_words != asked:
                 self._asked_words = asked
-                self.wake()
+                self.thread.wake()
             return self._matches if self._matched == asked else None
 
-    def answered(self) -> bool:
+    def _answered(self) -> bool:
         """Whether everything that was asked for is there."""
-        if not self.started:
+        if not self.thread.started:
             return not self._asked
         words = self._asked_words is not None and (
             self._matched != self._asked_words
@@ -129,10 +129,10 @@ class SamplesThread(WorkerThread):
 
     # ---- the thread
 
-    def step(self) -> float:
+    def _step(self) -> float:
         """Do what is most urgent; an unforeseen error is shown, and nothing more done for a while."""
         try:
-            return self._step()
+            return self._look()
         except Exception as error:  # noqa: BLE001 (other samples are still wanted)
             self._fail(error)
             return LOOK_HIDDEN
@@ -144,17 +144,17 @@ class SamplesThread(WorkerThread):
         if self._failed is None:
             problem = Problem("error", "internal-error", "samples", crash.report(error))
             self._failed = RunSamples(problems=(problem,))
-        with self.lock:
+        with self.thread.lock:
             self._asked.clear()
             self._asked_rows = None
             self._all_read = self._searched = True
             self.heads_version += 1
         self._publish()
 
-    def _step(self) -> float:
+    def _look(self) -> float:
         """Do what is most urgent; returns the seconds after which there is something to do unasked."""
         reader = self._reader
-        with self.lock:
+        with self.thread.lock:
             runs, shown, rows = self._runs, self._shown, self._asked_rows
             wanted = next(reversed(self._asked), None)
             words = self._asked_words
@@ -190,7 +190,7 @@ class SamplesThread(WorkerThread):
 
     def _publish(self) -> None:
         self.version += 1
-        self.tell()
+        self.thread.tell()
 
     def _load(self, key: Key) -> None:
         text: Sample | str
@@ -198,7 +198,7 @@ class SamplesThread(WorkerThread):
             text = self._reader.load(*key)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             text = f"changed while it was read, or cannot be read: {clean(str(error), 100)}"
-        with self.lock:
+        with self.thread.lock:
             self._texts[key] = text
             self._asked.pop(key, None)
             while len(self._texts) > TEXTS or (
@@ -218,7 +218,7 @@ class SamplesThread(WorkerThread):
             if time.monotonic() > until:
                 over = False
                 break
-        with self.lock:
+        with self.thread.lock:
             self._summaries.update(made)
             if over:  # what cannot be read is not asked for again and again
                 for head in heads:
