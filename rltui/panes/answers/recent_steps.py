@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -24,6 +24,7 @@ HISTORY = 48  # values that a share over time is told by
 MOSTLY_GONE = -0.95  # a change from which on percent say less than times
 UNSTEADY = 1.0  # times the level: noise that hides what the level does
 STEADY = 0.03  # a smaller relative change of the median is none
+TOKENS = ("perf.tokens", "load.batch_tokens")  # of a step
 RUNS = 2  # whose values are remembered: the one shown and the one that it is compared with
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -164,6 +165,12 @@ def find(view: RunView, canonical: str, at_step: int | None = None, *, near: str
     if best is not None and canonical.startswith(special_metrics().zero_if_unknown) and not best.value.any():
         return None
     return best
+
+
+def find_first(view: RunView, canonicals: Iterable[str], at_step: int | None = None) -> Values | None:
+    """The values of the first of several metrics that a run has in training; None without any."""
+    found = (find(view, canonical, at_step) for canonical in canonicals)
+    return next((values for values in found if values is not None), None)
 
 
 def _alike(tag: str, other: str) -> int:

@@ -13,8 +13,8 @@ import numpy as np
 
 from rltui.draw.numbers import format_si
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
-from rltui.panes.answers.accelerators.resources import TOKENS, accelerators
-from rltui.panes.answers.recent_steps import F64, I64, Values, find, first_steps_of
+from rltui.panes.answers.accelerators.resources import accelerators
+from rltui.panes.answers.recent_steps import F64, I64, TOKENS, Values, find, find_first, first_steps_of
 
 if TYPE_CHECKING:
     from rltui.panes.answers.beside import Beside
@@ -44,8 +44,7 @@ def mfu_estimate(view: RunView, beside: Beside, at_step: int | None = None) -> M
     if gpus is None or peak is None or parameters is None:
         return None
     first = first_steps_of(view)
-    tokens = next((one for name in TOKENS if (one := find(view, name, at_step)) is not None), None)
-    update = next((one for name in UPDATES if (one := find(view, name, at_step)) is not None), None)
+    tokens, update = find_first(view, TOKENS, at_step), find_first(view, UPDATES, at_step)
     seconds = update or find(view, "timing.step", at_step)
     if tokens is None or seconds is None:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
-from rltui.panes.answers.recent_steps import Values, find
+from rltui.panes.answers.recent_steps import TOKENS, Values, find, find_first
 from rltui.rules.series.robust_statistics import median
 from rltui.session.time_travel import span_of
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 STEP = "timing.step"
-TOKENS = ("perf.tokens", "load.batch_tokens")
 COUNTER = "progress.tokens"
 WHOLE = 0.02  # distance from a whole number within which a quotient is a number of accelerators
 MOST_ACCELERATORS = 100_000
@@ -49,7 +48,7 @@ def accelerators(view: RunView, beside: Beside, at_step: int | None = None) -> U
         found = _whole(total, per_one)
         if found:
             return Used(found, "tokens/s / tokens/s per GPU")
-    tokens, step = _first(view, TOKENS, at_step), find(view, STEP, at_step)
+    tokens, step = find_first(view, TOKENS, at_step), find(view, STEP, at_step)
     if tokens is not None and step is not None:
         steps = np.intersect1d(tokens.step, step.step)
         seconds = step.at(steps)
@@ -72,10 +71,6 @@ def _whole(total: Values, one: Values) -> int:
     count = round(median(ratio))
     near = float(np.mean(np.abs(ratio - count) <= WHOLE * max(count, 1)))
     return count if 1 <= count <= MOST_ACCELERATORS and near >= 0.9 else 0
-
-
-def _first(view: RunView, canonicals: tuple[str, ...], at_step: int | None) -> Values | None:
-    return next((found for one in canonicals if (found := find(view, one, at_step)) is not None), None)
 
 
 def hours(view: RunView, at_step: int | None = None) -> Used | None:

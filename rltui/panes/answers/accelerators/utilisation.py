@@ -11,8 +11,8 @@ from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, fact, find, first_steps_of
-from rltui.panes.answers.step_time.step_time import TOKENS, step_time, token_rate
+from rltui.panes.answers.recent_steps import LAST, TOKENS, Values, fact, find, find_first, first_steps_of
+from rltui.panes.answers.step_time.step_time import step_time, token_rate
 from rltui.rules.series.robust_statistics import quantile
 
 if TYPE_CHECKING:
@@ -41,28 +41,22 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
     ranges, said = [], []
     for canonical in MFU:
         values = find(view, canonical, at_step)
-        if values is None:
-            continue
-        values = values.without_first(first)
-        last = values.value[-LAST:]
-        title = glossary().metrics[canonical].title
-        now = _percent(fact(title, values, "fraction"))
-        low, high = quantile(last, 0.05), quantile(last, 0.95)
-        ranges.append(Range(title, low, values.now, high, now.text))
-        said.append(now)
+        if values is not None:
+            title, values = glossary().metrics[canonical].title, values.without_first(first)
+            said.append(_percent(fact(title, values, "fraction")))
+            ranges.append(_range(title, values, said[-1].text))
     rates = []
     for canonical in RATES:
         values = find(view, canonical, at_step)
         if values is not None:
-            unit = glossary().metrics[canonical].unit
-            title = glossary().metrics[canonical].title
-            rates.append(token_rate(fact(title, values.without_first(first), unit), unit))
+            metric = glossary().metrics[canonical]
+            rates.append(
+                token_rate(fact(metric.title, values.without_first(first), metric.unit), metric.unit)
+            )
     estimate = None if ranges else mfu_estimate(view, beside, at_step)
     if estimate is not None:
-        last = estimate.values.value[-LAST:]
         now = _percent(fact("MFU", estimate.values, "fraction", formula=estimate.formula))
-        ends = quantile(last, 0.05), quantile(last, 0.95)
-        ranges.append(Range(f"≈ MFU of {estimate.of}", ends[0], now.value, ends[1], f"≈ {now.text}"))
+        ranges.append(_range(f"≈ MFU of {estimate.of}", estimate.values, f"≈ {now.text}"))
         said.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
     strips = per_rank(view, "perf", at_step)
     steps = step_time(view, at_step)
@@ -74,16 +68,14 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
     for canonical in WAITING:
         values = find(view, canonical, at_step)
         if values is not None:
-            waiting.append(
-                fact(glossary().metrics[canonical].title.lower(), values.without_first(first), "fraction")
-            )
+            title = glossary().metrics[canonical].title.lower()
+            waiting.append(fact(title, values.without_first(first), "fraction"))
     for canonical in MEMORY:
         values = find(view, canonical, at_step)
         if values is not None and values.value.any():
-            unit = glossary().metrics[canonical].unit
-            peak = float(values.value[-LAST:].max())
-            title = glossary().metrics[canonical].title.lower()
-            waiting.append(replace(fact(title, values, unit), text=format_value(peak, unit)))
+            metric = glossary().metrics[canonical]
+            text = format_value(float(values.value[-LAST:].max()), metric.unit)
+            waiting.append(replace(fact(metric.title.lower(), values, metric.unit), text=text))
             break
     missing = any(view.tag_index.canonical.get(canonical) for canonical in MFU) and not ranges
     share = steps.generation if steps is not None else None
@@ -106,12 +98,18 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
 
 def _without_rates(view: RunView, at_step: int | None) -> Answer | None:
     """What is said of a log that has tokens, or times, but not both; None without either."""
-    tokens = next((one for each in TOKENS if (one := find(view, each, at_step)) is not None), None)
+    tokens = find_first(view, TOKENS, at_step)
     if tokens is None:
         return None
     count = fact("tokens a step", tokens, "tokens")
     said = "The log has the tokens of a step, but no times: throughput and MFU are not known."
     return Answer(QUESTION, said, (replace(count, text=format_si(count.value)),))
+
+
+def _range(title: str, values: Values, text: str) -> Range:
+    """Where nine tenths of the last values lie."""
+    last = values.value[-LAST:]
+    return Range(title, quantile(last, 0.05), values.now, quantile(last, 0.95), text)
 
 
 def _percent(one: Fact) -> Fact:

@@ -21,6 +21,7 @@ from rltui.panes.answers.recent_steps import (
     F64,
     I64,
     LAST,
+    TOKENS,
     Values,
     binned,
     change_words,
@@ -42,7 +43,6 @@ NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each ke
 GENERATION = ("timing.generation", "timing.rollout")
 WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")
 TOKENS_PER_SECOND = ("perf.throughput", "perf.tokens_per_second", "perf.train_tokens_per_second")
-TOKENS = ("perf.tokens", "load.batch_tokens")
 PER_TOKEN = "timing.per_token."
 # Their tokens are those of the responses alone: the quotient with the tokens of the batch is another one.
 OTHER_TOKENS = ("timing.generation", "timing.rollout")
