@@ -47,11 +47,11 @@ class Canvas:
         self._layers: list[NDArray[np.uint8]] = []  # (rows, width) bits, one for each series
         self._band: NDArray[np.uint8] | None = None
 
-    def line(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> int:
-        """Draw one series, return its index: (n,) extremes per dot column, n <= 2 x width, NaN stays empty.
+    def line(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
+        """Draw one series: (n,) extremes per dot column, n <= 2 x width, NaN stays empty.
 
-        Each dot column is filled from its minimum to its maximum, and to meet its neighbour, so that a
-        steep curve is a line and not a cloud.
+        Each dot column is filled from its minimum to its maximum and to meet its neighbour, so that a steep
+        curve is a line and not a cloud.
         """
         ends, finite = self._reach(low, high, bottom, top)
         if len(finite) > 1:
@@ -62,7 +62,6 @@ class Canvas:
             np.minimum(first, up, out=first, where=both)
             np.maximum(last, down, out=last, where=both)
         self._layers.append(self._filled(ends))
-        return len(self._layers) - 1
 
     def draw_band(
         self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float

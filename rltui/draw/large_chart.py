@@ -38,7 +38,6 @@ class Area(NamedTuple):
     x: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    role: str = "band"
 
 
 class Plot(NamedTuple):
@@ -128,7 +127,7 @@ def _draw_curves(grid: Grid, plot: Plot) -> None:
             for column in np.flatnonzero(band[row]).tolist():
                 if chars[grid.left + column] == " ":
                     chars[grid.left + column] = text[column]
-                    roles[grid.left + column] = plot.area.role
+                    roles[grid.left + column] = "band"
         for column in np.flatnonzero(owners[row] >= 0).tolist():
             chars[grid.left + column] = text[column]
             roles[grid.left + column] = plot.strokes[int(owners[row, column])].role
@@ -190,8 +189,8 @@ def _draw_beyond(grid: Grid, plot: Plot, *, ascii_only: bool) -> None:
 
 def _ends(area: Area, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The ends of an area in each of so many columns, (columns,), as shares of the y axis."""
-    low, _ = _dots(Stroke(area.x, area.low, area.role), plot, columns)
-    _, high = _dots(Stroke(area.x, area.high, area.role), plot, columns)
+    low, _ = _dots(Stroke(area.x, area.low, "band"), plot, columns)
+    _, high = _dots(Stroke(area.x, area.high, "band"), plot, columns)
     return low, high
 
 
@@ -205,7 +204,7 @@ def _draw_ascii_area(grid: Grid, plot: Plot, area: Area) -> None:
         for column in inside.tolist():
             at = grid.left + column
             if chars[at] == " " and (column + row) % 2:
-                chars[at], roles[at] = ".", area.role
+                chars[at], roles[at] = ".", "band"
 
 
 def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -7,14 +7,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.draw.braille import Canvas
-
-Glyphs = Literal["blocks", "braille", "ascii"]
+Glyphs = Literal["blocks", "ascii"]
 
 _BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇"], np.uint32)  # a full block would touch the line above
 _ASCII = np.array([ord(char) for char in "_.-:=+*#"], np.uint32)
 _BLANK = ord(" ")
-NON_FINITE = {"blocks": "×", "braille": "×", "ascii": "!"}  # a NaN or infinity was logged in this column
+NON_FINITE = {"blocks": "×", "ascii": "!"}  # a NaN or infinity was logged in this column
 
 
 class Spark(NamedTuple):
@@ -65,10 +63,7 @@ def sparkline(
 
     low, high: (n,) extremes per column, NaN where there is nothing; bottom, top: the range of the line.
     nonfinite: (n,) how many NaN or infinite values each column holds.
-    For braille two columns share a cell, so n should be twice the width.
     """
-    if glyphs == "braille":
-        return _braille_line(low, high, bottom, top, nonfinite)
     table = _BLOCKS if glyphs == "blocks" else _ASCII
     level = levels(extremes(low, high), bottom, top, len(table))
     cells = np.where(level < 0, _BLANK, table[np.maximum(level, 0)]).astype("<u4")
@@ -78,21 +73,3 @@ def sparkline(
         cells[at] = ord(NON_FINITE[glyphs])
         marks = tuple(int(column) for column in at)
     return Spark(cells.tobytes().decode("utf-32-le"), marks)
-
-
-def _braille_line(
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    bottom: float,
-    top: float,
-    nonfinite: NDArray[np.int64] | None,
-) -> Spark:
-    canvas = Canvas((len(low) + 1) // 2, 1)
-    canvas.line(low, high, bottom, top)
-    cells = list(canvas.lines()[0])
-    marks: tuple[int, ...] = ()
-    if nonfinite is not None and nonfinite.any():
-        marks = tuple(sorted({int(column) // 2 for column in np.flatnonzero(nonfinite)}))
-        for at in marks:
-            cells[at] = NON_FINITE["braille"]
-    return Spark("".join(cells), marks)

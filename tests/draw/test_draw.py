@@ -59,7 +59,6 @@ def test_any_values_draw_at_exactly_the_width(values: list[float]) -> None:
     finite = series[np.isfinite(series)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     assert len(sparkline(series, series, low, high).text) == len(values)
-    assert len(sparkline(series, series, low, high, glyphs="braille").text) == (len(values) + 1) // 2
 
 
 def test_braille_fills_from_minimum_to_maximum() -> None:

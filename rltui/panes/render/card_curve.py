@@ -190,8 +190,7 @@ def _behind(row: Row, drawn: Curve) -> Spread | None:
 def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs) -> Line:
     low, high = whole_range(drawn)
     bottom, top = shown_range(row, data_range(row, drawn.points, [drawn], ranges)[0], window, ranges)
-    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
-                      glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
+    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=glyphs)
     some = bool(np.isfinite(drawn.low).any())
     label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
     shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))

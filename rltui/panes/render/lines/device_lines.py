@@ -77,7 +77,7 @@ def _sampled(values: Sequence[float], cells: int) -> list[float]:
 
 
 def _levels(values: Sequence[float], cells: int, glyphs: Glyphs) -> str:
-    signs = LEVELS["ascii" if glyphs == "ascii" else "blocks"]
+    signs = LEVELS[glyphs]
     return "".join(
         " " if not math.isfinite(value) else signs[min(int(value * len(signs)), len(signs) - 1)]
         for value in _sampled(values, cells)

@@ -120,8 +120,7 @@ def _spark(row: Row, step: int, window: StepWindow, cells: int, glyphs: Glyphs, 
     if drawn is None or not np.isfinite(drawn.low).any():
         return [(" " * cells, "text")]
     low, high = whole_range(drawn)
-    made = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite,
-                     glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
+    made = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite, glyphs=glyphs)
     roles = dict.fromkeys(made.marks, "bad")
     text = made.text
     at = None if drawn.own_axis else window.column(step, cells)

@@ -256,8 +256,7 @@ def finding_text(finding: Finding) -> str:
 
 
 def _curve_spans(row: Row, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None) -> list[Span]:
-    cells = columns.spark * (2 if columns.glyphs == "braille" else 1)
-    drawn = curve(row, window, cells)
+    drawn = curve(row, window, columns.spark)
     if drawn is None:
         blank = " " * columns.spark
         return [("  " + blank, "faint"), (" " * (columns.range + 1) if columns.range else "", "dim")]
@@ -275,20 +274,19 @@ def _sparkline(
     row: Row, drawn: Curve, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None
 ) -> list[Span]:
     """The curve in one line: a thin one for what never changed, with marks where it is cut off."""
-    per_cell = len(drawn.low) // columns.spark
     low, high = whole_range(drawn)
     if low == high and drawn.points > 1 and not drawn.nonfinite.any():
         known = np.flatnonzero(np.isfinite(drawn.low))
-        cells = 0 if row.unreported or not len(known) else int(known[-1]) // per_cell + 1
+        cells = 0 if row.unreported or not len(known) else int(known[-1]) + 1
         return [(pad("─" * cells, columns.spark), "faint")]
     needed, is_cut = data_range(row, drawn.points, [drawn], ranges)
     bottom, top = shown_range(row, needed, window, ranges)
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
-    roles = unhealthy(row, drawn, per_cell)
+    roles = unhealthy(row, drawn)
     chars = list(spark.text)
     with np.errstate(invalid="ignore"):
         for beyond, sign in ((drawn.low < bottom, "▼"), (drawn.high > top, "▲")) if is_cut else ():
-            for at in (np.flatnonzero(beyond) // per_cell).tolist():
+            for at in np.flatnonzero(beyond).tolist():
                 chars[at], roles[at] = sign, "mark"
     roles.update(dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark"))
     if columns.crosshair is not None and not drawn.own_axis:
@@ -298,8 +296,8 @@ def _sparkline(
     return colored("".join(chars), "accent", roles)
 
 
-def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
-    """The role of each cell of a sparkline with values beyond what is healthy; `per_cell` columns a cell.
+def unhealthy(row: Row, drawn: Curve) -> dict[int, str]:
+    """The role of each cell of a sparkline with values beyond what is healthy.
 
     It is that of the row's finding, if it has one that warns; else a quiet one.
     """
@@ -309,7 +307,7 @@ def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
     role = SEVERITY_ROLE[row.severity] if row.severity in ("warning", "critical") else "info"
     with np.errstate(invalid="ignore"):
         beyond = np.flatnonzero((drawn.low < band[0]) | (drawn.high > band[1]))
-    return dict.fromkeys((beyond // per_cell).tolist(), role)
+    return dict.fromkeys(beyond.tolist(), role)
 
 
 def range_text(row: Row, low: float, high: float, width: int, *, some: bool, several: bool = False) -> str:

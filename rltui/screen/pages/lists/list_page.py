@@ -20,9 +20,6 @@ class ListContent:
     items: list[tuple[int, str]] = field(default_factory=list)
     title: str = ""
     foot: list[Span] = field(default_factory=lambda: [*BACK])
-    fixed: int = 0  # first lines that stay when the others scroll
-    heads: list[tuple[int, int, str]] = field(default_factory=list)  # first cell, cells, column to sort by
-    at: int | None = None  # the selected item, where that is not the one of the overlay
     tall: int = 0  # lines that it keeps while the user types
 
 
@@ -33,26 +30,26 @@ def list_size(width: int, height: int) -> tuple[int, int]:
 
 def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: int, height: int) -> Page:
     """The box over the screen, the selected item marked and in sight."""
-    head, lines, items = content.lines[: content.fixed], content.lines[content.fixed :], content.items
+    lines, items = list(content.lines), content.items
     found = _found(lines, overlay.query) if overlay.searches else ()
     for index in found:
         lines[index] = _with_marks(lines[index], overlay.query)
-    room = max(height - 4 - len(head), 1)
+    room = max(height - 4, 1)
     count = len(items) or max(len(lines) - room + 1, 1)
     match = overlay.match if overlay.match is not None else found[0] if found else None
-    at = min(max(overlay.at if content.at is None else content.at, 0), count - 1)
+    at = min(max(overlay.at, 0), count - 1)
     if overlay.typing and found and not items and not at <= found[0] < at + room:
         at = min(found[0], count - 1)
     top, first_reach = at, overlay.drawn.first_reach
     if items:
-        marked = items[at][0] - len(head)
+        marked = items[at][0]
         lines[marked] = Line(lines[marked].spans, "select")
         if at:
-            top = scrolled(overlay.top, marked - (not head), marked, len(lines), room)
+            top = scrolled(overlay.top, marked - 1, marked, len(lines), room)
         else:
             first_reach = max(marked - room + 1, 0)
             top = min(max(overlay.top, 0), first_reach)
-    widest = min(max((one.width for one in (*head, *lines)), default=10), width - 4)
+    widest = min(max((one.width for one in lines), default=10), width - 4)
     visible = lines[top : top + room]
     if visible and len(lines) > room:  # the box keeps its width while it scrolls
         first = visible[0]
@@ -62,17 +59,12 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
     foot = content.foot
     if overlay.searches and (overlay.typing or overlay.query):
         foot = _search_foot(overlay, found, match)
-    page = box(under, [*head, *visible], width, height, content.title, [(more, "dim"), *foot])
+    page = box(under, visible, width, height, content.title, [(more, "dim"), *foot])
     frame = page.spots[-1]
     for index, (place, _) in enumerate(items):
-        y = place - len(head) - top
+        y = place - top
         if 0 <= y < room:
-            page.spots.append(
-                Spot(frame.x + 1, frame.y + 1 + len(head) + y, frame.width - 2, 1, "item", str(index))
-            )
-    page.spots += [
-        Spot(frame.x + 2 + x, frame.y + 1, cells, 1, "sort-by", column) for x, cells, column in content.heads
-    ]
+            page.spots.append(Spot(frame.x + 1, frame.y + 1 + y, frame.width - 2, 1, "item", str(index)))
     page.drawn = ListDrawn(
         at, top, first_reach, room, count, tuple(items), found, top if match is None else match,
         list_size(width, height), content.tall,
