@@ -31,8 +31,7 @@ _ERROR = (
 )
 FLOOR = 0.02  # of the baseline's own level: quartiles of a near-constant window are no measure of spread
 
-# Counters that say how many tokens a run has seen, best first.
-TOKEN_COUNTERS = ("progress.tokens",)
+TOKENS = "progress.tokens"  # counts how many a run has seen
 
 
 class Difference(NamedTuple):
@@ -108,11 +107,8 @@ def _reached(view: RunView, axis: Axis) -> tuple[float, float] | None:
 
 
 def _token_counter(view: RunView) -> Series | None:
-    for canonical in TOKEN_COUNTERS:
-        for tag, series in view.run.series.items():
-            if series.count and view.names.name(tag).canonical == canonical:
-                return series
-    return None
+    tags = view.tag_index.canonical.get(TOKENS, ())
+    return next((view.run.series[tag] for tag in tags if view.run.series[tag].count), None)
 
 
 def _window(

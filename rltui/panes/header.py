@@ -50,6 +50,18 @@ class Header(NamedTuple):
     outcome_known: bool = True  # False: nothing that it logs says what it achieves
 
     @property
+    def facts(self) -> list[str]:
+        """What documents say of a run below its name."""
+        said = (
+            self.framework,
+            self.state_word or self.state,
+            self.step_text,
+            self.age_text,
+            self.points_text,
+        )
+        return [fact for fact in said if fact]
+
+    @property
     def step_text(self) -> str:
         """`step 812 / 1,000`."""
         if self.step is None:

@@ -111,13 +111,6 @@ class TimeTravel:
         self.at_step = self.frozen_now = self.reached = None
 
 
-@dataclass(slots=True)
-class Filters:
-    """Which metrics are shown."""
-
-    query: str = ""
-
-
 # ---- overlays; the kinds of lists are no tuples, since empty ones would be equal and false
 
 
@@ -378,7 +371,7 @@ class AppState:
     saved: SavedLayout = field(default_factory=SavedLayout)
     selection: Selection = field(default_factory=Selection)
     time: TimeTravel = field(default_factory=TimeTravel)
-    filters: Filters = field(default_factory=Filters)
+    metric_query: str = ""  # which metrics are shown
     overlays: list[Overlay] = field(default_factory=list)
     theme_id: str = ""  # in force; `saved` holds only what was chosen by key
     smoothing: int = DEFAULT_SMOOTHING
@@ -431,7 +424,7 @@ class AppState:
         """The filter of the pane shown; of consoles what is searched for."""
         if self.on_console:
             return self.console.query
-        return self.samples.query if self.on_samples else self.filters.query
+        return self.samples.query if self.on_samples else self.metric_query
 
     @query.setter
     def query(self, query: str) -> None:
@@ -440,7 +433,7 @@ class AppState:
         elif self.on_samples:
             self.samples.query = query
         else:
-            self.filters.query = query
+            self.metric_query = query
 
     @property
     def overlay(self) -> Overlay | None:

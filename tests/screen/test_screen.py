@@ -182,7 +182,7 @@ def test_every_binding_does_something_everywhere() -> None:
                 for size in ((100, 30), (30, 8)):
                     assert screen.frame(*size).lines
                 screen.overlays.clear()
-                screen.state.filters.query = ""
+                screen.state.metric_query = ""
 
 
 def monitor_without_runs() -> Screen:
@@ -304,7 +304,7 @@ def test_filter_narrows_and_escape_clears() -> None:
         screen.press(key)
     assert {row.tag for row in screen.rows()} >= {"critic/rewards/mean", "response_length/mean"}
     screen.press("escape")
-    assert screen.state.filters.query == ""
+    assert screen.state.metric_query == ""
 
 
 def test_filters() -> None:

@@ -137,7 +137,7 @@ def everything(state: AppState) -> list[object]:
         [copy.copy(value) for slot in fields(overlay) if (value := getattr(overlay, slot.name)) is not None]
         for overlay in state.overlays
     ]
-    chosen = (state.selection, state.time, state.filters, state.saved, state.drawn, state.requests)
+    chosen = (state.selection, state.time, state.metric_query, state.saved, state.drawn, state.requests)
     return [*map(copy.deepcopy, chosen), overlays, state.theme_id, state.smoothing, state.message]
 
 

@@ -11,6 +11,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
 from rltui.panes.charts.curve import curve
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.evidence import course_of
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
@@ -27,11 +28,10 @@ COLUMNS = 24  # cells of a sparkline in a table
 def as_markdown(report: PaneReport) -> str:
     """The header as a heading and a line, findings as a list, rows as one table."""
     head, shown = report.header, report.pane
-    facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     out = [
         f"### {in_markdown(head.shown_name)}: {shown.title}",
         "",
-        " · ".join(in_markdown(fact) for fact in facts if fact),
+        " · ".join(map(in_markdown, head.facts)),
         "",
         f"**{head.health}**: {in_markdown(head.sentence)}",
         "",
@@ -139,12 +139,8 @@ def _table(shown: PaneView) -> list[str]:
 
 
 def _row(row: Row, shown: PaneView) -> str:
-    drawn = curve(row, shown.window, COLUMNS)
-    line = span = ""
-    if drawn is not None:
-        low, high = value_range(drawn.low, drawn.high)
-        line = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text.rstrip()
-        span = f"{format_value(low, row.unit)} … {format_value(high, row.unit)}"
+    line, ends = course(row, shown.window)
+    span = "" if ends is None else " … ".join(format_value(end, row.unit) for end in ends)
     warning = ""
     if row.finding is not None:
         since = f"since step {format_step(row.finding.since_step)}"
@@ -152,3 +148,13 @@ def _row(row: Row, shown: PaneView) -> str:
     cells = (row.value_text, row.change_text, line, span, warning)
     names = (in_markdown(row.title), code_in_markdown(row.tag))
     return "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"
+
+
+def course(row: Row, window: StepWindow) -> tuple[str, tuple[float, float] | None]:
+    """A curve in a line of cells, and its lowest and highest value; nothing without points."""
+    drawn = curve(row, window, COLUMNS)
+    if drawn is None:
+        return "", None
+    low, high = value_range(drawn.low, drawn.high)
+    text = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text
+    return text.rstrip(), (low, high)

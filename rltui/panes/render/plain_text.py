@@ -82,9 +82,8 @@ def findings_text(
     glyphs: Glyphs = "blocks",
 ) -> list[Line]:
     """All findings as their page shows them, each symptom unfolded."""
-    source = view.evaluator if then is None else None
-    findings = source.findings() if source is not None else list(then.findings if then else ())
-    history = source.history() if source is not None else list(then.history if then else ())
+    findings = view.evaluator.findings() if then is None else list(then.findings)
+    history = view.evaluator.history() if then is None else list(then.history)
     window = window_for(view, now, at_step=at_step)
     lines: list[Line] = [] if findings else [line((" ✓ ", "good"), ("Nothing to report.", "text")), BLANK]
     for finding in unexplained(findings):

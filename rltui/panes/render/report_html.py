@@ -52,9 +52,8 @@ def reports_html(reports: Sequence[RunReport], theme: Theme) -> str:
 
 def _report(report: RunReport, theme: Theme) -> Iterator[str]:
     head = report.header
-    facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     yield f"<h1>{escape(head.shown_name)}</h1>"
-    yield f'<p class="dim">{escape(" · ".join(fact for fact in facts if fact))}</p>'
+    yield f'<p class="dim">{escape(" · ".join(head.facts))}</p>'
     glyph = HEALTH_GLYPH.get(head.health, "?")
     verdict = f"{glyph} <b>{escape(head.health)}</b>: {escape(head.sentence)}"
     yield f'<p class="verdict {escape(head.health)}">{verdict}</p>'

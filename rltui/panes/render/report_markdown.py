@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rltui.draw.numbers import format_step
-from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
-from rltui.draw.value_range import value_range
 from rltui.hparams.topics import KEY
-from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.row import Row
+from rltui.panes.render.markdown import course
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
 from rltui.text import code_in_markdown, in_markdown
 
-COLUMNS = 24  # cells of a sparkline
 MOST_PROBLEMS = 20
 
 
@@ -27,10 +23,9 @@ def reports_markdown(reports: Sequence[RunReport]) -> str:
 
 def _report(report: RunReport) -> Iterator[str]:
     head = report.header
-    facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     yield f"# {in_markdown(head.shown_name)}"
     yield ""
-    yield " · ".join(in_markdown(fact) for fact in facts if fact)
+    yield " · ".join(map(in_markdown, head.facts))
     yield ""
     yield f"{HEALTH_GLYPH.get(head.health, '?')} **{head.health}**: {in_markdown(head.sentence)}"
     for one in report.findings:
@@ -43,7 +38,7 @@ def _report(report: RunReport) -> Iterator[str]:
         yield "| metric | key | last | best | over the run |"
         yield "|---|---|---:|---|---|"
         for row, outcome in zip(report.rows, report.outcomes, strict=True):
-            cells = (row.value_text, best_text(outcome), spark_of(row, report.window))
+            cells = (row.value_text, best_text(outcome), course(row, report.window)[0])
             names = (in_markdown(row.title), code_in_markdown(row.tag))
             yield "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"
     settings = [row for row in report.settings.hparams if row.topic == KEY and row.first is not None]
@@ -84,7 +79,7 @@ def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:
         yield "| evidence | since step | course | over the run |"
         yield "|---|---:|---|---|"
         for item in one.evidence:
-            drawn = "" if item.row is None else spark_of(item.row, window)
+            drawn = "" if item.row is None else course(item.row, window)[0]
             cells = (format_step(item.since_step), in_markdown(item.course), drawn)
             yield f"| {in_markdown(item.title)} {code_in_markdown(item.tag)} | " + " | ".join(cells) + " |"
     if one.explains:
@@ -93,12 +88,3 @@ def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:
     if one.look_next:
         yield ""
         yield f"Look next at {', '.join(map(code_in_markdown, one.look_next))}."
-
-
-def spark_of(row: Row, window: StepWindow) -> str:
-    """A curve in a line of cells; empty without points."""
-    drawn = curve(row, window, COLUMNS)
-    if drawn is None:
-        return ""
-    low, high = value_range(drawn.low, drawn.high)
-    return sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text.rstrip()

@@ -36,7 +36,7 @@ def go(state: AppState, pane: str, tag: str = "") -> None:
     state.overlays.clear()
     selection.pane, selection.pane_recalled = pane, False
     if tag:
-        state.filters.query = ""
+        state.metric_query = ""
         selection.row = tag
         row = next((row for row in shown_pane.rows(state) if tag in row.tags), None)
         if row is not None:
@@ -248,12 +248,12 @@ def turn_pane(state: AppState, by: int) -> None:
 
 def on_cards(state: AppState) -> bool:
     """Whether the pane shown is made of cards."""
-    return state.selection.pane in shown_pane.CARDS and not state.filters.query
+    return state.selection.pane in shown_pane.CARDS and not state.metric_query
 
 
 def on_findings(state: AppState) -> bool:
     """Whether the pane shown is made of findings."""
-    return state.selection.pane == "findings" and not state.filters.query
+    return state.selection.pane == "findings" and not state.metric_query
 
 
 def finding_selected(state: AppState) -> int:

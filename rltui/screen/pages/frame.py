@@ -87,7 +87,7 @@ def _body(state: AppState, view: RunView, width: int, height: int) -> Page:
         from rltui.screen.pages.console_page import console_page  # as above
 
         return console_page(state, width, height)
-    if not state.filters.query:
+    if not state.metric_query:
         if name == PINNED:
             from rltui.screen.pages.pinned_page import pinned_page  # as above
 

@@ -19,7 +19,7 @@ def hparams(state: AppState) -> HParamsPane | None:
     view = shown.run(state)
     if view is None:
         return None
-    files, only, query = state.hparams.files, state.hparams.only_differences, state.filters.query
+    files, only, query = state.hparams.files, state.hparams.only_differences, state.metric_query
     others = []
     base = shown.baseline(state)
     for name in dict.fromkeys([base.name if base is not None else "", *state.selection.marked_runs]):

@@ -137,23 +137,15 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
     for index in range(first, last):
         here = index == at
         spans += [(" ", "text"), *labels[index], (" " * (gap - 1), "text")]
-        rule.append(
-            (
-                "━" * (widths[index] - gap + 2) + "─" * (gap - 2) if here else "─" * widths[index],
-                "accent" if here else "faint",
-            )
-        )
+        heavy = widths[index] - gap + 2 if here else 0
+        rule += [("━" * heavy, "accent"), ("─" * (widths[index] - heavy), "faint")]
         spots.append((x, x + widths[index], tabs[index].id))
         x += widths[index]
-    fixed: list[Span] = []
-    for text, role in rule:
-        heavy = text.rstrip("─") if role == "accent" else text
-        fixed += [(heavy, role), ("─" * (len(text) - len(heavy)), "faint")]
-    fixed.append(("─" * max(width - x, 0), "faint"))
+    rule.append(("─" * max(width - x, 0), "faint"))
     if last < len(tabs):
         missing = width - 1 - x
         spans.append((" " * max(missing, 0) + "›", "dim"))
-    return TabBar(line(*spans), line(*fixed), tuple(spots))
+    return TabBar(line(*spans), line(*rule), tuple(spots))
 
 
 def _empty(tab: PaneTab) -> bool:

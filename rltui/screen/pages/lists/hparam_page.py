@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, line
+from rltui.draw.cells import BLANK, Line, cut, line
 from rltui.panes.render.lines.hparams_lines import labels
+from rltui.panes.render.sample_view import wrapped
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import AppState
@@ -26,20 +27,10 @@ def hparam_details(state: AppState, key: str, width: int) -> ListContent:
         if len(names) > 1:
             lines.append(line((name, "strong")))
         text = "said nowhere" if cell is None else cell.text
-        lines += [line((part, "text" if cell is not None else "faint")) for part in _broken(text, width)]
+        role = "text" if cell is not None else "faint"
+        lines += [line((part.rstrip(), role)) for _, part in wrapped(text, width)]
         if cell is not None:
             lines.append(line((f"said by {cell.source}", "dim")))
     for other in row.others:
-        lines += [BLANK, line((other.text[:width], "warn")), line((f"said by {other.source}", "dim"))]
+        lines += [BLANK, line((cut(other.text, width), "warn")), line((f"said by {other.source}", "dim"))]
     return ListContent(lines, title=key)
-
-
-def _broken(text: str, width: int) -> list[str]:
-    """A value in lines: at words where there are any, anywhere else in longer ones."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        pieces = [word[at : at + width] for at in range(0, len(word), width)] or [""]
-        if lines and len(lines[-1]) + 1 + len(pieces[0]) <= width:
-            lines[-1] += " " + pieces.pop(0)
-        lines += pieces
-    return lines
