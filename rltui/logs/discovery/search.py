@@ -160,7 +160,7 @@ class LogSearch:
         self.remote = _remote_folders([root.given for root in self.roots if is_url(root.given)])
         if self._follow:
             for folder in self.remote:
-                folder.start()
+                folder.thread.start()
         systems = []
         for root in self.roots:
             if root.place in self.not_answering:

@@ -35,11 +35,11 @@ class RemoteStatus(NamedTuple):
     disk: int  # bytes that all mirrors may take
 
 
-class RemoteFolder(WorkerThread):
-    """One remote folder, looked at from `start` on. poll: seconds between two looks while it changes."""
+class RemoteFolder:
+    """One remote folder, looked at by its thread. poll: seconds between two looks while it changes."""
 
     def __init__(self, mirror: Mirror, poll: float) -> None:
-        super().__init__("rltui-mirror")
+        self.thread = WorkerThread("rltui-mirror", self.step, lambda: self.begun)
         self.mirror = mirror
         self.poll = self.interval = poll
         self.begun = False  # a first look has come to its end, well or not
@@ -56,10 +56,6 @@ class RemoteFolder(WorkerThread):
             self._seconds = time.monotonic() - began
             self.begun = True
         return self._last
-
-    def answered(self) -> bool:
-        """Whether a first look has come to its end."""
-        return self.begun
 
     def step(self) -> float:
         """Look once; first rest where a command that goes on has just looked."""
@@ -140,7 +136,7 @@ class RemoteFolders:
         """Stop all, and begin anew with the next URL."""
         with self._lock:
             for folder in self._folders.values():
-                folder.stop()
+                folder.thread.stop()
             self._folders.clear()
             self.requests_per_hour = self.poll = None
 
