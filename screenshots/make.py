@@ -91,7 +91,7 @@ async def _draw(picture: Picture, folder: Path) -> str:
         for key in picture.keys:
             await pilot.press(key)
             await pilot.pause()
-        page = paint(app.session, app.state, *picture.size)
+        page = paint(app.state, *picture.size)
         return as_svg(page.lines[: picture.size[1]], picture.size[0], app.state.theme)
 
 
