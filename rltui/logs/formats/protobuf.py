@@ -72,15 +72,28 @@ def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int
         at = end
 
 
+def integers(data: bytes, at: int, stop: int) -> dict[int, int]:
+    """The varints of a message as int64, by field; of a repeated one the last. Raises MalformedError."""
+    return {
+        number: signed(varint(data, first, last)[0])
+        for number, kind, first, last in fields(data, at, stop)
+        if kind == VARINT
+    }
+
+
+def texts(data: bytes, at: int, stop: int) -> dict[int, str]:
+    """The same of the fields of bytes, as text."""
+    return {
+        number: data[first:last].decode("utf-8", "replace")
+        for number, kind, first, last in fields(data, at, stop)
+        if kind == BYTES
+    }
+
+
 def timestamp(data: bytes, at: int, stop: int) -> float:
     """Seconds since 1970 of a protobuf Timestamp {1 seconds, 2 nanoseconds}. Raises MalformedError."""
-    seconds = nanos = 0
-    for number, kind, first, last in fields(data, at, stop):
-        if kind == VARINT and number == 1:
-            seconds = signed(varint(data, first, last)[0])
-        elif kind == VARINT and number == 2:
-            nanos = varint(data, first, last)[0]
-    return seconds + nanos / 1e9
+    found = integers(data, at, stop)
+    return found.get(1, 0) + found.get(2, 0) / 1e9
 
 
 def _group_end(data: bytes, at: int, stop: int, number: int, depth: int) -> int:

@@ -17,7 +17,7 @@ import orjson
 
 from rltui.batch import Batch, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
-from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
+from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.parse_number import iso_time
 from rltui.logs.records.tag_table import TagTable
@@ -189,14 +189,9 @@ class SwanlabReader:
         self._add(key, step, wall, value)
 
     def _column(self, data: bytes, begin: int, end: int) -> None:
-        key, system, axis = "", False, ""
-        for number, kind, first, last in fields(data, begin, end):
-            if number == 1 and kind == 0:
-                system = varint(data, first, last)[0] == 2
-            elif kind == 2 and number == 3:
-                key = data[first:last].decode("utf-8", "replace")
-            elif kind == 2 and number == 13:
-                axis = data[first:last].decode("utf-8", "replace")
+        said = texts(data, begin, end)
+        key, axis = said.get(3, ""), said.get(13, "")
+        system = integers(data, begin, end).get(1) == 2
         if system:
             self._system.add(key)
         if axis and axis != key:
@@ -204,19 +199,14 @@ class SwanlabReader:
         self._plain_keys.clear()
 
     def _start(self, data: bytes, begin: int, end: int) -> None:
-        about: dict[str, object] = {}
         names = {1: "project", 4: "name", 5: "description", 6: "group", 10: "id"}
-        for number, kind, first, last in fields(data, begin, end):
-            if kind == 2 and number in names:
-                about[names[number]] = data[first:last].decode("utf-8", "replace")
-        self._say_about(about)
+        said = texts(data, begin, end).items()
+        self._say_about({names[number]: text for number, text in said if number in names})
 
     def _finish_record(self, data: bytes, begin: int, end: int) -> None:
-        for number, kind, first, last in fields(data, begin, end):
-            if number == 1 and kind == 0:
-                code = _STATES.get(varint(data, first, last)[0])
-                if code is not None:
-                    self._texts.append(Text("exit", self._newest_step(), math.nan, "exit-code", code))
+        code = _STATES.get(integers(data, begin, end).get(1, 0))
+        if code is not None:
+            self._texts.append(Text("exit", self._newest_step(), math.nan, "exit-code", code))
 
     def _say_about(self, about: dict[str, object]) -> None:
         self._texts.append(Text("config", 0, math.nan, "hparams", json.dumps({"swanlab": about})))

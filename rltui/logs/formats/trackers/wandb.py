@@ -18,7 +18,7 @@ import orjson
 
 from rltui.batch import Batch, Histogram, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
-from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
+from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
@@ -246,10 +246,7 @@ class WandbReader:
             self._texts.append(Text("config", self._step, math.nan, "hparams", body))
 
     def _exit(self, data: bytes, begin: int, end: int) -> None:
-        code = 0
-        for number, kind, first, last in fields(data, begin, end):
-            if number == 1 and kind == 0:
-                code = signed(varint(data, first, last)[0])
+        code = integers(data, begin, end).get(1, 0)
         self._texts.append(Text("exit", self._step, math.nan, "exit-code", str(code)))
 
     def _batch(self, problems: list[Problem]) -> Batch:
@@ -291,15 +288,10 @@ class _Axes:
 
     def define(self, data: bytes, begin: int, end: int) -> None:
         """Take one MetricRecord."""
-        found = {1: "", 2: "", 4: ""}  # name, glob, step metric
-        for number, kind, first, last in fields(data, begin, end):
-            if kind == 2 and number in found:
-                found[number] = _text(data[first:last]).replace("\\.", ".")
-            elif kind == 0 and number == 5:
-                place = varint(data, first, last)[0]
-                if 0 < place <= len(self._numbered):
-                    found[4] = self._numbered[place - 1]
-        name, glob, axis = found.values()
+        found, place = texts(data, begin, end), integers(data, begin, end).get(5, 0)
+        name, glob, axis = (found.get(number, "").replace("\\.", ".") for number in (1, 2, 4))
+        if 0 < place <= len(self._numbered):
+            axis = self._numbered[place - 1]
         self._numbered.append(name)
         if name and axis:
             self._exact[name] = axis
@@ -343,10 +335,7 @@ def _patiently(data: bytes, begin: int, end: int) -> _MixedRow:
                 objects[name] = _object(value)
             items.update(_flat(key, value))
         elif number == 2 and kind == 2:
-            step = 0
-            for inner_number, sort, low, high in fields(data, first, last):
-                if inner_number == 1 and sort == 0:
-                    step = signed(varint(data, low, high)[0])
+            step = integers(data, first, last).get(1, 0)
     for prefix, own in parts.items():
         if "_type" in own:
             objects[prefix] = {part: _json(value) for part, value in own.items()}

@@ -77,7 +77,7 @@ def parse(data: bytes) -> Event:
         elif 3 <= number <= 9 and kind == protobuf.BYTES:
             summaries.clear()  # one of a oneof: the last one stands
             if number == 7:
-                starts = _session_status(data, first, end) == SESSION_START
+                starts = protobuf.integers(data, first, end).get(1) == SESSION_START
         if number <= 2:
             body = end
     values: list[Value] = []
@@ -86,14 +86,6 @@ def parse(data: bytes) -> Event:
             if number == 1 and kind == protobuf.BYTES:
                 values.append(_value(data, low, high))
     return Event(wall_time, step, values, starts, order in ([1, 2, 5], [1, 5]), body)
-
-
-def _session_status(data: bytes, at: int, stop: int) -> int:
-    status = 0
-    for number, kind, first, end in protobuf.fields(data, at, stop):
-        if number == 1 and kind == protobuf.VARINT:
-            status = protobuf.varint(data, first, end)[0]
-    return status
 
 
 def _value(data: bytes, at: int, stop: int) -> Value:
