@@ -366,3 +366,19 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
     name = MetricNames().name(tag)
     assert name.title == title
     assert name.pane == pane
+
+
+@pytest.mark.parametrize(
+    ("key", "metric"),
+    [
+        ("average-episode-return", "reward.episode_return.mean"),
+        ("average-test-episode-return", "validation.return.mean"),
+        ("episode_rewards", "reward.episode_return.mean"),
+        ("eval_rewards", "validation.return.mean"),
+        ("critic_losses", "critic.loss"),
+        ("episode_losses", "optimizer.loss"),
+    ],
+)
+def test_names_of_home_made_histories(key: str, metric: str) -> None:
+    """Lists that a loop dumps are named in the plural, and hyphens stand for underscores."""
+    assert MetricNames(None).name(key).canonical == metric
