@@ -6,8 +6,12 @@ from functools import cached_property
 
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
+from rltui.logs.formats.tfevents import event_format
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.samples.layouts import log_place
+
+# What the path of a container ends with, but for an inbox. Every file and folder below LOGDIR is asked.
+_CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml")
 
 
 class FormatRegistry:
@@ -16,12 +20,11 @@ class FormatRegistry:
     @cached_property
     def formats(self) -> tuple[Format, ...]:
         """Every format that is read. A new one is entered here, before those that also match its files."""
-        # Imported when the first file is looked at, which is in the reader thread: the first frame of the
-        # screen does not wait for them (25 ms).
+        # Imported when the first file is looked at that is no event file, which is in the reader thread: the
+        # first frame of the screen does not wait for them (17 ms).
         from rltui.logs.formats import csv_table, gzip_log, jsonl, sample_numbers, utf16_log
         from rltui.logs.formats.console import labelled_console, trainer_console
         from rltui.logs.formats.documents import evaluation_arrays, json_document
-        from rltui.logs.formats.tfevents import event_format
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
 
         plain: tuple[Format, ...] = (
@@ -42,7 +45,10 @@ class FormatRegistry:
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
-        """Every kind of container: files and folders that hold several runs, or one in many files."""
+        """Every kind of container: files and folders that hold several runs, or one in many files.
+
+        Imported when the first path is looked at that may be one (12 ms).
+        """
         from rltui.logs.formats import worker_monitors
         from rltui.logs.formats.trackers import databases, metric_files, mlflow, trackio
 
@@ -58,7 +64,8 @@ class FormatRegistry:
 
     def could_be_container(self, place: str) -> bool:
         """Whether a path is worth a look by `parts`. Touches no file."""
-        return any(container.could_be(place) for container in self.containers)
+        named = place.endswith(_CONTAINER_ENDINGS) or "/inbox/" in place
+        return named and any(container.could_be(place) for container in self.containers)
 
     def parts(self, place: str) -> Parts | None:
         """The runs of a container; None for what is none. Raises OSError."""
@@ -70,14 +77,17 @@ class FormatRegistry:
     def recognise(self, name: str, head: bytes) -> Format | None:
         """The format of a file of the base name `name` that starts with `head`; None when it is no log."""
         name = _original_name(name)
+        if event_format.FORMAT.matches(name, head):  # by the name alone: the others need not be imported
+            return event_format.FORMAT
         return next((form for form in self.formats if form.matches(name, head)), None)
 
     def of_samples(self, path: str, head: bytes) -> Format | None:
         """The format of a file whose path is one of a known layout of samples; None for any other path."""
+        if log_place(path) is None or not head.lstrip().startswith(b"{"):
+            return None
         from rltui.logs.formats import sample_numbers
 
-        known = log_place(path) is not None and head.lstrip().startswith(b"{")
-        return sample_numbers.FORMAT if known else None
+        return sample_numbers.FORMAT
 
     def recognise_asked(self, name: str, head: bytes) -> Format | None:
         """The format of a file that the user named, by its first bytes where its name says nothing."""
