@@ -6,18 +6,19 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rltui.cli.output import note
 from rltui.draw.numbers import format_seconds
-from rltui.jobs.run_jobs import RunTraces, jobs_of
-from rltui.jobs.scheduler import Job, SchedulerError, look_inside
+from rltui.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
 from rltui.jobs.slurm import Slurm
 from rltui.rules.finding import health_of
 from rltui.session.job_findings import time_limit_finding
-from rltui.session.session import Session
 from rltui.shards.verdict import Verdict
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.session.session import Session
 
 
 def job_report(session: Session | None, logdirs: tuple[str, ...]) -> dict[str, Any]:
@@ -27,6 +28,8 @@ def job_report(session: Session | None, logdirs: tuple[str, ...]) -> dict[str, A
         found["inside"] = clean(os.environ["SLURM_JOB_ID"], 40)
     if found["scheduler"] is None:
         return found
+    from rltui.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
+
     scheduler, began = Slurm(), time.monotonic()
     try:
         found["jobs"] = len(scheduler.jobs())
@@ -67,8 +70,13 @@ def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dic
 
 def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> dict[str, Job]:
     """The queued or running job of each run that has one; a scheduler that fails is a note."""
+    scheduler = Slurm()
     try:
-        return jobs_of(traces, Slurm(), logdirs)
+        if not scheduler.jobs():
+            return {}
+        from rltui.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
+
+        return jobs_of(traces, scheduler, logdirs)
     except SchedulerError as error:
         note(str(error))
         return {}

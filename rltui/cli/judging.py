@@ -1,23 +1,29 @@
-"""Judging all runs below the LOGDIRs: the plan, the shards on an engine, and what is remembered of before."""
+"""Judging all runs below the LOGDIRs: the plan, the shards on an engine, and what is remembered of before.
+
+What reads and judges runs is imported where there are any to be judged: of most, the verdict is remembered.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.loading import load, nothing_to_read, read_config, reading_progress
+from rltui.cli.loading import chosen_by_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.interpreter import all_stays
-from rltui.panes.runs.selection import RunSelection
 from rltui.shards.engines import Engine
-from rltui.shards.judge import Judged, Question, judge, judge_as_json, read_json
 from rltui.shards.judged_runs import JudgedRuns, merge, of_session
 from rltui.shards.plan import Lost, Plan, RunPlan, cut
+from rltui.shards.verdict import Judged
 from rltui.shards.verdict_cache import VerdictCache
+
+if TYPE_CHECKING:
+    from rltui.shards.judge import Question
 
 
 def judge_runs(
@@ -35,19 +41,19 @@ def judge_runs(
     standings: whether it is asked where each run stands beside its sisters, which findings say of few.
     """
     how = how or Work()
-    if RunSelection(run_glob).is_expression:
+    if chosen_by_expression(run_glob):
         if how.part is not None or how.engine.name != "local":
             fail("--shard and --engine take --run as a glob of names, not as an expression")
         session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
         return of_session(session, at_step=at_step)
     need_engine(how.engine, logdirs)
     need(logdirs)
-    question = Question(read_config(tuple(logdirs), strict=True), time.time(), at_step, verify)
+    config, now = read_config(tuple(logdirs), strict=True), time.time()
     cache = known_plan = None
     known = {}
     if how.remembered and at_step is None and not verify:
         with all_stays():
-            cache = VerdictCache(logdirs, question.config, question.now)
+            cache = VerdictCache(logdirs, config, now)
             known_plan = cache.plan() if run_glob is None else None
     if known_plan is None:
         plan = planned(logdirs, run_glob, how, verify=verify, consoles=at_step is None)
@@ -57,8 +63,13 @@ def judge_runs(
         known = cache.read(plan.runs)
     left = [run for run in plan.runs if run.name not in known]
     unchanged = known_plan is not None and not left
+    parts: list[Judged | Lost] = [_of_plan(plan), Judged(list(known.values()))]
+    if left:
+        from rltui.shards.judge import Question
+
+        parts += _judged(left, Question(config, now, at_step, verify), how.engine)
     judged = merge(
-        [_of_plan(plan), Judged(list(known.values())), *_judged(left, question, how.engine)],
+        parts,
         compared=cache is not None and unchanged and cache.compared and how.part is None and not standings,
     )
     if cache is not None and not (unchanged and cache.compared):
@@ -81,6 +92,8 @@ def _of_plan(plan: Plan) -> Judged:
 
 
 def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Iterator[Judged | Lost]:
+    from rltui.shards.judge import judge, judge_as_json, read_json
+
     engine = chosen_engine(asked, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))
     if engine.name == "local":

@@ -1,23 +1,26 @@
-"""How commands that judge read the configuration and the logs."""
+"""How commands that judge read the configuration and the logs.
+
+What reads logs is imported with the first that are read: mostly the verdicts of all runs are remembered.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import NothingReadError, fail, no_logs, progress_line
 from rltui.config import Config, load_config
-from rltui.logs.delivery import Delivery
-from rltui.metrics import MetricNames
-from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.problem import Problem
-from rltui.session.run_view import RunView
-from rltui.session.session import Session
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.logs.delivery import Delivery
+    from rltui.session.run_view import RunView
+    from rltui.session.session import Session
 
 
 def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Config:
@@ -29,7 +32,11 @@ def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Confi
     config = load_config(logdirs)
     if strict:
         refuse_unreadable(config)
-    note_problems((*config.problems, *MetricNames(config=config).problems))
+    note_problems(config.problems)
+    if config.metrics or config.aliases:
+        from rltui.metrics.resolve import MetricNames
+
+        note_problems(MetricNames(config=config).problems)
     return config
 
 
@@ -54,6 +61,9 @@ def load(
 
     charts: False holds only what judging and listing need. verify: prove every checksum.
     """
+    from rltui.panes.runs.selection import RunSelection, settings_below
+    from rltui.session.session import Session
+
     need(logdirs)
     selection = RunSelection(run_glob)
     config = read_config(logdirs, strict=True)
@@ -92,9 +102,18 @@ def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Seque
     no_logs(logdirs, run_glob)
 
 
+def chosen_by_expression(text: str | None) -> bool:
+    """Whether `--run` is an expression over what runs are: then all of them are read."""
+    if text is None:
+        return False
+    from rltui.panes.runs.expression import is_expression
+
+    return is_expression(text)
+
+
 def chosen_names(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] | None:
     """The runs that an expression chooses of those that are there now; None where `--run` is a glob."""
-    if not RunSelection(text).is_expression:
+    if not chosen_by_expression(text):
         return None
     return frozenset(load(logdirs, text, charts=False).runs)
 

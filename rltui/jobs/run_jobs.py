@@ -5,25 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 
 from rltui.hparams.hparam_files import folders_of
-from rltui.jobs.scheduler import Job, Scheduler, SchedulerError, job_of
+from rltui.jobs.scheduler import Job, RunTraces, Scheduler, SchedulerError, job_of
 from rltui.jobs.slurm import AGAIN, Slurm
 from rltui.worker_thread import WorkerThread
 
 LARGEST = 1 << 20  # bytes of a file that may name the job
 _METADATA = Path("files", "wandb-metadata.json")
 _SETTING = re.compile(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
-
-
-class RunTraces(NamedTuple):
-    """What tells the job of a run: paths of its logs and consoles, and job numbers in its settings."""
-
-    paths: tuple[str, ...]
-    ids: tuple[str, ...] = ()
 
 
 def ids_in_settings(settings: Mapping[str, object]) -> tuple[str, ...]:

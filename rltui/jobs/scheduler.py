@@ -27,6 +27,13 @@ class Job(NamedTuple):
         return self.left if self.end is None or self.left is None else max(self.end - now, 0.0)
 
 
+class RunTraces(NamedTuple):
+    """What tells the job of a run: paths of its logs and consoles, and job numbers in its settings."""
+
+    paths: tuple[str, ...]
+    ids: tuple[str, ...] = ()
+
+
 class SchedulerError(Exception):
     """The scheduler did not answer, or not as expected: one line that says why."""
 

@@ -233,3 +233,14 @@ class PlacedLog(NamedTuple):
         if part is None:
             raise FileNotFoundError(2, "No such run in it any more", place)
         return self._replace(found=self.found._replace(part=part), part_of=None)
+
+
+class Walked(NamedTuple):
+    """Absolute paths that a search has looked at: as long as none of them changes, it finds the same.
+
+    containers and files that were opened are `files`. certain: nothing else could change what is found.
+    """
+
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    certain: bool = False

@@ -25,7 +25,7 @@ from rltui.text import fit
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 COLUMNS = 320  # of a curve: two pixels each
 SLACK = 0.06  # share of the height above and below the curves

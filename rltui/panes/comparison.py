@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
-from rltui.store import Series
+from rltui.store.series import Series
 
 Axis = Literal["step", "time", "tokens"]
 

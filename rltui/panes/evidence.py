@@ -45,12 +45,6 @@ def rows_of_evidence(
     return with_distinct_titles([row for some in made for row in some])
 
 
-def course_of(item: Evidence, unit: str = "") -> str:
-    """From the level before to the level now; a level that is no number is NaN."""
-    now = "NaN" if item.now is None else format_value(item.now, unit)
-    return now if item.before is None else f"{format_value(item.before, unit)} → {now}"
-
-
 def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> list[EvidenceRow]:
     """The evidence of a finding in the order of onset; of one without any its value and limit."""
     items = sorted(finding.evidence, key=lambda one: one.since_step)
@@ -66,7 +60,7 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
         if rows:
             title, course = rows[0].title, course_of_row(rows[0], finding, item)
         else:
-            title, course = view.names.name(item.tag).title, course_of(item)
+            title, course = view.names.name(item.tag).title, item.course()
         found.append(EvidenceRow(item.tag, title, course, item.since_step, rows[0] if rows else None))
     return found
 
@@ -78,4 +72,4 @@ def course_of_row(row: Row, finding: Finding, evidence: Evidence | None) -> str:
         text = "" if value is None else format_value(value, row.unit)
         return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
     before, now = row.as_written(evidence.before), row.as_written(evidence.now)
-    return course_of(evidence._replace(before=before, now=now), row.unit)
+    return evidence._replace(before=before, now=now).course(row.unit)

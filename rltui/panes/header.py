@@ -10,13 +10,13 @@ from rltui.draw.numbers import format_age, format_duration, format_si, format_st
 from rltui.panes.pane_list import RunCounter, pane_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import sentence_of
-from rltui.rules.run_state.log_state import GONE
+from rltui.rules.run_state.run_pace import GONE
 
 if TYPE_CHECKING:
     from rltui.jobs.scheduler import Job
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 
 class Header(NamedTuple):

@@ -20,7 +20,7 @@ from rltui.panes.row import Row
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours; the first is the run shown
 

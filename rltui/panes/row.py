@@ -15,11 +15,11 @@ from rltui.rules.special_metrics import special_metrics
 from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
-    from rltui.metrics import MetricName
+    from rltui.metrics.metric_name import MetricName
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 CONSTANT_POINTS = 5  # of one value, from which a metric is taken as a setting
 FIRST = 50  # rows among which the first that moves is looked for

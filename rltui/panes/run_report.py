@@ -12,12 +12,13 @@ from rltui.panes.header import Header, header
 from rltui.panes.other_runs import sister_series
 from rltui.panes.overview import key_rows
 from rltui.panes.row import Row
-from rltui.panes.runs.facts import Outcome, outcome_of
+from rltui.panes.runs.facts import outcome_of
+from rltui.panes.runs.listed_run import Outcome
 from rltui.panes.special.hparams_pane import HParamsPane
 from rltui.problem import Problem
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
-from rltui.store import Series
+from rltui.store.series import Series
 
 KEY_METRICS = 8
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from rltui.config import Config
-from rltui.metrics import MetricNames
+from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from rltui.draw.numbers import format_value
 from rltui.problem import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]
@@ -24,6 +25,11 @@ class Evidence(NamedTuple):
     since_step: int
     canonical: str | None = None
     word: str = ""  # what it did: "rises", "falls below 0.1", ...
+
+    def course(self, unit: str = "") -> str:
+        """From the level before to the level now; a level that is no number is NaN."""
+        now = "NaN" if self.now is None else format_value(self.now, unit)
+        return now if self.before is None else f"{format_value(self.before, unit)} → {now}"
 
 
 class ConsoleEvidence(NamedTuple):

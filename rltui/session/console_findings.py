@@ -10,7 +10,7 @@ from typing import Literal
 from rltui.console.scan import ConsoleReport, FoundFailure
 from rltui.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
-from rltui.store import Run
+from rltui.store.run import Run
 
 PANE = "console"
 WENT_ON = 60.0  # seconds by which a run's points outlive a console whose failure did not end it

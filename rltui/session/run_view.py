@@ -10,21 +10,24 @@ from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
 from rltui.hparams.hparams import NONE, HParams
 from rltui.hparams.logged_text import logged_hparams
-from rltui.jobs.run_jobs import RunTraces, ids_in_settings
-from rltui.jobs.scheduler import Job
-from rltui.metrics import FrameworkMatch, MetricNames
+from rltui.jobs.run_jobs import ids_in_settings
+from rltui.jobs.scheduler import Job, RunTraces
+from rltui.metrics.frameworks.recognise import FrameworkMatch
+from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluator import NO_POINTS, Evaluator
 from rltui.rules.finding import Finding, RunHealth
-from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace, with_quiet
+from rltui.rules.run_state.liveness import liveness, run_pace, with_quiet
 from rltui.rules.run_state.log_state import of_sources
+from rltui.rules.run_state.run_pace import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.console_findings import console_findings
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
-from rltui.store import NewPoints, Run
+from rltui.store.model import NewPoints
+from rltui.store.run import Run
 from rltui.text import clean
 
 # New points of all runs held back while history is still being read: evaluating large pieces is faster,

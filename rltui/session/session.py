@@ -15,13 +15,13 @@ from pathlib import Path
 from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.console.scan import ConsoleReport
-from rltui.jobs.run_jobs import RunTraces
-from rltui.jobs.scheduler import Job
+from rltui.jobs.scheduler import Job, RunTraces
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter, named, shown_name, with_namesakes
 from rltui.problem import Problem, Problems
+from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import (
@@ -29,13 +29,12 @@ from rltui.session.sister_runs import (
     OutcomeCurve,
     Standing,
     each_standing,
-    outcome_curve,
     with_sisters,
     without_sisters,
 )
 from rltui.session.time_travel import points_until
-from rltui.store import Store
 from rltui.store.continued_runs import Lineage, lineage
+from rltui.store.store import Store
 
 LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from rltui.config import Config
-from rltui.metrics import FrameworkMatch, MetricNames, recognise
+from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import FrameworkMatch
+from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.session.tag_index import TagIndex
 

@@ -15,17 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.hparams.hparams import keys_digest, settings_digest
-from rltui.hparams.logged_text import logged_hparams
 from rltui.logs.run_names import without_numbers
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import NORMAL, median
-from rltui.session.run_view import RunView
 
 ID = "below-sisters"
 OTHERS = 3  # sisters that must have reached a step: fewer have no spread
 MOST = 64  # sisters that a run is compared with
-COLUMNS = 32  # levels that a curve is kept as
 GRID = 24  # equal steps at which curves are compared
 BELOW = 2.0  # spreads below the middle from which on a run stands out
 FAR = 3.0  # spreads, where it has not gained either
@@ -35,13 +31,6 @@ SOLID = 4.0  # spreads that the sisters must have gained
 FLOOR = 0.02  # of the range of all levels: curves that lie on each other have no spread
 # Correction of the median absolute deviation of 2 to 9 values.
 SMALL = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
-
-# Outcomes by which runs are compared, best first; all grow as a run gets better.
-OUTCOMES = (
-    "reward.score.mean", "reward.success_rate", "reward.episode_return.mean", "reward.mean",
-    "reward.accuracy",
-    "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
-)  # fmt: skip
 
 Levels = NDArray[np.float64]
 
@@ -109,38 +98,6 @@ class Standing(NamedTuple):
             "step": self.step, "value": self.level, "median": self.middle, "spread": self.spread,
             "spreads_below": self.below, "since_step": self.since_step,
         }  # fmt: skip
-
-
-def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | None:
-    """The curve of the first outcome that a run has; None without one, or with too few points of it.
-
-    settings: whether the settings in its log are read, which takes a millisecond.
-    """
-    canonical = view.tag_index.canonical
-    for metric in OUTCOMES:
-        for tag in canonical.get(metric, ()):
-            series = view.run.series[tag]
-            if series.count < 4 or series.first_step is None or series.last_step is None:
-                continue
-            if view.names.name(tag).held_out and not metric.startswith("validation."):
-                continue
-            columns = series.columns(series.first_step, series.last_step, min(COLUMNS, series.count))
-            known = np.isfinite(columns.mean)
-            middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
-            if np.count_nonzero(known) < 3:
-                continue
-            digests = _digests(view) if settings else ("", "")
-            return OutcomeCurve(
-                view.name, metric, tag, view.framework, *digests,
-                tuple(map(float, middles)), tuple(map(float, columns.mean[known])),
-            )  # fmt: skip
-    return None
-
-
-def _digests(view: RunView) -> tuple[str, str]:
-    """Digests of the settings that the log holds, and of their names; empty without any."""
-    entries = logged_hparams(view.run.texts.values(), view.run.hparams).entries
-    return settings_digest(entries), keys_digest(entries)
 
 
 def standings(outcomes: Iterable[OutcomeCurve]) -> dict[str, Standing]:

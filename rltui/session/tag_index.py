@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rltui.metrics import MetricName, MetricNames
+from rltui.metrics.metric_name import MetricName
+from rltui.metrics.resolve import MetricNames
 
 Group = tuple[str, str, str, bool, bool]  # pane, group, what a wildcard matched, held out, computed
 Quantity = tuple[str, bool, str, bool]  # canonical id, held out, what a wildcard matched, computed

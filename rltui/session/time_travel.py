@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rltui.batch import Batch
-from rltui.metrics import MetricNames
+from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
-from rltui.store import NewPoints, Run, Series
-from rltui.store.model import F64
+from rltui.store.model import F64, NewPoints
+from rltui.store.run import Run
+from rltui.store.series import Series
 
 MOST_POINTS = 150_000  # points that are evaluated again: about a tenth of a second
 NEVER = -(1 << 63)  # a step before all others: nothing had been logged by then, as far as is known

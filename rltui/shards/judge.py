@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,11 +14,15 @@ from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
+from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.problem import Problem
+from rltui.session.outcome_curve import outcome_curve
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import SharedNames
 from rltui.shards.plan import Shard
-from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain, verdict_of
+from rltui.shards.verdict import Judged, ListedSource, TagSets, Verdict, as_plain, from_plain, notes_among
+from rltui.store.continued_runs import life_of
 
 
 class Question(NamedTuple):
@@ -51,14 +55,6 @@ class _SharedNames(threading.local):
 _SHARED = _SharedNames()
 
 
-@dataclass(slots=True)
-class Judged:
-    """What became of a shard: its runs, and problems with files that are no logs of any run."""
-
-    verdicts: list[Verdict] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
 def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None] | None = None) -> Judged:
     """Read and judge the runs of a shard."""
     session = Session(question.config, shared=_SHARED.of(question.config, len(shard)))
@@ -76,6 +72,45 @@ def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None]
         for name, view in session.runs.items()
     ]
     return Judged(verdicts, list(session.problems.values()))
+
+
+def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
+    """What is known of a run now (seconds since 1970), or as of a step.
+
+    settings: whether it may have sisters, so that the settings in its log are read.
+    """
+    run, found = view.run, view.evaluator.findings()
+    last_wall = run.last_wall if math.isfinite(run.last_wall) else None
+    if at_step is not None and last_wall is not None:
+        now = last_wall
+    healthy = view.evaluator.health == "ok"
+    return Verdict(
+        run=view.name,
+        framework=view.framework,
+        last_step=run.last_step,
+        last_wall=last_wall,
+        points=run.points,
+        series=len(run.series),
+        modified=view.modified if math.isfinite(view.modified) else None,
+        health=view.health,
+        unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
+        now=now,
+        pace=view.pace(now),
+        findings=tuple(one._replace(look_next=view.tag_index.keys_of(one.check_next)) for one in found),
+        notes=notes_among(found, healthy=healthy),
+        problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
+        sources=tuple(
+            ListedSource(source.path, source.format, source.size, source.also_of is not None)
+            for source in run.sources.values()
+        ),
+        consoles=tuple(report.path for report in view.consoles),
+        life=life_of(run) if at_step is None else None,
+        outcome=RunFacts(view, now, RunSettings(), at_step=at_step).outcome,
+        last_error=view.last_error(now) if at_step is None else "",
+        last_line=view.last_line if at_step is None else "",
+        curve=outcome_curve(view, settings=settings),
+        given_name=view.given_name,
+    )
 
 
 def judge_as_json(shard: Shard, question: Question) -> bytes:

@@ -6,14 +6,16 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rltui.logs.run_names import with_namesakes
 from rltui.problem import Problem, Problems
-from rltui.session.session import Session
-from rltui.shards.judge import Judged
 from rltui.shards.plan import Lost
-from rltui.shards.verdict import Verdict, beside_sisters, verdict_of
+from rltui.shards.verdict import Judged, Verdict, beside_sisters
 from rltui.store.continued_runs import Lineage, lineage_of_lives
+
+if TYPE_CHECKING:
+    from rltui.session.session import Session
 
 
 @dataclass
@@ -68,6 +70,8 @@ def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRu
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
     """The same of runs that one session has read."""
+    from rltui.shards.judge import verdict_of  # what judges runs, not only tells what is remembered of them
+
     now = time.time()
     asked = with_namesakes(session.runs)
     verdicts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rltui.hparams.hparams import HParam
-from rltui.panes.runs.facts import share_done, why_so
+from rltui.panes.runs.listed_run import share_done, why_so
 from rltui.rules.finding import Finding
 from rltui.shards.verdict import Verdict
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from rltui.console.run_consoles import ConsolePlace, find_consoles
 from rltui.logs.delivery import Delivery
-from rltui.logs.discovery.walk import Walked
-from rltui.logs.follow.read_all import place_all
-from rltui.logs.local_file import PlacedLog
+from rltui.logs.local_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, part_of, with_namesakes
 from rltui.problem import Problem
+
+if TYPE_CHECKING:
+    from rltui.console.run_consoles import ConsolePlace
 
 MOST_RUNS = 64  # of a shard
 MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
@@ -112,6 +113,10 @@ def make_plan(
 
     consoles: whether consoles beside the runs are looked for, too.
     """
+    # A plan that is remembered needs none of what searches.
+    from rltui.console.run_consoles import find_consoles
+    from rltui.logs.follow.read_all import place_all
+
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []
     logs, said, walked, others = place_all(logdirs, run_glob=run_glob, verify=verify)

@@ -7,18 +7,15 @@ their attributes, which costs a tenth of walking them and opening every file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
 import orjson
 
 from rltui.batch import Batch
-from rltui.console.run_consoles import ConsolePlace
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.discovery.related_runs import AddedCurve
-from rltui.logs.discovery.walk import Walked
-from rltui.logs.local_file import FoundFile, PlacedLog
+from rltui.logs.local_file import FoundFile, PlacedLog, Walked
 from rltui.problem import Problem
 from rltui.shards.file_marks import folder_mark, mark_of
 from rltui.shards.plan import Plan, RunPlan
@@ -82,7 +79,11 @@ def _of_run(run: RunPlan) -> Plain:
 
 def _run(plain: Plain) -> RunPlan:
     name, logs, consoles, namesakes, part_files = plain
-    places = [ConsolePlace(*each) for each in consoles]
+    places = []
+    if consoles:
+        from rltui.console.run_consoles import ConsolePlace  # brings what reads consoles
+
+        places = [ConsolePlace(*each) for each in consoles]
     return RunPlan(name, list(map(_log, logs)), places, namesakes=namesakes, part_files=part_files)
 
 
@@ -96,12 +97,18 @@ def _of_log(log: PlacedLog) -> Plain:
 
 def _log(plain: Plain) -> PlacedLog:
     *found, run, also_of, tag_map, size, part_of = plain
-    renames = None if tag_map is None else AddedCurve(*tag_map) if tag_map else str
+    renames: Callable[[str], str] | None = None if tag_map is None else str
+    if tag_map:
+        from rltui.logs.discovery.related_runs import AddedCurve
+
+        renames = AddedCurve(*tag_map)
     return PlacedLog(FoundFile(*found), run, also_of, renames, size, part_of and tuple(part_of))
 
 
 def _of_tag_map(log: PlacedLog) -> Iterable[str] | None:
     """How the tags of a sub-run are renamed: those of one curve, or not at all."""
-    return (
-        astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else None if log.tag_map is None else ()
-    )
+    if log.tag_map is None:
+        return None
+    from rltui.logs.discovery.related_runs import AddedCurve  # brings all that searches
+
+    return astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else ()

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass, field
 from typing import Any, NamedTuple
 
 from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
-from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
+from rltui.panes.runs.listed_run import Outcome
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
-from rltui.rules.run_state.liveness import Liveness, RunPace
+from rltui.rules.run_state.run_pace import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session import sister_runs
-from rltui.session.run_view import RunView
-from rltui.session.sister_runs import OutcomeCurve, Standing, outcome_curve, standings, with_sisters
-from rltui.store.continued_runs import Life, life_of
+from rltui.session.sister_runs import OutcomeCurve, Standing, standings, with_sisters
+from rltui.store.continued_runs import Life
 
 OWN = "own-"  # rules of the user's configuration
 Plain = dict[str, Any]  # what JSON can hold
@@ -127,43 +126,12 @@ class Verdict(NamedTuple):
         return (one for at, one in enumerate(self.all_findings()) if at in self.notes or at >= told)
 
 
-def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
-    """What is known of a run now (seconds since 1970), or as of a step.
+@dataclass(slots=True)
+class Judged:
+    """What became of a shard: its runs, and problems with files that are no logs of any run."""
 
-    settings: whether it may have sisters, so that the settings in its log are read.
-    """
-    run, found = view.run, view.evaluator.findings()
-    last_wall = run.last_wall if math.isfinite(run.last_wall) else None
-    if at_step is not None and last_wall is not None:
-        now = last_wall
-    healthy = view.evaluator.health == "ok"
-    return Verdict(
-        run=view.name,
-        framework=view.framework,
-        last_step=run.last_step,
-        last_wall=last_wall,
-        points=run.points,
-        series=len(run.series),
-        modified=view.modified if math.isfinite(view.modified) else None,
-        health=view.health,
-        unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
-        now=now,
-        pace=view.pace(now),
-        findings=tuple(one._replace(look_next=view.tag_index.keys_of(one.check_next)) for one in found),
-        notes=_notes(found, healthy=healthy),
-        problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
-        sources=tuple(
-            ListedSource(source.path, source.format, source.size, source.also_of is not None)
-            for source in run.sources.values()
-        ),
-        consoles=tuple(report.path for report in view.consoles),
-        life=life_of(run) if at_step is None else None,
-        outcome=RunFacts(view, now, RunSettings(), at_step=at_step).outcome,
-        last_error=view.last_error(now) if at_step is None else "",
-        last_line=view.last_line if at_step is None else "",
-        curve=outcome_curve(view, settings=settings),
-        given_name=view.given_name,
-    )
+    verdicts: list[Verdict] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def beside_sisters(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -181,11 +149,11 @@ def _beside(verdict: Verdict, standing: Standing | None) -> Verdict:
         standing=standing,
         findings=findings,
         health="unjudged" if verdict.unjudged and health == "ok" else health,
-        notes=_notes(findings, healthy=health == "ok"),
+        notes=notes_among(findings, healthy=health == "ok"),
     )
 
 
-def _notes(findings: Sequence[Finding], *, healthy: bool) -> frozenset[int]:
+def notes_among(findings: Sequence[Finding], *, healthy: bool) -> frozenset[int]:
     """A healthy training has no findings: what is merely worth a look is a note there.
 
     Unless the user's own limits asked for it. Where something is wrong, the same remarks are part of the

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from posixpath import dirname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rltui.store.run import Run
+if TYPE_CHECKING:
+    from rltui.store.run import Run
 
 SHARED = 0.75  # of the tags of the run that has fewer
 FEWEST = 3  # tags

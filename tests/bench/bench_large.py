@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.session.session import Session
-from rltui.store import Store
+from rltui.store.store import Store
 from tests.bench import bench_tfevents as peers
 from tests.bench.bench_follow import many, runs
 from tests.support import tfwriter
@@ -32,7 +32,7 @@ from pathlib import Path
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.session import Session
-from rltui.store import Store
+from rltui.store.store import Store
 
 def peak():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) // 1024

@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rltui.metrics import FrameworkRecogniser, MetricNames, catalogue
+from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics.frameworks.recognise import FrameworkRecogniser
+from rltui.metrics.resolve import MetricNames
 
 
 def tags(count: int) -> list[str]:

@@ -16,7 +16,8 @@ import numpy as np
 from rltui.batch import Batch
 from rltui.cli.export.point_lines import JsonlWriter
 from rltui.logs.delivery import Delivery, Source
-from rltui.store import Run, Store
+from rltui.store.run import Run
+from rltui.store.store import Store
 
 TAGS = tuple(f"actor/metric_{number}" for number in range(60))
 SOURCE = Source("run", "events.out.tfevents.1763600000.node.1.0", "tfevents")

@@ -12,9 +12,10 @@ from rltui.config import json_schema, load_config, read_file
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.data.metric import DIRECTIONS, STATISTICS
 from rltui.draw.themes import shipped_folder
-from rltui.metrics import MetricNames, catalogue
+from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.explain_key import explain
+from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from tests.support.config import logs, own
 

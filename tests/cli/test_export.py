@@ -29,7 +29,7 @@ from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
 from rltui.cli.export.points import Exporter, PointSelection, SupersededFlags
 from rltui.logs.follow.read_all import read_all
 from rltui.shards.plan import make_plan
-from rltui.store import Store
+from rltui.store.store import Store
 from rltui.text import clean
 from tests.support import tfwriter as w
 from tests.support.child import running

@@ -8,7 +8,7 @@ import pytest
 
 from rltui.config import AlertConfig, Config, load_config
 from rltui.config.config_schema import DISPLAY, PRIVATE
-from rltui.metrics import MetricNames
+from rltui.metrics.resolve import MetricNames
 from rltui.paths import config_file
 from tests.support.config import logs, own, told
 

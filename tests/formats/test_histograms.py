@@ -142,7 +142,7 @@ def test_restart_replaces_histograms_in_any_order() -> None:
 def test_histograms_reach_the_run(tmp_path: Path) -> None:
     """A run has its histograms by tag, from the file to the store."""
     from rltui.logs.follow.read_all import read_all
-    from rltui.store import Store
+    from rltui.store.store import Store
 
     events = [w.event(step, w.histogram_of("w", [step, step + 1.0])) for step in range(3)]
     (tmp_path / NAME).write_bytes(w.version() + b"".join(events))

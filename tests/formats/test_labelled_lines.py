@@ -13,7 +13,8 @@ from rltui.logs.formats.console.labelled_console import FORMAT, holds_metrics
 from rltui.logs.formats.console.labelled_lines import LabelledLines
 from rltui.logs.formats.console.line_items import items
 from rltui.logs.formats.registry import REGISTRY
-from rltui.metrics import MetricNames, recognise
+from rltui.metrics.catalogue import recognise
+from rltui.metrics.resolve import MetricNames
 from tests.support.livelogs import Heard
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
 

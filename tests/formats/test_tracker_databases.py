@@ -22,7 +22,8 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import one_look
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.rules.run_state.log_state import of_sources
-from rltui.store import Run, Store
+from rltui.store.run import Run
+from rltui.store.store import Store
 from tests.fuzz import tracker_parts
 from tests.support.judged import alive
 

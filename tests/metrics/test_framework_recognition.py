@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.metrics import FrameworkRecogniser, catalogue, recognise
+from rltui.metrics.catalogue import catalogue, recognise
+from rltui.metrics.frameworks.recognise import FrameworkRecogniser
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import manifest, needs_shared

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.config import Config
 from rltui.data.toml_files import DATA
-from rltui.metrics import Catalogue, FrameworkRecogniser, MetricNames
+from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.patterns import (
     Matcher,
@@ -24,7 +24,9 @@ from rltui.metrics.frameworks.patterns import (
     specificity,
     to_regex,
 )
+from rltui.metrics.frameworks.recognise import FrameworkRecogniser
 from rltui.metrics.glossary_files import glossary
+from rltui.metrics.resolve import MetricNames
 from tests.support.catalogue import catalogue as entries
 from tests.support.catalogue import needs_catalogue
 

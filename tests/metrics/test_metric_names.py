@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.metrics import MetricNames, catalogue, recognise
+from rltui.metrics.catalogue import catalogue, recognise
 from rltui.metrics.explain_key import explain, nearest
+from rltui.metrics.resolve import MetricNames
 from rltui.panes.metric_explanation import metric_cards
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue

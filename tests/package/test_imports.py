@@ -55,3 +55,26 @@ def test_the_monitor_loads_no_encryption() -> None:
     start = "from rltui import interpreter as i; i.import_asyncio_without_ssl(); import rltui.screen.start"
     assert loaded_by(start) & {"ssl", "_ssl", "_hashlib"} == set()
     assert "ssl" in loaded_by(f"{start}; from http.client import HTTPSConnection")
+
+
+def test_remembered_verdicts_are_told_without_what_reads_and_judges() -> None:
+    """`check` and `runs` import readers, rules and the store with the first run that has to be judged."""
+    loaded = loaded_by("from rltui.cli.commands import check, runs; import rltui.shards.remembered_plan")
+    judging = {
+        "rltui.session.session",
+        "rltui.rules.evaluator",
+        "rltui.store.run",
+        "rltui.logs.follow.follower",
+    }
+    assert loaded & {*judging, "rltui.metrics.resolve", "rltui.panes.row"} == set()
+
+
+def test_only_formats_that_a_name_may_be_of_are_loaded() -> None:
+    """An event file is known by its name: no other format, and no container, is imported for it."""
+    ask = "from rltui.logs.formats.registry import REGISTRY as r; r.could_be_log('events.out.tfevents.1')"
+    loaded = loaded_by(f"{ask}; r.could_be_container('/run')")
+    assert {each for each in loaded if each.startswith("rltui.logs.formats.trackers")} == set()
+    assert "rltui.logs.formats.jsonl" not in loaded
+    assert "rltui.logs.formats.trackers.databases" in loaded_by(
+        f"{ask}; r.could_be_container('/a/mlflow.db')"
+    )

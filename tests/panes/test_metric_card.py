@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.config import Config, Threshold
-from rltui.metrics import MetricNames
+from rltui.metrics.resolve import MetricNames
 from rltui.panes.metric_explanation import metric_card_of_name, metric_cards
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.start import build

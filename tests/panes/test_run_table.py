@@ -12,7 +12,7 @@ from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_run
 from rltui.panes.runs.expression import parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings, extreme
 from rltui.panes.runs.table import chosen_runs, grouped_runs
-from rltui.store import Store
+from rltui.store.store import Store
 from tests.support.feeding import delivery
 from tests.support.made_run import NOW, MadeRun, finding
 

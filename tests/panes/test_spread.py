@@ -18,7 +18,7 @@ from rltui.panes.render.cards import card_lines
 from rltui.panes.row import Row, rows_of
 from rltui.screen.pages.chart.chart_page import _level_range
 from rltui.screen.state import ChartOverlay
-from rltui.store import Series
+from rltui.store.series import Series
 from tests.support.made_run import MadeRun, believable, made_series
 from tests.support.screens import opened
 

@@ -7,8 +7,8 @@ import pytest
 
 from rltui.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
-from rltui.metrics import MetricNames
-from rltui.store import Run
+from rltui.metrics.resolve import MetricNames
+from rltui.store.run import Run
 from tests.support.judged import alive, run_with
 
 HOUR = 3600.0

@@ -8,7 +8,7 @@ import pytest
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule
 from rltui.rules.special_metrics import STEP_TIME
-from rltui.store import NewPoints, Points
+from rltui.store.model import NewPoints, Points
 from tests.support.judged import evaluator, fresh
 from tests.support.window_language import values
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.metrics import MetricNames
+from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from tests.support.judged import fresh, run_with

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rltui.cli import judging
+from rltui.shards import judge as judging
 from rltui.shards.engines import Engine
 from rltui.shards.judge import Judged
 from rltui.shards.plan import Lost, Plan, RunPlan, Shard, cut, make_plan
@@ -168,7 +168,7 @@ def test_verdicts_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     logs = _tree(tmp_path / "logs")
     _let_age(monkeypatch)
     first = rltui("check", logs, "--json")
-    monkeypatch.setattr("rltui.cli.judging.judge", _refuse)
+    monkeypatch.setattr("rltui.shards.judge.judge", _refuse)
     again = rltui("check", logs, "--json")
     assert (again.out, again.code) == (first.out, first.code)
 
@@ -262,7 +262,7 @@ def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         read.extend(run.name for run in shard)
         return judge(shard, *more)
 
-    monkeypatch.setattr("rltui.cli.judging.judge", noted)
+    monkeypatch.setattr("rltui.shards.judge.judge", noted)
     return read
 
 
@@ -365,7 +365,7 @@ def test_the_plan_of_an_unchanged_tree_is_remembered(tmp_path: Path, monkeypatch
         rltui("runs", logs, "--json"),
         rltui("check", logs, "--shard", "1/2"),
     )
-    monkeypatch.setattr("rltui.cli.judging.judge", _refuse)
+    monkeypatch.setattr("rltui.shards.judge.judge", _refuse)
     monkeypatch.setattr("rltui.cli.sharding.make_plan", _refuse_to_plan)
     again = (
         rltui("check", logs, "--json"),
@@ -412,6 +412,8 @@ def test_verdicts_of_a_database_are_remembered(tmp_path: Path, monkeypatch: pyte
 
     for step in range(1, 30):
         log(step)
+    # Each command is a process of its own, which finds no copy that rests.
+    monkeypatch.setattr("rltui.logs.formats.trackers.sqlite_file._REST", 0.0)
     _let_age(monkeypatch)
     rltui("check", tmp_path / "logs")
     read = _note_what_is_read(monkeypatch)

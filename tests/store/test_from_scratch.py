@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.follow.read_all import read_all
-from rltui.store import Run, Store
+from rltui.store.run import Run
+from rltui.store.store import Store
 from tests.support.commands import rltui
 from tests.support.shared import PUBLIC, needs_shared
 

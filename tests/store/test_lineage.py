@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from rltui.cli.commands.runs import command as runs
 from rltui.cli.commands.snapshot import command as snapshot
 from rltui.session.session import Session
-from rltui.store import Store
 from rltui.store.continued_runs import Lineage, lineage
+from rltui.store.store import Store
 from tests.support.feeding import delivery, ticks
 from tests.support.shared import LOGS, needs_shared
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.store import Store
+from rltui.store.store import Store
 from tests.support.feeding import delivery, ticks
 
 

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.delivery import Delivery
-from rltui.store import Run, Store
+from rltui.store.run import Run
+from rltui.store.store import Store
 from tests.support.feeding import Row, delivery, histories, ticks
 
 OLD = "events.out.tfevents.1795160227.vm.1.0"

@@ -13,7 +13,8 @@ from rltui.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem
-from rltui.store import Run, Store
+from rltui.store.run import Run
+from rltui.store.store import Store
 from tests.support.feeding import Row, delivery, ticks
 
 T0 = 1763600000.0

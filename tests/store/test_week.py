@@ -12,7 +12,7 @@ import pytest
 
 from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.store import Store
+from rltui.store.store import Store
 from tests.support.week import Week
 
 TAGS = tuple(f"actor/metric_{number}" for number in range(20))

@@ -12,12 +12,14 @@ from rltui.batch import Batch
 from rltui.config import Config
 from rltui.data.metric import NameTarget
 from rltui.logs.delivery import Delivery, Source
-from rltui.metrics import MetricNames
 from rltui.metrics.glossary_files import glossary
+from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
-from rltui.rules.run_state.liveness import Liveness, liveness, run_pace
-from rltui.store import NewPoints, Points, Run
+from rltui.rules.run_state.liveness import liveness, run_pace
+from rltui.rules.run_state.run_pace import Liveness
+from rltui.store.model import NewPoints, Points
+from rltui.store.run import Run
 
 
 @cache

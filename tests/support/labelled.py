@@ -18,7 +18,8 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store import NewPoints, Points, Store
+from rltui.store.model import NewPoints, Points
+from rltui.store.store import Store
 from tests.support.shared import BUNDLED
 
 PIECES = 100  # deliveries that a run is replayed in

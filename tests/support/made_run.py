@@ -18,7 +18,7 @@ from rltui.rules.finding import Finding
 from rltui.rules.load import Rulebook
 from rltui.session.run_view import RunView
 from rltui.session.shared_metric_names import SharedNames
-from rltui.store import Series
+from rltui.store.series import Series
 from rltui.store.store import Store
 
 NOW = 1_763_600_000.0

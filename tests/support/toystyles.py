@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.metrics import MetricNames, recognise
-from rltui.store import NewPoints, Points
+from rltui.metrics.catalogue import recognise
+from rltui.metrics.resolve import MetricNames
+from rltui.store.model import NewPoints, Points
 from tests.support.judged import evaluator
 
 _K = "policy.approx_kl"

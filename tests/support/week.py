@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rltui.logs.follow.follower import Follower
-from rltui.store import Store
+from rltui.store.store import Store
 from tests.support import tfwriter
 from tests.support.open_files import open_below
 

@@ -60,7 +60,7 @@ def _check(file: str | None) -> None:
 def problems_of(path: Path | None) -> tuple[Problem, ...]:
     """Everything that is wrong with a file (or the user's own), what it refers to included."""
     from rltui.config.config_files import joined
-    from rltui.metrics import MetricNames
+    from rltui.metrics.resolve import MetricNames
     from rltui.screen.input.bindings import Keys
 
     problems: list[Problem] = []
@@ -80,7 +80,7 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
 def _references(config: Config) -> Iterator[str]:
     """What is wrong with names that refer to other data: frameworks, themes, panes."""
     from rltui.draw.themes import load_themes
-    from rltui.metrics import catalogue
+    from rltui.metrics.catalogue import catalogue
     from rltui.metrics.glossary_files import GENERAL
     from rltui.panes.pane_list import FIXED
 

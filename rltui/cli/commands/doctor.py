@@ -25,8 +25,9 @@ from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.metrics import MetricNames, catalogue
+from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
+from rltui.metrics.resolve import MetricNames
 from rltui.paths import config_file
 from rltui.rules.load import rulebook
 from rltui.session.run_view import RunView

@@ -11,14 +11,13 @@ from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.documents.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
-from rltui.cli.loading import load
+from rltui.cli.loading import chosen_by_expression, load
 from rltui.cli.output import WRONG, NothingReadError, emit_json, leave
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
-from rltui.panes.runs.facts import ListedRun, RunFacts
-from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.panes.runs.listed_run import ListedRun
 from rltui.shards.judged_runs import JudgedRuns, of_session
 from rltui.shards.listed_run import ListedVerdict
 from rltui.shards.verdict import Verdict
@@ -69,7 +68,10 @@ def command(
     judged: JudgedRuns
     facts: Sequence[ListedRun]
     try:
-        if _needs_settings(columns, sort) or RunSelection(run_glob).is_expression:
+        if _needs_settings(columns, sort) or chosen_by_expression(run_glob):
+            from rltui.panes.runs.facts import RunFacts
+            from rltui.panes.runs.selection import settings_below
+
             session = load(logdirs, run_glob, charts=False)
             judged, settings = of_session(session), settings_below(logdirs)
             now = time.time()

@@ -10,9 +10,8 @@ from rltui.cli.output import FOUND, STALLED, WRONG
 from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst
 from rltui.shards.common_trouble import common_trouble
-from rltui.shards.judge import Judged
 from rltui.shards.judged_runs import JudgedRuns, merge
-from rltui.shards.verdict import TagSets, as_plain, from_plain
+from rltui.shards.verdict import Judged, TagSets, as_plain, from_plain
 from rltui.text import clean
 
 # Problems of a metric, not of its file: files with such metrics are healthy.

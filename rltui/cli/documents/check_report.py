@@ -18,7 +18,6 @@ from rltui.draw.symbols import (
     STATE_GLYPH,
     to_ascii,
 )
-from rltui.panes.evidence import course_of
 from rltui.problem import Problem
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.shards.common_trouble import CommonTrouble, common_trouble
@@ -155,11 +154,11 @@ def _courses(finding: Finding) -> str:
     """The evidence of a symptom in one cell: ` (kl 0.1 → 5, reward 1 → 0)`."""
     if not finding.symptom or not finding.evidence:
         return ""
-    return f" ({', '.join(f'{item.tag} {course_of(item)}' for item in finding.evidence)})"
+    return f" ({', '.join(f'{item.tag} {item.course()}' for item in finding.evidence)})"
 
 
 def _evidence(item: Evidence) -> str:
-    return f"{item.tag}  {course_of(item)}, since step {format_step(item.since_step)}"
+    return f"{item.tag}  {item.course()}, since step {format_step(item.since_step)}"
 
 
 def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:

@@ -25,7 +25,7 @@ from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts.detector import RestartDetector
 
 if TYPE_CHECKING:
-    from rltui.metrics import MetricNames
+    from rltui.metrics.resolve import MetricNames
 
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 TOGETHER = 4 << 20  # bytes of the logs of runs that are read together: reading begins once, not once a run

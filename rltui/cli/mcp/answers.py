@@ -33,7 +33,7 @@ from rltui.samples.sample_query import FilterError, parse_filter
 from rltui.samples.sample_text import as_json
 from rltui.session.run_view import RunView
 from rltui.shards.judged_runs import of_session
-from rltui.store import Series
+from rltui.store.series import Series
 from rltui.text import clean
 
 Arguments = Mapping[str, Any]  # checked against the tool's input schema

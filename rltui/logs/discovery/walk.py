@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import FoundFile
+from rltui.logs.local_file import FoundFile, Walked
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
 from rltui.paths import local
@@ -35,17 +35,6 @@ class Root(NamedTuple):
     place: str  # absolute
     only: str | None = None
     prefix: str = ""  # in front of run names and paths where several LOGDIRs are given
-
-
-class Walked(NamedTuple):
-    """Absolute paths that a search has looked at: as long as none of them changes, it finds the same.
-
-    containers and files that were opened are `files`. certain: nothing else could change what is found.
-    """
-
-    folders: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    certain: bool = False
 
 
 Item = FoundFile | Problem | None  # what a walk yields; None is a chance to stop for a while

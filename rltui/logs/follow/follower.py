@@ -18,7 +18,6 @@ from rltui.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.search import LogSearch
-from rltui.logs.discovery.walk import Walked
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
@@ -29,7 +28,7 @@ from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.container import one_look
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
-from rltui.logs.local_file import ENDS, FoundFile, PlacedLog
+from rltui.logs.local_file import ENDS, FoundFile, PlacedLog, Walked
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter

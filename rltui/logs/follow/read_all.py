@@ -8,11 +8,10 @@ from pathlib import Path
 
 from rltui import interpreter
 from rltui.logs.delivery import Delivery
-from rltui.logs.discovery.walk import Walked
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.logs.local_file import PlacedLog
+from rltui.logs.local_file import PlacedLog, Walked
 
 
 class Deliveries:

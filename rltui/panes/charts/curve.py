@@ -23,7 +23,7 @@ from rltui.store.query import columns_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 ARRIVALS = "arrivals"  # the x axis of points at one step: they are counted from 1
 

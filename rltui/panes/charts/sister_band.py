@@ -14,7 +14,7 @@ from rltui.panes.charts.curve import Curve, Spread
 from rltui.store.model import Columns
 
 if TYPE_CHECKING:
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 LEAST = 2  # sisters that have a value at a place: one alone has no spread
 DOTTED = 4  # columns of a dotted line, of which half are drawn

@@ -21,7 +21,7 @@ from rltui.panes.row import Row, rows_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 HEIGHT = 20  # lines of a chart, axes and title included
 

@@ -12,7 +12,6 @@ from rltui.draw.value_range import value_range
 from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.evidence import course_of
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
 from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text, trend_text
@@ -117,7 +116,7 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
         lines.append(f"- {glyph} **{title}** {since}: {in_markdown(finding.message)}")
         for item in sorted(finding.evidence, key=lambda item: item.since_step):
             since = f"since step {format_step(item.since_step)}"
-            lines.append(f"  - {code_in_markdown(item.tag)} {in_markdown(course_of(item))}, {since}")
+            lines.append(f"  - {code_in_markdown(item.tag)} {in_markdown(item.course())}, {since}")
         if finding.advice:
             lines.append(f"  - {in_markdown(finding.advice)}")
     return [*lines, ""] if lines else []

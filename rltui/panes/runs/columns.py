@@ -11,7 +11,7 @@ from rltui.draw.numbers import format_age, format_duration, format_si, format_va
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.hparams.hparams import parse_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.runs.facts import ListedRun, Outcome
+from rltui.panes.runs.listed_run import ListedRun, Outcome
 from rltui.rules.finding import RUN_HEALTHS
 
 SortKey: TypeAlias = (

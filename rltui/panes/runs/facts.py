@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rltui.draw.numbers import format_age, format_duration, short_step
 from rltui.draw.sparkline import Glyphs, Spark, sparkline
 from rltui.draw.value_range import value_range
 from rltui.hparams.hparams import HParam, find_hparam, settings_digest
@@ -18,32 +17,17 @@ from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.overview import key_rows
 from rltui.panes.row import Row
+from rltui.panes.runs.listed_run import Outcome, share_done, why_so
 from rltui.panes.special.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
 
 if TYPE_CHECKING:
-    from rltui.rules.run_state.liveness import Liveness
+    from rltui.rules.run_state.run_pace import Liveness
     from rltui.session.run_view import RunView
     from rltui.session.sister_runs import Standing
-    from rltui.store import Series
+    from rltui.store.series import Series
 
 COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
-
-
-class Outcome(NamedTuple):
-    """The metric that says most of how a run does: its last value and its best one.
-
-    best_step: where the best value was reached; `exact` is False where only a range of steps is known.
-    """
-
-    title: str
-    tag: str
-    unit: str
-    direction: str
-    last: float | None
-    best: float | None = None
-    best_step: int | None = None
-    exact: bool = True
 
 
 class RunSettings:
@@ -70,58 +54,6 @@ class RunSettings:
         if known is None or known[0] is not entries:
             known = self._digests[view] = (entries, settings_digest(entries))
         return known[1]
-
-
-class ListedRun(Protocol):
-    """What lists ask of a run: of one that has been read (`RunFacts`), or of what is remembered of it."""
-
-    name: str  # the run's folder relative to LOGDIR
-    given_name: str  # what a person called it in its tracker; empty where nobody did
-    framework: str  # such as `verl`; `unknown` when the tags say nothing
-    modified: float  # when it last wrote, seconds since 1970; infinite where that is not known
-    series: int  # how many it has
-    points: int  # that were read
-    health: str  # ok, unjudged, warning or critical
-    step: int | None  # the last one
-    standing: Standing | None  # beside its sister runs; None without enough of them
-
-    @property
-    def alive(self) -> Liveness:
-        """Live, stalled or ended; how long ago, how much longer."""
-        ...
-
-    @property
-    def share(self) -> float | None:
-        """How much of the planned steps is done, 0 to 1."""
-        ...
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """Last and best value of the metric that says most; None without points."""
-        ...
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What is wrong and nothing else explains, worst first."""
-        ...
-
-    @property
-    def why(self) -> str:
-        """The worst finding in a few words, with its step; a stall; else what could not be judged."""
-        ...
-
-    @property
-    def project(self) -> str:
-        """What its settings call the project, else the folder that it lies in."""
-        ...
-
-    def setting(self, key: str) -> HParam | None:
-        """A setting by its key or the end of one; None where it says nothing of it."""
-        ...
-
-    def last_value(self, key: str) -> tuple[float | None, str] | None:
-        """Last value and unit of a metric by its tag or id; None where the run has none."""
-        ...
 
 
 class RunFacts:
@@ -225,29 +157,6 @@ class RunFacts:
         """The curve of its outcome in so many cells; None without finite points."""
         row = outcome_row(self.view, self.at_step)
         return None if row is None else _trend(self.view, row, columns, glyphs, self.at_step)
-
-
-def share_done(step: int | None, total: int | None) -> float | None:
-    """How much of the planned steps is done, 0 to 1; None where they are not known."""
-    return min(max(step / total, 0.0), 1.0) if total and step is not None else None
-
-
-def why_so(findings: Sequence[Finding], alive: Liveness, health: str, last_error: str, unjudged: str) -> str:
-    """Why a run is as it is: the worst findings that nothing else explains, a stall, its last error."""
-    said = [f"{one.title or one.id}{_at(one)}" for one in findings if one.rank][:2]
-    if alive.state == "stalled":
-        age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
-        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
-        said.insert(0 if health != "critical" else 1, f"stalled{age}{usual}")
-    if last_error:
-        said.append(f"last error: {last_error}")
-    if not said:
-        return unjudged
-    return "; ".join(said)
-
-
-def _at(finding: Finding) -> str:
-    return "" if finding.console is not None else f" @{short_step(finding.since_step, 9)}"
 
 
 def tag_of(view: RunView, key: str) -> str | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rltui.config import Config
-from rltui.metrics import MetricNames
+from rltui.metrics.resolve import MetricNames
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import hard_limits

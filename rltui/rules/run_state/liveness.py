@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.metrics import MetricName, MetricNames
 from rltui.metrics.glossary_files import glossary
-from rltui.rules.run_state.log_state import GONE, all_gone
+from rltui.metrics.metric_name import MetricName
+from rltui.metrics.resolve import MetricNames
+from rltui.rules.run_state.log_state import all_gone
 from rltui.rules.run_state.planned_steps import planned, planned_by
+from rltui.rules.run_state.run_pace import Liveness, RunPace
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
-from rltui.store import Run, Series
 from rltui.store.model import F64
+from rltui.store.run import Run
+from rltui.store.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,56 +30,6 @@ LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
 ENDED_GAPS = 100.0  # gaps after which nobody waits any more
 ENDED_SECONDS = 3600.0  # and at least this long
 RECENT = 200  # steps of the present attempt that the pace is taken from
-
-
-class Liveness(NamedTuple):
-    """How a run is doing in time. Seconds; None where it cannot be known."""
-
-    state: Literal["live", "stalled", "ended"]
-    age: float | None = None  # since the last point
-    gap: float | None = None  # usual time between steps
-    quiet: str = ""  # what went quiet, when something did
-    eta: float | None = None  # until the last step, never negative
-    total: int | None = None
-    progress: float | None = None  # 0..1
-    pace: float | None = None  # seconds per step, pauses included
-    known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
-
-    @property
-    def word(self) -> str:
-        """The state in one word; `ended?` where that is a guess."""
-        return self.state if self.known else f"{self.state}?"
-
-
-class RunPace(NamedTuple):
-    """What is known of one run in time, whatever the time is now. Seconds; None where it cannot be known."""
-
-    last_wall: float | None  # since 1970, of the last point
-    done: bool  # its log or tracker says that it is over
-    gone: bool  # its logs are gone
-    patience: float  # of silence that is no stall
-    given_up: float  # of silence after which nobody waits any more
-    gap: float | None
-    pace: float | None  # a step, pauses included
-    last_step: int | None
-    total: int | None
-    progress: float | None
-    quiet: str = ""  # what goes quiet when the run stalls
-
-    def at(self, now: float) -> Liveness:
-        """Judge the run at a time (seconds since 1970)."""
-        age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
-        state: Literal["live", "stalled", "ended"]
-        if self.done or self.gone or age is None:
-            state = "ended"
-        else:
-            state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
-        eta = None
-        if state == "live" and self.total and self.last_step is not None and self.pace is not None:
-            eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
-        quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
-        known = self.done or state != "ended"
-        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, self.pace or None, known)
 
 
 def liveness(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from rltui.logs.delivery import Source
 from rltui.problem import Level, Problem
-from rltui.store import Run
+from rltui.store.run import Run
 
 OLD = 600.0  # seconds without a write after which a record that is begun will hardly be finished
-GONE = "the log is gone"
 # What readers tell of the end of a file themselves: then it need not be told again.
 _TOLD = ("torn-tail", "damaged-stretch", "implausible-length")
 

@@ -9,7 +9,7 @@ from rltui.batch import Text
 from rltui.hparams.hparams import HParam
 from rltui.hparams.logged_text import logged_hparams
 from rltui.rules.special_metrics import special_metrics
-from rltui.store import Run
+from rltui.store.run import Run
 
 # The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until it is stopped".
 ENDLESS = 10**12

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.store.model import F64, I64
+if TYPE_CHECKING:
+    from rltui.store.model import F64, I64
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 TREND_PARTS = 12  # medians that a trend is read from

@@ -22,8 +22,8 @@ from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
 from rltui.session.run_view import RunView
-from rltui.store import Series
 from rltui.store.model import Columns
+from rltui.store.series import Series
 
 MOST_CURVES = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.

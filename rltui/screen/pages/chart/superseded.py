@@ -14,8 +14,9 @@ from rltui.screen.pages.chart.curves import min_max_stroke
 from rltui.screen.pages.chart.x_axis import start_of
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
-from rltui.store import Points, Series
+from rltui.store.model import Points
 from rltui.store.query import columns_of
+from rltui.store.series import Series
 from rltui.text import count_of
 
 ROLE = "dim"

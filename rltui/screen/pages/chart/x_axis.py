@@ -14,8 +14,8 @@ from rltui.panes.pane_list import pane_tables
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
-from rltui.store import Series
 from rltui.store.model import Columns
+from rltui.store.series import Series
 
 TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
 _COUNTER_BUCKETS = 2048  # pieces in which the older part of a counter is known

@@ -1,0 +1,57 @@
+"""What is known of a run in time, and what it says at a moment: live, stalled or ended."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+GONE = "the log is gone"
+
+
+class Liveness(NamedTuple):
+    """How a run is doing in time. Seconds; None where it cannot be known."""
+
+    state: Literal["live", "stalled", "ended"]
+    age: float | None = None  # since the last point
+    gap: float | None = None  # usual time between steps
+    quiet: str = ""  # what went quiet, when something did
+    eta: float | None = None  # until the last step, never negative
+    total: int | None = None
+    progress: float | None = None  # 0..1
+    pace: float | None = None  # seconds per step, pauses included
+    known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
+
+    @property
+    def word(self) -> str:
+        """The state in one word; `ended?` where that is a guess."""
+        return self.state if self.known else f"{self.state}?"
+
+
+class RunPace(NamedTuple):
+    """What is known of one run in time, whatever the time is now. Seconds; None where it cannot be known."""
+
+    last_wall: float | None  # since 1970, of the last point
+    done: bool  # its log or tracker says that it is over
+    gone: bool  # its logs are gone
+    patience: float  # of silence that is no stall
+    given_up: float  # of silence after which nobody waits any more
+    gap: float | None
+    pace: float | None  # a step, pauses included
+    last_step: int | None
+    total: int | None
+    progress: float | None
+    quiet: str = ""  # what goes quiet when the run stalls
+
+    def at(self, now: float) -> Liveness:
+        """Judge the run at a time (seconds since 1970)."""
+        age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
+        state: Literal["live", "stalled", "ended"]
+        if self.done or self.gone or age is None:
+            state = "ended"
+        else:
+            state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
+        eta = None
+        if state == "live" and self.total and self.last_step is not None and self.pace is not None:
+            eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
+        quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
+        known = self.done or state != "ended"
+        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, self.pace or None, known)

@@ -1,0 +1,51 @@
+"""What a run has reached, as a short curve that its sisters are compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.hparams.hparams import keys_digest, settings_digest
+from rltui.hparams.logged_text import logged_hparams
+from rltui.session.run_view import RunView
+from rltui.session.sister_runs import OutcomeCurve
+
+COLUMNS = 32  # levels that a curve is kept as
+
+# Outcomes by which runs are compared, best first; all grow as a run gets better.
+OUTCOMES = (
+    "reward.score.mean", "reward.success_rate", "reward.episode_return.mean", "reward.mean",
+    "reward.accuracy",
+    "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
+)  # fmt: skip
+
+
+def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | None:
+    """The curve of the first outcome that a run has; None without one, or with too few points of it.
+
+    settings: whether the settings in its log are read, which takes a millisecond.
+    """
+    canonical = view.tag_index.canonical
+    for metric in OUTCOMES:
+        for tag in canonical.get(metric, ()):
+            series = view.run.series[tag]
+            if series.count < 4 or series.first_step is None or series.last_step is None:
+                continue
+            if view.names.name(tag).held_out and not metric.startswith("validation."):
+                continue
+            columns = series.columns(series.first_step, series.last_step, min(COLUMNS, series.count))
+            known = np.isfinite(columns.mean)
+            middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
+            if np.count_nonzero(known) < 3:
+                continue
+            digests = _digests(view) if settings else ("", "")
+            return OutcomeCurve(
+                view.name, metric, tag, view.framework, *digests,
+                tuple(map(float, middles)), tuple(map(float, columns.mean[known])),
+            )  # fmt: skip
+    return None
+
+
+def _digests(view: RunView) -> tuple[str, str]:
+    """Digests of the settings that the log holds, and of their names; empty without any."""
+    entries = logged_hparams(view.run.texts.values(), view.run.hparams).entries
+    return settings_digest(entries), keys_digest(entries)
