@@ -390,6 +390,23 @@ def test_small_event_files_are_opened_once(tmp_path: Path) -> None:
     ] * 20
 
 
+def test_small_event_files_that_are_read_once_are_opened_once(tmp_path: Path) -> None:
+    """What was read ahead serves for the end of a log, too; one that is cut off is told all the same."""
+    for number in range(20):
+        run = tmp_path / f"run_{number:02}"
+        run.mkdir()
+        data = tfwriter.version() + tfwriter.event(1, tfwriter.simple("loss", 0.5))
+        cut = b"" if number else tfwriter.event(2, tfwriter.simple("loss", 0.4))[:9]
+        (run / "events.out.tfevents.1.host").write_bytes(data + cut)
+    follower = Follower([tmp_path], once=True)
+    found = []
+    while not follower.done:
+        found += follower.look()
+    assert sum(len(each.batch) for each in found) == 20
+    assert [p.code for each in found for p in each.batch.problems] == ["torn-tail"]
+    assert follower.status().opened <= 21  # the one that is cut is looked at alone, too
+
+
 def test_what_an_event_file_really_is(tmp_path: Path) -> None:
     """A file named like an event file is told of where its first bytes are none, and makes no log then."""
     write(tmp_path / "a/events.out.tfevents.1.host", gzip.compress(event_bytes(range(9))))

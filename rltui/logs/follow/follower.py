@@ -117,7 +117,7 @@ class Follower:
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
         self._history = HistoryQueue(newest_first=not self.once)
-        self._ahead = ReadAhead()
+        self._ahead = ReadAhead(once=self.once)
         self._hung = HungCalls()
 
     # -- what the owner asks

@@ -18,9 +18,13 @@ _LARGEST = BLOCK // 4  # bytes of a log; beyond, decoding it takes longer than a
 
 
 class ReadAhead:
-    """Reads logs ahead, and leaves that for a while where their contents do not allow it."""
+    """Reads logs ahead, and leaves that for a while where their contents do not allow it.
 
-    def __init__(self) -> None:
+    once: logs are read to their end, and nothing that comes later: none is opened twice.
+    """
+
+    def __init__(self, *, once: bool) -> None:
+        self._once = once
         self._pause = _MOST  # logs to be read singly after some that were read ahead in vain
         self._left = 0  # of them
         self._logs: list[LogFile] = []  # of the last time
@@ -41,7 +45,7 @@ class ReadAhead:
         for log in logs:
             if log.reader is None or log.format is None or log.format.expect is not expect:
                 break
-            content = log.read_ahead(calls)
+            content = log.read_ahead(calls, once=self._once)
             if content is not None:
                 contents.append(content)
                 readers.append(log.reader)

@@ -64,6 +64,7 @@ class LogFile:
         self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
         self.ahead = False  # it was read before its first visit, with other small logs
         self._copy: ReadFile | None = None  # as it was read then, for that visit
+        self._read_once = False  # nothing that comes later is read: the copy is for the end of the file, too
         self.queued = False  # waits in the history queue
         self.recheck = False  # to be opened again even if its attributes do not change
         self._recheck_at = 0.0  # and when
@@ -126,19 +127,21 @@ class LogFile:
 
     def file(self, calls: Calls) -> LocalFile | ReadFile | PartFile:
         """The file, to be opened for a visit; as it was when it was read ahead, for the first."""
-        copy, self._copy = self._copy, None
+        copy = self._copy
+        if not self._read_once:
+            self._copy = None
         if copy is not None:
             return copy
         if self.found.part is not None:
             return PartFile(self.found.part, self.found.path, calls)
         return LocalFile(self.found.place, self.found.path, calls)
 
-    def read_ahead(self, calls: Calls) -> bytes | None:
+    def read_ahead(self, calls: Calls, *, once: bool) -> bytes | None:
         """All of a small file before its first visit, which will find just this; None where that fails.
 
-        Raises GivenUpError.
+        once: so will what finishes the log. Raises GivenUpError.
         """
-        self.ahead = True
+        self.ahead, self._read_once = True, once
         calls.subject = self
         with contextlib.suppress(OSError), LocalFile(self.found.place, self.found.path, calls) as file:
             content = file.read_at(0, self.size + 1)
