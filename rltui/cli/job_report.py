@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rltui.cli.output import note
 from rltui.draw.numbers import format_seconds
 from rltui.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
-from rltui.jobs.slurm import Slurm
+from rltui.jobs.slurm import Slurm, is_installed
 from rltui.rules.finding import health_of
 from rltui.session.job_findings import time_limit_finding
 from rltui.shards.verdict import Verdict
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 def job_report(session: Session | None, logdirs: tuple[str, ...]) -> dict[str, Any]:
     """Whether a scheduler answers, which jobs write the runs, and how to look inside."""
-    found: dict[str, Any] = {"scheduler": "slurm" if shutil.which("squeue") else None}
+    found: dict[str, Any] = {"scheduler": "slurm" if is_installed("squeue") else None}
     if os.environ.get("SLURM_JOB_ID"):
         found["inside"] = clean(os.environ["SLURM_JOB_ID"], 40)
     if found["scheduler"] is None:

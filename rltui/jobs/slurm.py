@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -41,7 +40,7 @@ class Slurm:
 
     def jobs(self) -> tuple[Job, ...]:
         """See Scheduler."""
-        if shutil.which("squeue") is None:
+        if not is_installed("squeue"):
             return ()
         now = self._clock()
         if self._asked is None or now - self._asked >= AGAIN:
@@ -58,9 +57,16 @@ class Slurm:
         """See Scheduler."""
         if not _ID.fullmatch(job):
             raise SchedulerError(f"{quote(job)} is no job of Slurm: give its number")
-        if shutil.which("scontrol") is None:
+        if not is_installed("scontrol"):
             raise SchedulerError("scontrol is not installed here: give the folder of the run instead")
         return parse_folders(self._run(["scontrol", "show", "job", job]))
+
+
+def is_installed(command: str) -> bool:
+    """Whether a command of Slurm can be called here."""
+    import shutil  # brings what compresses: 2 ms that runs which are over do not need
+
+    return shutil.which(command) is not None
 
 
 def output_of(command: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -50,7 +49,9 @@ class UserMetrics:
         entries |= expand_names(config.aliases, ("aliases",), self._fault)
         for name in [name for name, entry in entries.items() if self.metric(entry.canonical) is None]:
             canonical = entries.pop(name).canonical
-            near = difflib.get_close_matches(canonical, [*self._metrics, *self._shipped], 3)
+            from difflib import get_close_matches
+
+            near = get_close_matches(canonical, [*self._metrics, *self._shipped], 3)
             hint = f"; nearest: {', '.join(near)}" if near else ""
             self._fault(("aliases", name), f"leads to no metric: {canonical}{hint}")
         self._names, self._entries = list(entries), list(entries.values())

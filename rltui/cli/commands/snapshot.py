@@ -22,7 +22,6 @@ from rltui.cli.pane_output.pane_output import (
     render_pane,
     theme_named,
 )
-from rltui.draw.chart_svg import NoPngError, as_png
 
 ENDINGS: dict[str, Form] = {
     ".md": "markdown",
@@ -116,7 +115,14 @@ def command(
         session.set_jobs(jobs_by_traces(session.job_traces(), logdirs), time.time())
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
     text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
+    write_document(_png(text) if wanted == "png" else text, output, logdirs)
+
+
+def _png(svg: str) -> bytes:
+    """The picture as PNG. Ends the command where it cannot be made."""
+    from rltui.draw.chart_svg import NoPngError, as_png
+
     try:
-        write_document(as_png(text) if wanted == "png" else text, output, logdirs)
+        return as_png(svg)
     except NoPngError as error:
         fail(str(error))

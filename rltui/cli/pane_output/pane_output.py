@@ -1,4 +1,7 @@
-"""Panes and charts of a session as text, ANSI, Markdown, SVG or JSON, without a terminal."""
+"""Panes and charts of a session as text, ANSI, Markdown, SVG or JSON, without a terminal.
+
+What only some forms need is imported with them.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,15 @@ from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.draw.cells import line
-from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS
-from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary_files import pane_id
 from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
-from rltui.panes.chart_picture import metric_pictures
-from rltui.panes.other_runs import sister_runs
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import pane_report
-from rltui.panes.render.chart_text import HEIGHT, charts_text
-from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.pane_content import PaneContent, console_content, hparams_content, samples_content
-from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
-from rltui.panes.render.svg import as_svg
-from rltui.panes.runs.selection import settings_below
 from rltui.panes.special.console_pane import console_ends
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -91,10 +85,18 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
+    from rltui.panes.other_runs import sister_runs
+    from rltui.panes.render.chart_text import HEIGHT, charts_text
+    from rltui.panes.runs.selection import settings_below
+
     digest, every = settings_below(how.logdirs).digest, session.ordered()
     runs = [(view, as_of(view, how.at_step), sister_runs(view, every, digest)) for view in how.views(session)]
     charts: list[str] = []
     if how.form == "svg":
+        from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS
+        from rltui.draw.chart_svg import pictures_svg
+        from rltui.panes.chart_picture import metric_pictures
+
         pictures = [
             picture
             for view, now, sisters in runs
@@ -179,7 +181,11 @@ def _one(
         if content is not None:
             report = report._replace(pane=replace(report.pane, empty=""))
         if how.form == "json":
+            from rltui.panes.render.plain_data import as_record
+
             return as_record(report) | (content.record() if content is not None else {})
+        from rltui.panes.render.markdown import as_markdown
+
         text = content.markdown() if content is not None else ""
         return as_markdown(report).rstrip("\n") + "\n" + f"\n{text}" * bool(text)
     lines = pane_text(view, pane, now, width=how.width, at_step=how.at_step, content=content, beside=beside)
@@ -188,4 +194,8 @@ def _one(
         lines = [*lines[: how.height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]
     if how.form == "text":
         return as_text(lines)
-    return as_svg(lines, how.width, theme) if how.form == "svg" else as_ansi(lines, theme)
+    if how.form == "svg":
+        from rltui.panes.render.svg import as_svg
+
+        return as_svg(lines, how.width, theme)
+    return as_ansi(lines, theme)
