@@ -257,3 +257,10 @@ def test_a_small_gain_is_not_denied_while_entropy_falls() -> None:
     """A policy that gives up half of its entropy for a tenth more right answers has not settled."""
     told = [_told_of_few_prompts(seed, 0.1, 0.5) for seed in range(30)]
     assert sum("settled-without-gain" in each for each in told) <= 1
+
+
+def test_a_tag_of_no_metric_hides_no_rule() -> None:
+    """An accuracy that is lost is told beside a tag that nobody knows."""
+    lost = np.array([0.99, 0.79, 0.61, 0.65, *[0.64] * 17])
+    for others in ({}, {"nobody/knows": np.arange(21.0)}):
+        assert "reward-below-start" in ids(judge_of({"reward.accuracy": lost, **others}), "warning")
