@@ -284,13 +284,3 @@ def test_a_fall_adds_little_to_the_noise_that_it_is_measured_by() -> None:
             values[-8:] -= 1
             ratios.append(_deviation(values, size) / before)
         assert np.median(ratios) < 1.3
-
-
-def test_the_error_of_a_mean_does_not_hop_from_tick_to_tick() -> None:
-    """Of correlated noise it changes by less than a thirteenth from one tick to the next."""
-    hops = []
-    for seed in range(20):
-        values = _correlated(np.random.default_rng([11, seed]), 180, 0.6)
-        errors = [_deviation(values[:ticks], ticks) for ticks in range(60, 181)]
-        hops.append(np.abs(np.diff(np.log(errors))).mean())
-    assert np.median(hops) < 1 / 13

@@ -47,7 +47,6 @@ STEEPEST = 20.0
 STEEP = 8  # differences whose median is the slope, of fewer than BINNED ticks
 BEYOND = 12.0  # times the variance by bins that the one by correlation may be: near one it is a wild guess
 BINS, BINNED = 20, 40  # bins of the run, and ticks from which on there are as many
-SETS = 4  # of bins, which overlap
 KEPT = 0.6  # share of the squared differences of bins that are used, the smaller ones
 # Mean of that share of squares of normal noise of variance one, the smaller ones: the chi-squared
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
@@ -415,19 +414,13 @@ def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
 
 
 def _of_bins(sums: Floats, ticks: Ints) -> Floats:
-    """(k,) the same by batch means: what four sets of bins say, each a quarter of a bin before the last.
-
-    Overlapping bins vary less than one set (Flegal and Jones 2010), whose smallest estimate of all moments
-    of a run would be taken for its noise.
-    """
-    end = ticks - ticks // (SETS * BINS) * np.arange(SETS)[:, None]  # (sets, k)
-    edge = end[:, :, None] * np.arange(BINS + 1) // BINS
-    mean = changes(sums[edge]) / (edge[:, :, 1:] - edge[:, :, :-1])
-    squared = np.square(mean[:, :, 2:] - 2 * mean[:, :, 1:-1] + mean[:, :, :-2]) / SECOND
+    """(k,) the same by batch means."""
+    edge = ticks[:, None] * np.arange(BINS + 1) // BINS
+    mean = changes(sums[edge]) / (edge[:, 1:] - edge[:, :-1])
+    squared = np.square(mean[:, 2:] - 2 * mean[:, 1:-1] + mean[:, :-2]) / SECOND
     kept = int(np.ceil(KEPT * (BINS - 2)))
-    squared.sort(axis=2)
-    smaller = squared[:, :, :kept].mean(axis=2)
-    found: Floats = (smaller * end).mean(axis=0) / (TRIMMED * BINS)
+    squared.sort(axis=1)
+    found: Floats = squared[:, :kept].mean(axis=1) / TRIMMED * ticks / BINS
     return found
 
 
