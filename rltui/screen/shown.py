@@ -70,12 +70,12 @@ def compared_runs(state: AppState, view: RunView) -> list[RunView]:
 
 def short_name(state: AppState, name: str) -> str:
     """A short name of a run that tells it from the others."""
-    cache = state.caches.short_names
     given = state.session.given_names
     key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(given))  # new ones come last
-    if cache.value is None or cache.key != key:
-        cache.key, cache.value = key, with_given_names(short_run_names(state.session.runs), given)
-    short = cache.value.get(name, name)
+    short_names = state.caches.short_names.of(
+        key, lambda: with_given_names(short_run_names(state.session.runs), given)
+    )
+    short = short_names.get(name, name)
     return state.session.runs[name].shown_name if short == "." and name in state.session.runs else short
 
 
@@ -96,11 +96,8 @@ def past_findings(state: AppState) -> PastFindings | None:
     view, step = run(state), state.time.at_step
     if view is None or step is None:
         return None
-    cache = state.caches.past_findings
     key = (view.name, step, view.run.superseded, view.run.points if view.loading else -1)
-    if cache.value is None or cache.key != key:
-        cache.key, cache.value = key, view.findings_at(step)
-    return cache.value
+    return state.caches.past_findings.of(key, lambda: view.findings_at(step))
 
 
 def findings(state: AppState) -> list[Finding]:

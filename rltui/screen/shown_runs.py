@@ -145,16 +145,13 @@ def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
 
 def titles(state: AppState, width: int) -> dict[str, str]:
     """By run, its name in at most so many cells: the same whatever a filter leaves."""
-    cache = state.caches.run_titles
     key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(state.session.given_names))
-    if cache.value is None or cache.key != key:
-        cache.key, cache.value = key, {}
-    found = cache.value.get(width)
-    if found is None:
+    known: dict[int, dict[str, str]] = state.caches.run_titles.of(key, dict)
+    if width not in known:
         short = {name: shown.short_name(state, name) for name in state.session.runs}
         fitted = fitted_names(short.values(), width)
-        found = cache.value[width] = {name: fitted[one] for name, one in short.items()}
-    return found
+        known[width] = {name: fitted[one] for name, one in short.items()}
+    return known[width]
 
 
 def longest_name(state: AppState) -> int:

@@ -300,6 +300,12 @@ class Cached(Generic[T]):
     version: int = -1  # of the run
     time: float = 0.0  # when it was computed, seconds since 1970
 
+    def of(self, key: object, make: Callable[[], T]) -> T:
+        """The value, computed again when its key has changed."""
+        if self.value is None or self.key != key:
+            self.key, self.value = key, make()
+        return self.value
+
 
 @dataclass(slots=True)
 class Caches:

@@ -52,10 +52,7 @@ def _view(state: AppState, overlay: SampleOverlay, width: int) -> SampleView | s
     if isinstance(other, str):
         return other
     key = (run.name, overlay.head, overlay.other, overlay.comparison, overlay.unfolded, width)
-    cache = state.caches.sample
-    if cache.value is None or cache.key != key:
-        cache.key, cache.value = key, _made(overlay, sample, other, width)
-    return cache.value
+    return state.caches.sample.of(key, lambda: _made(overlay, sample, other, width))
 
 
 def _made(overlay: SampleOverlay, sample: Sample, other: Sample | None, width: int) -> SampleView:

@@ -48,14 +48,13 @@ def samples(state: AppState) -> SamplesPane:
         loading,
         matches,
     )
-    cache = state.caches.samples
-    if cache.value is None or cache.key != key:
-        cache.key = key
-        cache.value = samples_pane(
+    return state.caches.samples.of(
+        key,
+        lambda: samples_pane(
             found, step, wanted_step=chosen.step, sort=chosen.sort, reverse=chosen.reverse,
             expression=chosen.query, matches=matches, loading=loading,
-        )  # fmt: skip
-    return cache.value
+        ),
+    )  # fmt: skip
 
 
 def with_summaries(state: AppState) -> tuple[SamplesPane, Summaries]:

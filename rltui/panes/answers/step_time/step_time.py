@@ -123,7 +123,7 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     whole_steps = steps if steps is not None else None
     lengths = whole_steps.at(axis) if whole_steps is not None else np.zeros(len(axis))
     work = np.sum([phase.values.at(axis) for phase in top], axis=0) if top else np.zeros(len(axis))
-    waits = _waits_for_others(top, axis, lengths, work)
+    waits = _waits_for_others(top, lengths, work)
     if waits:
         top = [phase for phase in top if phase not in waits]
         work = np.sum([phase.values.at(axis) for phase in top], axis=0)
@@ -163,7 +163,7 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     return StepTime(answer, share if generating else None)
 
 
-def _waits_for_others(top: Sequence[_Phase], axis: I64, lengths: F64, work: F64) -> list[_Phase]:
+def _waits_for_others(top: Sequence[_Phase], lengths: F64, work: F64) -> list[_Phase]:
     """The phases of waiting where phases exceed the step: they are the time in which others work."""
     waits = [phase for phase in top if phase.canonical in WAITING]
     last = slice(-LAST, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -74,7 +73,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     before: Stroke | None = None
     if chart.superseded and axis.axis in TIMES:  # elsewhere nobody can tell where they were
         before = superseded_stroke(view, main.series, low, high, len(main.mean), axis.axis, log=log)
-    y, held = _y_range(chart, drawn, needed, behind, before)
+    y, held = _y_range(chart, needed, behind, before)
     beyond = outliers(curves, y, log=log) if cut else []
     lines.append(
         legend.legend(
@@ -149,7 +148,7 @@ def grows(state: AppState, chart: ChartOverlay) -> bool:
 
 
 def _y_range(
-    chart: ChartOverlay, drawn: Sequence[Stroke], needed: Range, behind: Area | None, before: Stroke | None
+    chart: ChartOverlay, needed: Range, behind: Area | None, before: Stroke | None
 ) -> tuple[Range, Range | None]:
     """The y range: declared by the user, else what the curves need, with slack that holds still.
 
