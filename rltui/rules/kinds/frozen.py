@@ -24,8 +24,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     """The last `window` ticks are equal, `within` a share of their size, and the series was not always so.
 
     With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before. With `jump`
-    the series went there at once: each of the ticks just before was away from it by that share of its size.
-    What is learnt, or unlearnt, comes near to a value before it repeats it.
+    the series went there at once: each of the ticks just before was away from it by that share of its size,
+    and most of them were new values. What is learnt, or unlearnt, comes near to a value before it repeats it;
+    what stands at one level after another is logged more often than it is measured.
     """
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     highest, lowest = window.extremes(1)
@@ -49,7 +50,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     for row, first in began.items():
         before = window.ticks.value[max(first - AWAY, 0) : first]
         away = np.abs(before - level[row]) > jump * size[row]
-        on[row] = len(before) == AWAY and bool(away.all())
+        new = np.abs(before[1:] - before[:-1]) > within * size[row]
+        on[row] = len(before) == AWAY and bool(away.all()) and 2 * np.count_nonzero(new) > AWAY
     return ConditionStates(on, off, level, best, began.__getitem__, upward=False)
 
 
