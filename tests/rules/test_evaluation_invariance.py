@@ -17,7 +17,7 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.kinds import EXCLUDED, KINDS, ConditionStates
 from rltui.rules.load import rulebook
-from rltui.rules.series.moments import Moments
+from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import medians, quantile
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import CAP, Ticks

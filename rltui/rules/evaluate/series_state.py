@@ -9,7 +9,7 @@ from rltui.rules.evaluate.rule_state import RuleState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
-from rltui.rules.series.moments import Moments, moments_between
+from rltui.rules.series.judged_moments import Moments, moments_between
 from rltui.rules.series.ratio import Ratio, ratio_tag
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.step_seconds import StepSeconds

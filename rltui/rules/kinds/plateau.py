@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, first_seen, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.moments import ALL
+from rltui.rules.series.judged_moments import ALL
 from rltui.rules.series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import START, Floats

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.rules.series.moments import Moments
+from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import (
     NORMAL,
     TREND_FROM,

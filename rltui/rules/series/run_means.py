@@ -104,7 +104,7 @@ def pairs_within(ticks: int) -> Pairs:
     return _pairs_of(int(_SCALES_AT[_SCALES_AT.searchsorted(ticks)]))
 
 
-class Levels:
+class NeighbourMeans:
     """Means of the same number of neighbouring ticks: m of them, by their first tick."""
 
     def __init__(self, sums: Floats, wide: int) -> None:
@@ -134,7 +134,7 @@ class RunMeans:
         self._falls: Floats | None = None
         self._smooth: dict[int, Floats] = {}
         self._squares: dict[int, Floats] = {}
-        self._levels: dict[int, Levels] = {}
+        self._levels: dict[int, NeighbourMeans] = {}
         self._changed: dict[int, Floats] = {}
         self._quiet: dict[int, tuple[Floats, Floats]] = {}
         self._around: dict[tuple[int, int], tuple[float, float]] = {}
@@ -144,11 +144,11 @@ class RunMeans:
         """(k,) deviation of single points until each moment."""
         return self._held.point_spreads(self.ticks)
 
-    def levels(self, wide: int) -> Levels:
+    def levels(self, wide: int) -> NeighbourMeans:
         """The means of so many neighbouring ticks."""
         found = self._levels.get(wide)
         if found is None:
-            found = self._levels[wide] = Levels(self.sums, wide)
+            found = self._levels[wide] = NeighbourMeans(self.sums, wide)
         return found
 
     def around_unimodal(self, row: int, top: int) -> tuple[float, float]:
