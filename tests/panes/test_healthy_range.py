@@ -97,13 +97,6 @@ def test_cells_beyond_what_is_healthy_stand_out() -> None:
     assert unhealthy(_row(None), _curve(9.0)) == {}
 
 
-def test_two_columns_of_a_braille_cell_share_its_colour() -> None:
-    """One unhealthy column of a cell is enough."""
-    row = _row((0.0, 0.2))
-    row.severity = ""
-    assert unhealthy(row, _curve(0.1, 0.1, 0.1, 0.9), 2) == {1: "info"}
-
-
 def test_an_unhealthy_end_is_marked_without_colour() -> None:
     """The range of a row carries a mark at the end that is not healthy, in the same width."""
     row = _row((0.0, 0.2))

@@ -19,7 +19,7 @@ from rltui.jobs.scheduler import Job
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.listed_run import ListedRun
 from rltui.shards.judged_runs import JudgedRuns, of_session
-from rltui.shards.listed_run import ListedVerdict
+from rltui.shards.listed_verdict import ListedVerdict
 from rltui.shards.verdict import Verdict
 from rltui.store.continued_runs import Lineage
 from rltui.text import clean

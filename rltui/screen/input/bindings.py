@@ -52,7 +52,7 @@ class KeyGroup(NamedTuple):
     panes: bool = False
 
 
-class KeyPlace(NamedTuple):
+class HintPlace(NamedTuple):
     """What the last line hints at in a place, in order; of `kept` the last ones make room first.
 
     title: of its keys in help. words: what keys that work anywhere do here, where that is something else.
@@ -77,7 +77,7 @@ class KeyTable(NamedTuple):
     more: Mapping[str, str]
     shown: Mapping[str, str]
     group: tuple[KeyGroup, ...]
-    place: Mapping[str, KeyPlace]
+    place: Mapping[str, HintPlace]
     sign: tuple[Sign, ...]
 
 
@@ -85,7 +85,7 @@ class KeyTable(NamedTuple):
 def key_table() -> KeyTable:
     """The table of the file, read at the first call."""
     group = table_of(KeyGroup, key=ListField(table_of(Bind)))
-    places, signs = MapField(table_of(KeyPlace)), ListField(table_of(Sign))
+    places, signs = MapField(table_of(HintPlace)), ListField(table_of(Sign))
     return read_table("keys", table_of(KeyTable, group=ListField(group), place=places, sign=signs))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rltui.draw.cells import BLANK, Line, hanging, line, side_by_side
-from rltui.screen.input.bindings import Bind, KeyPlace, Keys, key_table, shown
+from rltui.screen.input.bindings import Bind, HintPlace, Keys, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
 
@@ -32,7 +32,7 @@ def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
 
 def by_group(keys: Keys, place: str = "") -> dict[str, list[Bind]]:
     """The bindings in force by the group that help shows them in, those of a place in the first group."""
-    known = key_table().place.get(place, KeyPlace())
+    known = key_table().place.get(place, HintPlace())
     groups: dict[str, list[Bind]] = {known.title: []} if known.title else {}
     for bind in keys.binds:
         if not bind.keys or bind.action == "interrupt":
