@@ -10,7 +10,7 @@ from rltui.draw.numbers import format_age, format_duration, format_si, format_st
 from rltui.panes.pane_list import RunCounter, pane_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import sentence_of
-from rltui.rules.run_state.run_pace import GONE
+from rltui.rules.run_state.liveness import GONE
 
 if TYPE_CHECKING:
     from rltui.jobs.scheduler import Job

@@ -26,7 +26,7 @@ from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.problem import Problem
 from rltui.screen import shown, shown_runs
 from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
-from rltui.screen.input.bindings import key_name
+from rltui.screen.input.key_table import key_name
 from rltui.screen.pages.page import Page
 from rltui.screen.paint import follow_samples, paint
 from rltui.screen.saved_layout import save_layout

@@ -18,7 +18,7 @@ from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.runs.selection import RunSelection
 from rltui.problem import Problem
 from rltui.screen.app import Monitor
-from rltui.screen.input.bindings import Keys
+from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for
 from rltui.screen.state import DEFAULT_SMOOTHING, SMOOTHINGS, AppState, Options, Selection, TimeTravel
 from rltui.screen.terminal.guard import ascii_needed, guard, terminal_problem

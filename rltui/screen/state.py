@@ -14,7 +14,7 @@ from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.screen.acknowledgements import Acknowledgements
-from rltui.screen.input.bindings import Keys
+from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout
 from rltui.screen.threads.console_view_thread import ConsoleViewThread
 from rltui.screen.threads.hparams_thread import HParamsThread

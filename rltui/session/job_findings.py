@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.run_pace import Liveness
+from rltui.rules.run_state.liveness import Liveness
 
 ID = "job-time-too-short"
 PANE = "timing"

@@ -17,9 +17,9 @@ from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluator import NO_POINTS, Evaluator
 from rltui.rules.finding import Finding, RunHealth
-from rltui.rules.run_state.liveness import liveness, run_pace, with_quiet
+from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.log_state import of_sources
-from rltui.rules.run_state.run_pace import Liveness, RunPace
+from rltui.rules.run_state.run_pace import liveness, run_pace, with_quiet
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.console_findings import console_findings
 from rltui.session.job_findings import time_limit_finding

@@ -13,7 +13,7 @@ from rltui.logs.run_names import shown_name
 from rltui.panes.runs.listed_run import Outcome
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
-from rltui.rules.run_state.run_pace import Liveness, RunPace
+from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session import sister_runs
 from rltui.session.sister_runs import OutcomeCurve, Standing, standings, with_sisters

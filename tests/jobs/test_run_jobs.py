@@ -16,7 +16,7 @@ from rltui.cli.commands.doctor import command as doctor
 from rltui.cli.commands.snapshot import command as snapshot
 from rltui.jobs.run_jobs import JobThread, ids_in_settings, jobs_of
 from rltui.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
-from rltui.rules.run_state.run_pace import Liveness
+from rltui.rules.run_state.liveness import Liveness
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.session import Session
 

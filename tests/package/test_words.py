@@ -12,7 +12,7 @@ import click
 import pytest
 
 import rltui.cli
-from rltui.screen.input.bindings import bindings, key_table
+from rltui.screen.input.key_table import bindings, key_table
 from tests.support.commands import rltui as command
 from tests.support.screens import screen_of
 

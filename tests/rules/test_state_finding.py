@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.run_state.run_pace import Liveness
+from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.state_finding import state_finding
 from tests.support.judged import evaluator, fresh
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.screen.input.bindings import Bind, bindings
+from rltui.screen.input.key_table import Bind, bindings
 from rltui.screen.state import ChartOverlay
 from rltui.session.session import Session
 from tests.support.consoles import SECONDS, clock, console_text, press

@@ -12,7 +12,7 @@ import pytest
 from rltui.logs.samples.model import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
 from rltui.samples.sample_reader import Catalog
-from rltui.screen.input.bindings import Bind, bindings, shown
+from rltui.screen.input.key_table import Bind, bindings, shown
 from rltui.screen.shown import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
 from tests.support.commands import rltui

@@ -10,7 +10,7 @@ import pytest
 from rltui.draw.symbols import to_ascii
 from rltui.screen.app import Monitor
 from rltui.screen.apply_deliveries import delivery_parts
-from rltui.screen.input.bindings import Keys, bindings, key_table
+from rltui.screen.input.key_table import Keys, bindings, key_table
 from rltui.screen.save_snapshot import file_name, folder_outside, write
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
 from rltui.screen.state import ChartOverlay

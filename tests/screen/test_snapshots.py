@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from rltui.draw.themes import PLAIN, load_themes, shipped_folder
-from rltui.screen.input.bindings import bindings
+from rltui.screen.input.key_table import bindings
 from rltui.screen.pages.frame import frame
 from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette

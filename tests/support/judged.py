@@ -16,8 +16,8 @@ from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
-from rltui.rules.run_state.liveness import liveness, run_pace
-from rltui.rules.run_state.run_pace import Liveness
+from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_state.run_pace import liveness, run_pace
 from rltui.store.model import NewPoints, Points
 from rltui.store.run import Run
 

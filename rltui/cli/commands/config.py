@@ -61,7 +61,7 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
     """Everything that is wrong with a file (or the user's own), what it refers to included."""
     from rltui.config.config_files import joined
     from rltui.metrics.resolve import MetricNames
-    from rltui.screen.input.bindings import Keys
+    from rltui.screen.input.key_table import Keys
 
     problems: list[Problem] = []
     if path is None:

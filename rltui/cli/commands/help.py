@@ -26,7 +26,7 @@ def command(ctx: click.Context, topic: str) -> None:
         return
     from rltui.draw.cells import BLANK
     from rltui.panes.render.plain_text import as_text
-    from rltui.screen.input.bindings import Keys
+    from rltui.screen.input.key_table import Keys
     from rltui.screen.pages.lists.help_page import by_group, help_lines, sign_lines
 
     lines = [*help_lines(by_group(Keys(read_config().keys)), 100), BLANK, *sign_lines(100)]

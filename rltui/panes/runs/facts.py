@@ -22,7 +22,7 @@ from rltui.panes.special.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
 
 if TYPE_CHECKING:
-    from rltui.rules.run_state.run_pace import Liveness
+    from rltui.rules.run_state.liveness import Liveness
     from rltui.session.run_view import RunView
     from rltui.session.sister_runs import Standing
     from rltui.store.series import Series

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rltui.draw.numbers import format_age, format_duration, short_step
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.run_pace import Liveness
+from rltui.rules.run_state.liveness import Liveness
 
 if TYPE_CHECKING:
     from rltui.hparams.hparams import HParam

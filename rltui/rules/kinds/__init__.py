@@ -22,6 +22,7 @@ from rltui.rules.kinds import (
     drop,
     flips,
     frozen,
+    outcome,
     outlier,
     peaked,
     plateau,
@@ -29,7 +30,6 @@ from rltui.rules.kinds import (
     spike,
     threshold,
     trend,
-    whole_run,
 )
 from rltui.rules.kinds.condition_states import ConditionStates
 from rltui.rules.model import Rule
@@ -56,9 +56,9 @@ KINDS: dict[str, Kind] = {
     "course": course.judge,
     "peaked": peaked.judge,
     "outlier": outlier.judge,
-    "gain-lost": whole_run.gain_lost,
-    "below-start": whole_run.below_start,
-    "no-gain": whole_run.no_gain,
+    "gain-lost": outcome.gain_lost,
+    "below-start": outcome.below_start,
+    "no-gain": outcome.no_gain,
 }
 
 EXCLUDED: dict[str, Callable[[Rule, RollingWindow], bool]] = {

@@ -1,174 +1,57 @@
-"""Live, stalled or ended: from the run's own cadence, never from a fixed number of minutes."""
+"""What is known of a run in time, and what it says at a moment: live, stalled or ended."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import Literal, NamedTuple
 
-import numpy as np
-
-from rltui.metrics.glossary_files import glossary
-from rltui.metrics.metric_name import MetricName
-from rltui.metrics.resolve import MetricNames
-from rltui.rules.run_state.log_state import all_gone
-from rltui.rules.run_state.planned_steps import planned, planned_by
-from rltui.rules.run_state.run_pace import Liveness, RunPace
-from rltui.rules.series.robust_statistics import median, quantile
-from rltui.rules.special_metrics import special_metrics
-from rltui.store.model import F64
-from rltui.store.run import Run
-from rltui.store.series import Series
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rltui.hparams.hparams import HParam
-
-LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
-PATIENCE = 10.0  # usual gaps without a point until a run is stalled
-LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
-ENDED_GAPS = 100.0  # gaps after which nobody waits any more
-ENDED_SECONDS = 3600.0  # and at least this long
-RECENT = 200  # steps of the present attempt that the pace is taken from
+GONE = "the log is gone"
 
 
-def liveness(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:
-    """Judge one run at a time `now` (seconds since 1970) by what is known of it in time.
+class Liveness(NamedTuple):
+    """How a run is doing in time. Seconds; None where it cannot be known."""
 
-    `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
-    whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
-    stalled first, and then taken as ended.
-    """
-    found = pace.at(now)
-    return found._replace(quiet=_quiet(run, names)) if found.state == "stalled" else found
+    state: Literal["live", "stalled", "ended"]
+    age: float | None = None  # since the last point
+    gap: float | None = None  # usual time between steps
+    quiet: str = ""  # what went quiet, when something did
+    eta: float | None = None  # until the last step, never negative
+    total: int | None = None
+    progress: float | None = None  # 0..1
+    pace: float | None = None  # seconds per step, pauses included
+    known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
 
-
-def with_quiet(run: Run, pace: RunPace, names: MetricNames) -> RunPace:
-    """The same pace, and what goes quiet when the run stalls."""
-    return pace._replace(quiet=_quiet(run, names))
-
-
-def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] | None = None) -> RunPace:
-    """What is known of a run in time. total: planned steps, over the log's own.
-
-    settings: of files beside the log; they count where the log does not say how far the run goes.
-    """
-    total = total or planned(run) or planned_by(settings or {}, run.last_step)
-    last = run.last_step
-    progress = None
-    if total and last is not None and total > 0:
-        progress = min(max(last / total, 0.0), 1.0)
-    steps, walls = _pairs(run)
-    gap, longest, pace = _cadence(steps, walls)
-    done = run.exit_code is not None or _finished(run) or (progress is not None and progress >= 1.0)
-    patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
-    given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
-    if total and last is not None and total - last < _advance(steps):
-        given_up = patience  # the rest is less than it logs at once: no point is missing
-    return RunPace(
-        last_wall=_last_wall(run),
-        done=done,
-        gone=not done and all_gone(run),
-        patience=patience,
-        given_up=given_up,
-        gap=gap,
-        pace=pace if pace is not None and math.isfinite(pace) else None,
-        last_step=last,
-        total=total,
-        progress=progress,
-    )
+    @property
+    def word(self) -> str:
+        """The state in one word; `ended?` where that is a guess."""
+        return self.state if self.known else f"{self.state}?"
 
 
-def _last_wall(run: Run) -> float | None:
-    wall = run.last_wall
-    if wall is not None and math.isfinite(wall):
-        return float(wall)
-    written = [s.modified for s in run.sources.values() if math.isfinite(s.modified) and s.modified > 0]
-    return max(written) if written else None
+class RunPace(NamedTuple):
+    """What is known of one run in time, whatever the time is now. Seconds; None where it cannot be known."""
 
+    last_wall: float | None  # since 1970, of the last point
+    done: bool  # its log or tracker says that it is over
+    gone: bool  # its logs are gone
+    patience: float  # of silence that is no stall
+    given_up: float  # of silence after which nobody waits any more
+    gap: float | None
+    pace: float | None  # a step, pauses included
+    last_step: int | None
+    total: int | None
+    progress: float | None
+    quiet: str = ""  # what goes quiet when the run stalls
 
-def _pairs(run: Run) -> tuple[F64, F64]:
-    """Recent steps and their wall times, both rising. What passed between two attempts is left out."""
-    table = run.step_walls
-    steps, walls = table[:, 0], table[:, 1].copy()
-    back = np.flatnonzero((np.diff(steps) < 0) | (np.diff(walls) < 0))
-    if len(back):  # a clock that jumped: the pace is that of what came after
-        steps, walls = steps[back[-1] + 1 :], walls[back[-1] + 1 :]
-    for attempt in run.attempts[1:]:
-        first = int(steps.searchsorted(attempt.first_step))
-        if 1 < first < len(steps):  # the step that was lost took as long as the one before
-            walls[first:] -= walls[first] - walls[first - 1] - (walls[first - 1] - walls[first - 2])
-    return steps[-RECENT:], walls[-RECENT:]
-
-
-def _cadence(steps: F64, walls: F64) -> tuple[float | None, float | None, float | None]:
-    """Usual gap, longest usual pause, and seconds per step including pauses."""
-    if len(walls) < 3:
-        return None, None, None
-    forward = np.diff(steps) > 0
-    gaps = np.diff(walls)[forward]
-    if not len(gaps):
-        return None, None, None
-    gap = median(gaps)
-    longest = quantile(gaps, 0.98)
-    advance = np.diff(steps)[forward]
-    # Single nights of a suspended node must not spoil the pace; evaluation pauses must count.
-    bounded = np.minimum(gaps, max(50 * gap, 4 * longest))
-    return gap, longest, float(bounded.sum() / advance.sum())
-
-
-def _advance(steps: F64) -> float:
-    """Steps from one point to the next, usually; nothing where that is not known."""
-    forward = np.diff(steps)
-    return median(forward[forward > 0]) if (forward > 0).any() else 0.0
-
-
-def _finished(run: Run) -> bool:
-    """Whether the line that is written at the end is there, and nothing of a later step came after it."""
-    last = [run.series[tag].last_step for tag in special_metrics().final_tags if tag in run.series]
-    return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
-
-
-def _quiet(run: Run, names: MetricNames | None) -> str:
-    """The file that went quiet before the others, or the phase of the step that is missing."""
-    files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
-    if len(files) > 1:
-        first = min(files, key=lambda s: s.modified)
-        if first.modified < max(s.modified for s in files) - LEAST_PATIENCE:
-            return str(first.path)
-    return "" if names is None else _phase(run, names)
-
-
-def _phase(run: Run, names: MetricNames) -> str:
-    """The first phase whose time is missing at the last step; else the longest phase of that step.
-
-    Times of phases are written when the phase is over, so the missing one is where it hangs. Only phases that
-    were timed at nearly every step count, and no times of single samples or ranks.
-    """
-    phases = [
-        series for tag, series in run.series.items() if series.count >= 5 and _is_phase(names.name(tag))
-    ]
-    if not phases:
-        return ""
-    most, newest = max(series.count for series in phases), max(_last(series) for series in phases)
-    usual = [series for series in phases if series.count >= 0.9 * most]
-    missing = [series for series in usual if _last(series) < newest]
-    if missing and len(missing) < len(usual):
-        first = min(missing, key=lambda series: float(series.last_wall))
-        return f"{first.tag} is missing for step {newest:,}"
-    longest = max(usual, key=lambda series: float(series.last_value))
-    title = names.name(longest.tag).title.removesuffix(" time").removesuffix(" phase")
-    return f"between steps; the longest phase is {title.lower()}"
-
-
-def _is_phase(name: MetricName) -> bool:
-    """Whether what is timed is a phase of a step, not the slowest of many or a whole step."""
-    metric = glossary().metrics.get(name.canonical or "")
-    if metric is None or metric.id in special_metrics().whole_steps:
-        return False
-    return bool(metric.within) and name.statistic in ("", "mean") and not name.held_out
-
-
-def _last(series: Series) -> int:
-    """The last step of a series that has points."""
-    return series.last_step or 0
+    def at(self, now: float) -> Liveness:
+        """Judge the run at a time (seconds since 1970)."""
+        age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
+        state: Literal["live", "stalled", "ended"]
+        if self.done or self.gone or age is None:
+            state = "ended"
+        else:
+            state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
+        eta = None
+        if state == "live" and self.total and self.last_step is not None and self.pace is not None:
+            eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
+        quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
+        known = self.done or state != "ended"
+        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, self.pace or None, known)

@@ -6,7 +6,7 @@ import math
 
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.run_pace import Liveness
+from rltui.rules.run_state.liveness import Liveness
 from rltui.text import quote
 
 STALLED, ENDED_EARLY = "run-stalled", "run-ended-early"

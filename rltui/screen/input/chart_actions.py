@@ -9,7 +9,7 @@ from typing import get_args
 from rltui.panes.charts.curve import words_of
 from rltui.screen import shown, shown_pane, shown_runs
 from rltui.screen.input import actions, navigation
-from rltui.screen.input.bindings import Command
+from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
 from rltui.screen.pages.chart.curves import LEAST_AVERAGED, weight_of
 from rltui.screen.pages.chart.x_axis import TIMES, axes_of

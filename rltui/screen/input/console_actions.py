@@ -9,7 +9,7 @@ from rltui.console.moments import Moment, moment_of
 from rltui.panes.overview import key_rows
 from rltui.screen import shown
 from rltui.screen.input import navigation
-from rltui.screen.input.bindings import Command
+from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis
 from rltui.screen.pages.console_page import (
     console_window,

@@ -10,7 +10,7 @@ from rltui.screen.input import (
     navigation,
     sample_actions,
 )
-from rltui.screen.input.bindings import Command
+from rltui.screen.input.key_table import Command
 from rltui.screen.pages.page import Page
 from rltui.screen.state import (
     CONSOLE,

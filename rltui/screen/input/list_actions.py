@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.screen import shown_runs
 from rltui.screen.input import actions, navigation
-from rltui.screen.input.bindings import Command
+from rltui.screen.input.key_table import Command
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.state import (

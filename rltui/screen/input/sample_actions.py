@@ -9,7 +9,7 @@ from rltui.samples.sample_query import SORT_KEYS, notable, widest_groups
 from rltui.samples.sample_text import as_markdown
 from rltui.screen import shown
 from rltui.screen.input import navigation
-from rltui.screen.input.bindings import Command
+from rltui.screen.input.key_table import Command
 from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
 from rltui.screen.state import AppState, SampleOverlay
 from rltui.screen.text_filter import edited

@@ -8,7 +8,7 @@ from rltui.draw.cells import Span, sides
 from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_list import PANES
 from rltui.screen import shown
-from rltui.screen.input.bindings import key_table
+from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import SAMPLES, AppState

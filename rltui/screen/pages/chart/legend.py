@@ -11,7 +11,7 @@ from rltui.draw.symbols import STATE_GLYPH
 from rltui.panes.charts.healthy_range import band_of, band_text
 from rltui.panes.row import Row
 from rltui.screen import shown
-from rltui.screen.input.bindings import key_table
+from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rltui.draw.cells import BLANK, Line, hanging, line, side_by_side
-from rltui.screen.input.bindings import Bind, HintPlace, Keys, key_table, shown
+from rltui.screen.input.key_table import Bind, HintPlace, Keys, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
 

@@ -8,8 +8,8 @@ from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
 from rltui.screen import shown, shown_runs
-from rltui.screen.input.bindings import MOVING
-from rltui.screen.input.bindings import shown as shown_key
+from rltui.screen.input.key_table import MOVING
+from rltui.screen.input.key_table import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette, RunChoice
 from rltui.screen.text_filter import SCATTERED, fuzzy

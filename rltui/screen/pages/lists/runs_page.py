@@ -13,7 +13,7 @@ from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.table import RunGroup, RunListing, counted_healths
 from rltui.screen import shown, shown_runs
-from rltui.screen.input.bindings import key_table
+from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay, RunList

@@ -13,7 +13,7 @@ from textual.events import Key
 
 from rltui.logs.run_names import shown_name
 from rltui.panes.pane_list import PaneTab
-from rltui.screen.input.bindings import Bind, bindings, key_name, shown
+from rltui.screen.input.key_table import Bind, bindings, key_name, shown
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.shown import tabs as shown_tabs
 from rltui.screen.shown import unacknowledged as counting_findings

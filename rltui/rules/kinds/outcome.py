@@ -9,7 +9,7 @@ detection in quality control). Limits in standard errors are from simulation, no
 that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, judged at
 every moment of their growth. The largest fall that is seen there is below 5 errors in 99 of 100 runs where
 neighbours correlate by up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for
-lognormal noise; `tests/rules/test_whole_run.py` repeats it.
+lognormal noise; `tests/rules/test_outcome_kinds.py` repeats it.
 
 Series that are as smooth as running means have larger errors (`RunMeans.smooth_deviation`), too large where
 the run has learnt something: a rise bends like noise that wanders far. So they are asked a second time. A
