@@ -284,3 +284,15 @@ def test_a_fall_adds_little_to_the_noise_that_it_is_measured_by() -> None:
             values[-8:] -= 1
             ratios.append(_deviation(values, size) / before)
         assert np.median(ratios) < 1.3
+
+
+def test_a_success_rate_that_was_never_reached_is_not_lost() -> None:
+    """Less than two of a hundred episodes are chance; the same curve twenty times as high is a crash."""
+    curve = np.concatenate((np.zeros(100), np.linspace(0, 0.012, 60), np.full(60, 0.012), np.zeros(200)))
+    curve[100:220] += 0.0005 * np.random.default_rng(0).normal(size=120)
+    told = {}
+    for times in (1, 20):
+        judge = evaluator()
+        judge.feed([fresh("reward.success_rate", times * np.abs(curve))])
+        told[times] = {"reward-crash", "reward-drop"} & set(ids(judge))
+    assert not told[1] and told[20]

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from rltui.distinct import distinct
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.kinds.condition_states import Bools, ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
@@ -53,6 +54,7 @@ BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no les
 RECENT = 10  # parts of the run, of which the last tells whether an outcome came back
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
+OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or answers; one is chance
 FIFTH = 5  # parts of the run, of which each is compared with the start
 
 
@@ -82,7 +84,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 near = beyond | (means.by_own_noise(row) > sigmas * error)
             lost: dict[int, tuple[float, float]] = {}
             for length in distinct(means.pairs.now[near]).tolist():
-                levels = _lost(rule, means, row, length, error)
+                levels = _lost(rule, window, means, row, length, error)
                 if levels is not None:
                     lost[length] = levels
             if lost:
@@ -91,7 +93,9 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     return found.states(idle)
 
 
-def _lost(rule: Rule, means: RunMeans, row: int, length: int, error: float) -> tuple[float, float] | None:
+def _lost(
+    rule: Rule, window: RollingWindow, means: RunMeans, row: int, length: int, error: float
+) -> tuple[float, float] | None:
     """The level before a fall and the limit below which it is a loss; None where little had been gained."""
     ticks, sums = int(means.ticks[row]), means.sums
     end, wide = ticks - length, max(length, ticks // FIRST)
@@ -112,7 +116,7 @@ def _lost(rule: Rule, means: RunMeans, row: int, length: int, error: float) -> t
     limit = top - rule.number("fraction", 0.5) * (top - lowest)
     now = float(sums[ticks] - sums[end]) / length
     size = max(abs(top), abs(lowest))
-    if not (now < limit and _large(rule, ticks, top - now, size)):
+    if not (now < limit and _large(rule, window, ticks, top - now, size)):
         return None
     effect = rule.number("effect", 0.0)
     return None if effect and top - lowest < effect * means.point_spread[row] else (top, limit)
@@ -204,7 +208,9 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             lost = [
                 place
                 for place in np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
-                if _large(rule, count, before - now[row, place], max(abs(before), abs(now[row, place])))
+                if _large(
+                    rule, window, count, before - now[row, place], max(abs(before), abs(now[row, place]))
+                )
             ]
             if lost and _surely(window.ticks.value[: int(first[row, 0])], limit, np.greater):
                 apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
@@ -258,9 +264,15 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     return ConditionStates(on, off, value, limit, at_start, before=limit)
 
 
-def _large(rule: Rule, ticks: int, loss: float, size: float) -> bool:
-    """Whether a loss is more than a share of the size of what is lost: `young`, later `least` of it."""
-    return loss > (rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)) * size
+def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: float) -> bool:
+    """Whether a loss is more than a share of the size of what is lost: `young`, later `least` of it.
+
+    And of what the metric can be, where the glossary says: a success rate that was 0.7 % has lost little.
+    """
+    share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
+    metric = glossary().metrics.get(window.ticks.canonical or "")
+    low, high = (metric.bounds if metric is not None else None) or (0.0, math.inf)
+    return loss > share * size and (math.isinf(high - low) or loss > OF_RANGE * (high - low))
 
 
 def _surely(values: Floats, limit: float, beyond: np.ufunc) -> bool:
