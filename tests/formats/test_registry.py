@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rltui.logs.formats.container import Container
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from tests.support.shared import BUNDLED, needs_shared
@@ -187,3 +188,21 @@ def test_sieve_is_cheap_and_no_head_breaks_it(form: Any) -> None:
             b'"\n"',
         ):
             assert form.matches(name, head) in (True, False)
+
+
+@pytest.mark.parametrize("container", REGISTRY.containers, ids=lambda container: type(container).__name__)
+def test_every_kind_of_container_is_asked_for_paths_of_its_own(container: Container) -> None:
+    """The endings of paths that are looked at before any kind is imported leave none of them out."""
+    places = (
+        "/runs/project.db",
+        "/runs/tracking.sqlite",
+        "/runs/tracking.sqlite3",
+        "/runs/inbox/host-1/3.jsonl",
+        "/runs/mlruns/0/4f/meta.yaml",
+        "/runs/dvclive/plots",
+        "/runs/scalars",
+        "/runs/reward.csv",
+        "/runs/0.monitor.csv",
+    )
+    own = [place for place in places if container.could_be(place)]
+    assert own and all(map(REGISTRY.could_be_container, own))
