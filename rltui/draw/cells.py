@@ -129,7 +129,7 @@ def _clause_ends(text: str, marks: str) -> list[int]:
             depth += 1
         elif char == ")":
             depth = max(depth - 1, 0)
-            if depth == 0 and text[at + 1 : at + 2] in ("", *".;:,") and text[aside - 1] == " ":
+            if depth == 0 and text[at + 1 : at + 2] in ("", *".;:,") and text[:aside].endswith(" "):
                 ends.append(aside - 1)
         elif depth == 0 and char in marks and text[at + 1 : at + 2] == " ":
             ends.append(at + 1)
