@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from rltui.console.failures import console_facts
-from rltui.logs.formats.console.trainer_lines import ANSI
+from rltui.logs.formats.console.line_items import ANSI
 from rltui.text import clean
 
 Level = Literal["", "warning", "error"]

@@ -13,9 +13,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rltui.logs.formats.console.line_items import BAR, Counter, LabelledLine, items, words
+from rltui.logs.formats.console.line_items import (
+    ANSI,
+    BAR,
+    Counter,
+    LabelledLine,
+    Step,
+    items,
+    line_of,
+    words,
+)
 from rltui.logs.formats.console.printed_tables import PrintedTables
-from rltui.logs.formats.console.trainer_lines import ANSI, Step
 
 SEEN = 3  # lines of the same names, or blocks under the same counter, before they are taken
 _LINE = 4000  # characters of a line that is looked at
@@ -65,8 +73,8 @@ class LabelledLines:
             self._since += 1
             if len(segment) < _LINE and (text := segment.strip(_BLANKS)):
                 ended, text = self._tables.feed(text)
-                if ended is not None:
-                    yield from self._line(ended)
+                if ended:
+                    yield from self._line(line_of(ended))
                 if _DIGIT.search(text) is None:
                     self._tables.note_heading(text)
                 elif len(text) > 3:

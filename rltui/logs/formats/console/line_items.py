@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
-from rltui.logs.formats.console.trainer_lines import RAY
 from rltui.logs.records.record_keys import compared
 
+ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 BAR = "progress_bar"  # the counter that a bar is
 PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
 NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # with commas for thousands, or as decimals
@@ -48,6 +49,8 @@ _BAR = re.compile(
     r"\[[^\]<]{1,20}<[^,\]]{1,20}, ?[^,\]]{1,40}(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
     r"(?P<after>.*)"
 )
+
+Step = tuple[int, dict[str, object]]  # a record and its step
 
 
 class Rewrite(NamedTuple):

@@ -2,8 +2,9 @@
 
 Rows stand between sides (`│ loss  0.3   entropy  1.2 │`, as rich and tabulate draw them) or below a line of
 dashes (`loss   0.3`, the logger of rllab, garage and rlkit), or are the entries of a dictionary over several
-lines. One such table is one record, wherever in it the counter stands. A heading of names, one of them a
-counter, is followed by lines of as many numbers.
+lines. A row that is nothing but `train/` begins the names of the rows indented below it (Stable-Baselines3).
+One such table is one record, wherever in it the counter stands. A heading of names, one of them a counter, is
+followed by lines of as many numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
 _CELLS = re.compile(r"[│┃║|]|\s{2,}")
 _RULE = re.compile(r"-{3,}(?: +-{3,})*")
 _CELL = re.compile(rf"({PLAIN_NUMBER}) ?(?:%|([kKmMbBtT]))?")
-_CELL_NAME = re.compile(r"[^\W\d][^:=]{0,99}")
+_CELL_NAME = re.compile(r"(?:[^\W\d]|% )[^:=]{0,99}")  # "% time spent exploring"
+_INDENT = "    "  # before the names that a heading holds
 _ROW = re.compile(rf"(?:{PLAIN_NUMBER})(?:[\s|│,%]+(?:{PLAIN_NUMBER}))*[\s|│,%]*")
 _BETWEEN = re.compile(r"[\s|│,%]+")
 _WIDE = re.compile(r"\s*[|│,]\s*|\s{2,}")
@@ -44,25 +46,26 @@ class PrintedTables:
     """Takes lines in order, gives what each table says once it has ended."""
 
     def __init__(self) -> None:
+        self.ruled = False  # the line above was one of dashes, or a row below one
         self._numbers: dict[str, float] = {}  # of the rows so far
-        self._ruled = False  # the line above was one of dashes, or a row below one
+        self._heading = ""  # the row above those that are indented
         self._braced = False  # within a dictionary
         self._headings: list[list[str]] = []  # names above columns, in each way that they may be cut apart
 
-    def feed(self, text: str) -> tuple[LabelledLine | None, str]:
-        """The table that ends before or with a line, and what of the line is still to be read.
+    def feed(self, text: str) -> tuple[dict[str, float], str]:
+        """The numbers of the table that ends before or with a line, and what of the line is still to be read.
 
         text: without blanks around it, not empty.
         """
         first = text[0]
-        if first not in _STARTS and not (self._numbers or self._ruled or self._braced):
-            return None, text
+        if first not in _STARTS and not (self._numbers or self.ruled or self._braced):
+            return {}, text
         if first in _SIDES and text[-1] in _SIDES:
             return self._of_box(text)
         if first in _OPENED or first in _CLOSED:
             if text[-1] not in _ENDS:
                 return self._end(), text.lstrip(_BRANCHES)
-            return (self._end() if first in _CLOSED else None), ""
+            return (self._end() if first in _CLOSED else {}), ""
         if first == "{" and "}" not in text:
             ended = self._end()
             self._braced = True
@@ -70,16 +73,16 @@ class PrintedTables:
             return ended, ""
         if self._braced:
             if first in "'\"" and self._of_entry(text):
-                return (self._end() if text[-1] == "}" else None), ""
+                return (self._end() if text[-1] == "}" else {}), ""
             if first == "}":
                 return self._end(), ""
         if first == "-" and _RULE.fullmatch(text):
             ended = self._end()
-            self._ruled = True
+            self.ruled = True
             return ended, ""
-        if self._ruled and self._of_row(text):
-            return None, ""
-        return self._end() if self._ruled or self._braced or self._numbers else None, text
+        if self.ruled and self._of_row(text):
+            return {}, ""
+        return self._end(), text
 
     def of_columns(self, text: str) -> LabelledLine | None:
         """What a line of numbers says below a heading; None of any other line."""
@@ -102,13 +105,16 @@ class PrintedTables:
         if ways and words().telling.search(text):
             self._headings = ways
 
-    def _of_box(self, text: str) -> tuple[LabelledLine | None, str]:
+    def _of_box(self, text: str) -> tuple[dict[str, float], str]:
         cells = [cell for each in _CELLS.split(text) if (cell := each.strip())]
+        if len(cells) == 1 and cells[0].endswith("/"):
+            self._heading = cells[0]
         numbers = _pairs(cells)
         if not numbers and not self._numbers:
-            return None, text.strip(_SIDES + " ")
-        self._add(numbers)
-        return None, ""
+            return {}, text.strip(_SIDES + " ")
+        heading = self._heading if text.startswith(_INDENT, 1) else ""
+        self._add({heading + name: number for name, number in numbers.items()})
+        return {}, ""
 
     def _of_entry(self, text: str) -> bool:
         """Whether a line within a dictionary is an entry; those that are no numbers are left out."""
@@ -129,9 +135,9 @@ class PrintedTables:
             for name, number in numbers.items():
                 self._numbers.setdefault(name, number)
 
-    def _end(self) -> LabelledLine | None:
-        numbers, self._numbers, self._ruled, self._braced = self._numbers, {}, False, False
-        return line_of(numbers) if numbers else None
+    def _end(self) -> dict[str, float]:
+        numbers, self._numbers, self._heading, self.ruled, self._braced = self._numbers, {}, "", False, False
+        return numbers
 
 
 def _is_heading(names: list[str]) -> bool:

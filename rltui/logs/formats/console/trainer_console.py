@@ -15,7 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rltui.logs.formats.console.trainer_lines import ANSI, TrainerLines
+from rltui.logs.formats.console.line_items import ANSI
+from rltui.logs.formats.console.trainer_lines import TrainerLines
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names

@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import orjson
 
+from rltui.logs.formats.console.line_items import ANSI, RAY, Step
+from rltui.logs.formats.console.printed_tables import PrintedTables
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import compared, step_keys
 
-ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 _BAR = re.compile(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
 _DICT = re.compile(r"\{'[^'{}]{1,300}': ")
 _JSON = re.compile(r'\{"[^"{}]{1,300}": ?')  # json.dumps behind a logger's words
@@ -32,12 +32,9 @@ _LABELLED = re.compile(
 )
 _SKYRL = re.compile(r"(?:^|[\s-])Step (\d{1,18}):\s*$")
 _AREAL = re.compile(r"\bTrain step (\d{1,18})/\d+ done")
-_RULE = re.compile(r"^-{5,}$")  # of Stable-Baselines3's tables
-_ROW = re.compile(r"^\| (.*?)\s*\| (.*?)\s*\|$")
+_GRID = "│├╒╘"  # first of the lines of AReaL's tables
 _HELD = 3  # rows after which it is plain whether the progress bar tells the step
-_OPEN_LINES = 400  # of a dictionary or a table that does not end
-
-Step = tuple[int, dict[str, object]]
+_OPEN_LINES = 400  # of a dictionary that does not end
 
 
 class TrainerLines:
@@ -48,9 +45,8 @@ class TrainerLines:
         self.counted = False  # steps are row numbers: no line says them
         self.ended = False  # the trainer said that it is done
         self._open: tuple[int, list[str]] | None = None  # SkyRL: a dictionary over several lines
-        self._areal: int | None = None
-        self._table: dict[str, object] | None = None  # Stable-Baselines3: the block being read
-        self._heading = ""
+        self._areal: int | None = None  # the step of the table below
+        self._tables = PrintedTables()
         self._bar: tuple[int, int] | None = None
         self._step = 0
         self._trust: bool | None = None  # whether the progress bar tells the step; None: not known yet
@@ -68,7 +64,7 @@ class TrainerLines:
             or b"|" in line
             or line.startswith(b"---")
             or self._open is not None
-            or (self._areal is not None and "│".encode() in line)
+            or (self._areal is not None and b"\xe2" in line)
         )
 
     def feed(self, line: str) -> Iterator[Step]:
@@ -87,21 +83,21 @@ class TrainerLines:
             yield from self._decide()
 
     def _segment(self, text: str) -> Iterator[Step]:
-        if self._table is not None or text.startswith("---"):
-            yield from self._of_table(text.rstrip())
-            return
         if "|" in text and (bar := _BAR.match(text)):
             self._bar = (int(bar[1]), int(bar[2]))
         if text[:1] == "(" or text[:2] == " (":
             text = RAY.sub("", text, count=1)
         if self._open is not None:
             yield from self._of_lines(text)
-        elif "{'" in text:
+            return
+        grid = self._areal is not None and text[:1] in _GRID
+        if (grid or self._tables.ruled or text.startswith("---")) and (line := text.strip()):
+            table, text = self._tables.feed(line)
+            yield from self._of_table(table)
+        if "{'" in text:
             yield from self._of_dict(text)
         elif '{"' in text:
             yield from _of_json(text)
-        elif "│" in text:
-            yield from self._of_grid(text)
         elif "tep " in text:
             if skyrl := _SKYRL.search(text):
                 self._open = (int(skyrl[1]), [])
@@ -197,41 +193,14 @@ class TrainerLines:
         elif len(lines) > _OPEN_LINES:
             self._open = None
 
-    def _of_grid(self, text: str) -> Iterator[Step]:
-        """A row of AReaL's table: name, value, name, value."""
-        if self._areal is None:
-            return
-        cells = [cell.strip() for cell in text.strip().strip("│").split("│")]
-        numbers: dict[str, object] = {
-            name: number
-            for name, value in zip(cells[::2], cells[1::2], strict=False)
-            if name and (number := from_text(value)) is not None
-        }
-        if numbers:
+    def _of_table(self, table: dict[str, float]) -> Iterator[Step]:
+        """A table with its step, or the one above it."""
+        step = self._areal
+        if step is None:
+            step = step_of(table.get(next(iter(step_keys(table)), "steps")))
+        if table and step is not None:
             self.rounded = True
-            yield self._areal, numbers
-
-    def _of_table(self, text: str) -> Iterator[Step]:
-        """A line of a Stable-Baselines3 table: dashes, headings, keys and values."""
-        if _RULE.match(text):
-            table, self._table, self._heading = self._table, {}, ""
-            if table:
-                self._table = None
-                key = next(iter(step_keys(table)), "steps")
-                step = table.get(key)
-                if isinstance(step, float) and step.is_integer():
-                    self.rounded = True
-                    yield int(step), table
-            return
-        row = _ROW.match(text)
-        if self._table is None or row is None or len(self._table) > _OPEN_LINES:
-            self._table = None
-            return
-        key, value = row[1], row[2]
-        if not value and key.endswith("/"):
-            self._heading = key
-        elif (number := from_text(value)) is not None:
-            self._table[(self._heading if key.startswith("   ") else "") + key.strip()] = number
+            yield step, dict(table)
 
 
 def _of_json(text: str) -> Iterator[Step]:
