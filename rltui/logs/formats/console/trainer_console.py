@@ -14,7 +14,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
+from rltui.data.fields import ConvertedField, MapField, TextField
+from rltui.data.toml_files import read_table
 from rltui.logs.formats.console.line_items import ANSI
 from rltui.logs.formats.console.trainer_lines import TrainerLines
 from rltui.logs.formats.interface import File, Format
@@ -164,32 +167,6 @@ class ConsoleParser:
         return found
 
 
-# The beginnings of what the parsers take for metrics. Each pattern starts with plain text, which is searched
-# for ten times as fast as one pattern of alternatives.
-_METRICS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rb"step:-?\d{1,19} - [^\s:]+:-?[\w.]",  # veRL
-        rb"Step \d{1,19} \| \S+:-?[\dni]",  # torchtune
-        # Hugging Face Trainer; eps: PPO of TRL. It adds its epoch, and how long it took at the end.
-        rb"\{'(?:loss|eval_loss|reward|eps)': [^{}\n]{1,8000}'(?:epoch|train_runtime)': ",
-        # A dictionary that names its step.
-        rb"\{'[^'{}\n]{1,100}': '?-?\d[^{}\n]{0,4000}\b(?:global_)?step': ?'?\d",
-        rb'\{"[^"{}\n]{1,100}": ?-?\d[^{}\n]{0,4000}\b(?:global_)?step": ?\d',
-        rb"\{'(?:global_)?step': ?\d{1,18}, '[^'{}\n]{1,100}': '?-?[\dni]",
-        rb'\{"(?:global_)?step": ?\d{1,18}, ?"[^"{}\n]{1,100}": ?-?[\dNI]',
-        rb"lobal[ _]step \d{1,18}(?:|, \w+): \{'",  # OpenRLHF
-        rb"step \d{1,18}: \{'",  # slime
-        rb"perf \d{1,18}: \{'",
-        rb"eval \d{1,18}: \{'",
-        rb"Train step \d{1,18}/\d+ done",  # AReaL
-        rb"Step \d{1,18}: *\r?\n[^\n{]{0,200}\{'",  # SkyRL
-        # Stable-Baselines3, Baselines, Spinning Up
-        rb"\|[ ]{1,40}(?:misc/)?(?:total_timesteps|TimestepsSoFar|Epoch|steps)[ ]{1,40}\|[ ]{1,40}\d",
-    )
-)
-
-
 def _matches(name: str, head: bytes) -> bool:
     """By name, then by a metrics line: a console may be long before its first one."""
     return bool(names().console.search(name)) and (not head or holds_metrics(head))
@@ -197,7 +174,13 @@ def _matches(name: str, head: bytes) -> bool:
 
 def holds_metrics(data: bytes) -> bool:
     """Whether a piece of a file has a metrics line."""
-    return any(pattern.search(data) for pattern in _METRICS)
+    return any(pattern.search(data) for pattern in _beginnings())
+
+
+@cache
+def _beginnings() -> tuple[re.Pattern[bytes], ...]:
+    pattern = ConvertedField(TextField(), lambda text: re.compile(text.encode()))
+    return tuple(read_table("console_metrics", MapField(pattern)).values())
 
 
 FORMAT = Format("console", _matches, lambda path, _: LineReader(path, ConsoleParser(path)))
