@@ -71,3 +71,10 @@ def test_outliers_turn_no_change_around() -> None:
 def test_few_steps_have_no_start() -> None:
     """Of fewer than ten stretches with points nothing is said."""
     assert since_start(run({"critic/rewards/mean": list(range(9))}, steps=9), "critic/rewards/mean") is None
+
+
+def test_a_fall_within_the_first_tenth_is_told_from_where_it_began() -> None:
+    """Answers of 16 tokens that become one of a token within ten steps are not told by means of parts."""
+    values = [*np.linspace(16, 1, 10).tolist(), *[1.0] * 190]
+    found = answer("lengths", {"response_length/mean": values}, steps=200)
+    assert found.sentence == "Responses have 1 token on average, down from 14.33 tokens at the start."

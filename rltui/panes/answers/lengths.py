@@ -11,7 +11,8 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
 from rltui.panes.answers.model import Amount, Answer
-from rltui.panes.answers.recent_steps import binned, change_words, fact, find
+from rltui.panes.answers.recent_steps import binned, fact, find
+from rltui.panes.answers.since_start import since_start
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -53,8 +54,9 @@ def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
         or sample_ridge(beside.samples, "length", "Length of samples", "", at_step)
     )
     text = f"{word} have {_amount(mean.now, unit)} on average"
-    if facts[0].change:
-        text += f", {change_words(facts[0])}"
+    whole = since_start(view, mean.tag, at_step)
+    if whole is not None and (moved := whole.words(mean.now, lambda value: _amount(value, unit))):
+        text += f", {moved}"
     if cut is not None and cut.now > 0:
         limit = f" at {_amount(most.now, unit)}" if most is not None else ""
         text += f"; {format_share(cut.now)} are cut off{limit}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.draw.numbers import format_step
 from rltui.panes.answers.recent_steps import once
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 PARTS = 20  # equal stretches of steps that a run is cut into, at most
 ENDS = 2  # stretches that the start and the end are the mean of: a tenth of the run each, at least
+OPENING = 3  # parts of the first tenth that tell whether the run began elsewhere and left at once
 LEAST = 10  # stretches with points from which on a start is told from an end
 BEYOND = 3.0  # times the noise of a mean of a stretch: a larger distance is a change
 STEADY = 0.1  # times the level: smaller noise than that hides no change worth a word
@@ -25,6 +27,7 @@ STEADY = 0.1  # times the level: smaller noise than that hides no change worth a
 class SinceStart(NamedTuple):
     """Means of the first and of the last tenth of a run's steps, in canonical units.
 
+    start: of the first steps alone where the run went farther within its first tenth than after it.
     highest: the highest mean of a twentieth behind the first tenth; highest_step: where that begins,
     rounded to the length of one.
     noise: the standard deviation of a mean of a twentieth, from the differences of neighbours, which a slow
@@ -91,11 +94,20 @@ def _since_start(view: RunView, tag: str, at_step: int | None) -> SinceStart | N
     scale, offset = (name.scale, name.offset) if name.comparable else (1.0, 0.0)
     mean = cut.mean * scale + offset
     there = mean[known]
-    noise = median(np.abs(np.diff(there))) / (0.6745 * math.sqrt(2))
+    noise = _noise(there)
     at = int(known.nonzero()[0][ENDS + int(np.argmax(there[ENDS:]))])
     width = (last + 1 - first) / parts
     digits = -max(int(math.log10(width)), 0)
-    return SinceStart(
-        float(np.mean(there[:ENDS])), float(np.mean(there[-ENDS:])), float(mean[at]),
-        round(int(cut.edges[at]), digits), noise,
-    )  # fmt: skip
+    start, end = float(np.mean(there[:ENDS])), float(np.mean(there[-ENDS:]))
+    early = series.columns(float(first), first + ENDS * width, parts).mean * scale + offset
+    early = early[np.isfinite(early)]
+    opening = median(early[:OPENING])
+    left = abs(opening - start)
+    if left > max(BEYOND * noise, BEYOND * _noise(early), STEADY * abs(start), abs(end - start)):
+        start = opening
+    return SinceStart(start, end, float(mean[at]), round(int(cut.edges[at]), digits), noise)
+
+
+def _noise(means: NDArray[np.float64]) -> float:
+    """The standard deviation of (n,) means, from the differences of neighbours; 0 for a single one."""
+    return median(np.abs(np.diff(means))) / (0.6745 * math.sqrt(2)) if len(means) > 1 else 0.0
