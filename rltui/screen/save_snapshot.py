@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rltui import paths
@@ -13,10 +14,9 @@ from rltui.panes.chart_picture import chart_picture
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.other_runs import sister_series
 from rltui.panes.render.chart_text import chart_text
-from rltui.panes.render.pane_content import console_content, hparams_content, samples_content
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.screen import shown, shown_runs
-from rltui.screen.pages import console_page, hparams_page, samples_page
+from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
 from rltui.text import clean
@@ -34,16 +34,11 @@ def save_snapshot(state: AppState) -> None:
     if chart is not None:
         _save_chart(state, view, chart)
         return
-    content = None
-    if pane == "config" and (settings := hparams_page.hparams(state)) is not None:
-        content = hparams_content(settings)
-    elif state.on_samples:
-        content = samples_content(*samples_page.with_summaries(state))
-    elif state.on_console:
-        content = console_content(view, console_page.shown_ends(state))
+    text_of = page_of(state).text
     lines = pane_text(
         view, pane, state.now, at_step=at_step, then=shown.past_findings(state),
-        glyphs=state.options.glyphs, content=content, beside=shown.beside(state, view, pane),
+        glyphs=state.options.glyphs, beside=shown.beside(state, view, pane),
+        content=None if text_of is None else partial(text_of, state),
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step

@@ -57,7 +57,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
     if view is None:
         return None
     selection, time, query, saved = state.selection, state.time, state.metric_query, state.saved
-    name = "all" if query and selection.pane in (*CARDS, "findings") else selection.pane
+    name = state.shown_pane
     merge, pins = saved.density != "full", shown.pinned_tags(state, view)
     found = shown.findings(state)
     against = differences(state)
@@ -134,9 +134,9 @@ def _filter_words(row: Row) -> list[str]:
 
 def rows(state: AppState) -> list[Row]:
     """The rows that can be selected in the pane shown; among findings the evidence of the selected one."""
-    if state.selection.pane == "findings" and not state.metric_query:
+    if state.shown_pane == "findings":
         return evidence_rows(state, shown.selected_finding(state))
-    if state.selection.pane not in CARDS or state.metric_query:
+    if state.shown_pane not in CARDS:
         made = pane(state)
         return made.selectable if made is not None else []
     view = shown.run(state)
@@ -171,7 +171,7 @@ def evidence_rows(state: AppState, finding: Finding | None) -> list[Row]:
 def selected(state: AppState) -> Row | None:
     """The selected row of the pane shown."""
     found = rows(state)
-    if state.selection.pane == "findings" and not state.metric_query and found:
+    if state.shown_pane == "findings" and found:
         return found[state.selection.evidence % len(found)]
     return next((row for row in found if row.tag == state.selection.row), None) or first_row(found)
 

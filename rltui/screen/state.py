@@ -426,6 +426,12 @@ class AppState:
         return self.selection.pane == CONSOLE
 
     @property
+    def shown_pane(self) -> str:
+        """The pane that is drawn: all metrics where those of a pane that shows a choice are filtered."""
+        pane = self.selection.pane
+        return "all" if self.metric_query and pane in ("overview", PINNED, "findings") else pane
+
+    @property
     def query(self) -> str:
         """The filter of the pane shown; of consoles what is searched for."""
         if self.on_console:

@@ -188,7 +188,10 @@ def _one(
 
         text = content.markdown() if content is not None else ""
         return as_markdown(report).rstrip("\n") + "\n" + f"\n{text}" * bool(text)
-    lines = pane_text(view, pane, now, width=how.width, at_step=how.at_step, content=content, beside=beside)
+    lines = pane_text(
+        view, pane, now, width=how.width, at_step=how.at_step, beside=beside,
+        content=None if content is None else content.lines,
+    )  # fmt: skip
     if how.height is not None and len(lines) > how.height:
         hidden = len(lines) - how.height + 1
         lines = [*lines[: how.height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]

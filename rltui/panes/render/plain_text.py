@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, line, wrap
@@ -16,7 +16,6 @@ from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.panes.render.lines.header_lines import finding_lines, header_lines
 from rltui.panes.render.lines.pane_lines import pane_lines
-from rltui.panes.render.pane_content import PaneContent
 from rltui.rules.finding import explained, unexplained
 
 if TYPE_CHECKING:
@@ -33,19 +32,19 @@ def pane_text(
     at_step: int | None = None,
     then: PastFindings | None = None,
     glyphs: Glyphs = "blocks",
-    content: PaneContent | None = None,
+    content: Callable[[int], list[Line]] | None = None,
     beside: Beside = NOTHING,
 ) -> list[Line]:
     """A pane with its header as lines of cells, as many as needed.
 
-    `content` is what stands in place of metrics, `beside` what files beside the logs say; `then` is what was
-    wrong at `at_step`, for a run that has gone on since.
+    `content` makes what stands in place of metrics, for a width; `beside` is what files beside the logs say;
+    `then` is what was wrong at `at_step`, for a run that has gone on since.
     """
     report = pane_report(view, pane, now, at_step, then, beside)
     shown = report.pane
     lines = [*header_lines(report.header, width), line(("─" * width, "faint"))]
     if content is not None:
-        return lines + content.lines(width)
+        return lines + content(width)
     if pane == "findings":
         return lines + findings_text(view, now, width, at_step, then, glyphs)
     if pane == "overview":

@@ -248,12 +248,12 @@ def turn_pane(state: AppState, by: int) -> None:
 
 def on_cards(state: AppState) -> bool:
     """Whether the pane shown is made of cards."""
-    return state.selection.pane in shown_pane.CARDS and not state.metric_query
+    return state.shown_pane in shown_pane.CARDS
 
 
 def on_findings(state: AppState) -> bool:
     """Whether the pane shown is made of findings."""
-    return state.selection.pane == "findings" and not state.metric_query
+    return state.shown_pane == "findings"
 
 
 def finding_selected(state: AppState) -> int:

@@ -14,14 +14,15 @@ from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
+    console_lines,
     count_words,
     failure_lines,
     line_spans,
 )
-from rltui.panes.special.console_pane import LINES, ConsoleEnd, console_end, console_findings_of
+from rltui.panes.special.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
 from rltui.screen import shown
-from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
 from rltui.text import cell_width, fit
@@ -97,12 +98,6 @@ def lines_shown(window: ConsoleWindow, state: AppState) -> tuple[ConsoleLine, ..
 def selected_index(lines: tuple[ConsoleLine, ...], state: AppState) -> int:
     """The index of the selected line; the last one while the end is followed."""
     return len(lines) - 1 if state.console.at is None else index_at(lines, state.console.at)
-
-
-def lines_found(state: AppState) -> int:
-    """How many lines hold what is searched for, as far as it has been searched."""
-    window = console_window(state)
-    return 0 if window is None or window.found is None else len(window.found.lines)
 
 
 # ---- the page
@@ -236,11 +231,20 @@ def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
     return lines + [crop(line((f"   {text}", "dim")), width) for text in each.folded]
 
 
-def shown_ends(state: AppState) -> list[ConsoleEnd]:
-    """The lines before the selected one, of the console shown."""
+def _filtered(state: AppState) -> tuple[str, int, int]:
+    """How many lines hold what is searched for, as far as it has been searched."""
     window = console_window(state)
-    if window is None or not window.lines:
-        return []
-    lines = lines_shown(window, state)
-    lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()
-    return [console_end(window.path, window.size, lines)]
+    return "lines", 0 if window is None or window.found is None else len(window.found.lines), 0
+
+
+def _text(state: AppState, width: int) -> list[Line]:
+    """The lines before the selected one, of the console shown."""
+    view, window, ends = shown.run(state), console_window(state), []
+    if window is not None and window.lines:
+        lines = lines_shown(window, state)
+        lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()
+        ends = [console_end(window.path, window.size, lines)]
+    return [] if view is None else console_lines(view, ends, width)
+
+
+PAGE = PanePage(console_page, _filtered, text=_text)

@@ -7,9 +7,9 @@ from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
 from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown
-from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.shown_pane import evidence_rows
-from rltui.screen.state import AppState, PaneDrawn
+from rltui.screen.state import SAMPLES, AppState, PaneDrawn
 
 
 def findings_page(state: AppState, width: int, height: int) -> Page:
@@ -114,3 +114,11 @@ def _problems(state: AppState, width: int) -> list[Line]:
     if len(problems) > 20:
         lines.append(line((f"   and {len(problems) - 20} more", "dim")))
     return lines
+
+
+def _footer_hints(state: AppState) -> dict[str, str]:
+    there = any(tab.id == SAMPLES for tab in shown.tabs(state))
+    return {} if there else {f"pane:{SAMPLES}": ""}
+
+
+PAGE = PanePage(findings_page, hints=_footer_hints)

@@ -10,13 +10,12 @@ from rltui.panes.pane_list import PANES
 from rltui.screen import shown
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.page import Page, Spot
-from rltui.screen.shown_pane import pane, selected
-from rltui.screen.state import SAMPLES, AppState
+from rltui.screen.pages.page_of_pane import page_of
+from rltui.screen.state import AppState
 from rltui.text import cell_width, fit
 
 HINT_BLOCK = 24  # cells
 HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
-OF_A_SETTING = ("open", "differences", "copy")  # hints of the config pane where it has any
 
 
 def footer(state: AppState, width: int) -> Page:
@@ -43,18 +42,10 @@ def footer(state: AppState, width: int) -> Page:
 
 def _hints(state: AppState, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
-    keys, pane_id, places = state.options.keys, state.selection.pane, key_table().place
+    keys, pane_id, places = state.options.keys, state.shown_pane, key_table().place
     place = pane_id if pane_id in PANES and pane_id in places else "pane"
-    hints = {action: hint for action, hint in places[place].hints.items() if keys.hint_of(action)}
-    if place == "config":
-        from rltui.screen.pages.hparams_page import selected_hparam  # see `frame`
-
-        if selected_hparam(state) is None:
-            hints = {action: hint for action, hint in hints.items() if action not in OF_A_SETTING}
-    elif place == "findings" and all(one.id != SAMPLES for one in shown.tabs(state)):
-        hints.pop("pane:samples", None)
-    elif place == "pane" and (chosen := selected(state)) is not None and chosen.is_open is False:
-        hints |= {"open": "open"} if "open" in hints else {}
+    hints = {**places[place].hints, **page_of(state).hints(state)}
+    hints = {action: hint for action, hint in hints.items() if hint and keys.hint_of(action)}
     order = places["pane"].kept
     fitting = set()
     for action in sorted(hints, key=lambda one: order.index(one) if one in order else len(order)):
@@ -68,7 +59,7 @@ def _hints(state: AppState, room: int) -> list[tuple[str, str]]:
 
 def _status(state: AppState) -> list[Span]:
     """Loading, pause, what is left out: the most important first."""
-    view, pane_id = shown.run(state), state.selection.pane
+    view = shown.run(state)
     pieces: list[Span] = []
     if state.loading is not None:
         pieces.append((f"reading {state.loading:.0%}", "info"))
@@ -84,23 +75,7 @@ def _status(state: AppState) -> list[Span]:
     count = len(state.selection.overlaid_tags)
     if count:
         pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
-    filtered = bool(state.query)
-    without_rows = (
-        state.on_samples or state.on_console or (pane_id in ("overview", "findings") and not filtered)
-    )
-    made = None if without_rows else pane(state)
-    row = selected(state) if made is not None else None
-    if row is not None:
-        pieces.append((fit(row.tag, 40), "dim"))
-        if row.counted is not None and row.counted[1]:
-            pieces.append((f"{row.counted[1]:,} NaN or infinite", "bad"))
-    if made is not None:
-        pieces += [(note, "dim") for note in made.notes]
-    if pane_id == "config":
-        from rltui.screen.pages.hparams_page import hparams  # see `frame`
-
-        settings = hparams(state)
-        pieces += [(note, "dim") for note in settings.notes] if settings is not None else []
+    pieces += page_of(state).notes(state)
     spans: list[Span] = []
     for index, piece in enumerate(pieces):
         spans += [(" · ", "faint")] if index else []
@@ -110,24 +85,5 @@ def _status(state: AppState) -> list[Span]:
 
 def filter_counts(state: AppState) -> tuple[str, int, int]:
     """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
-    what, count, total = _filter_counts(state)
+    what, count, total = page_of(state).filtered(state)
     return what.removesuffix("s") if (total or count) == 1 else what, count, total
-
-
-def _filter_counts(state: AppState) -> tuple[str, int, int]:
-    if state.selection.pane == "config":
-        from rltui.screen.pages.hparams_page import hparams  # see `frame`
-
-        hparams_shown = hparams(state)
-        return "settings", len(hparams_shown.hparams) if hparams_shown is not None else 0, 0
-    if state.on_samples:
-        from rltui.screen.pages.samples_page import samples  # see `frame`
-
-        samples_shown = samples(state)
-        return "samples", len(samples_shown.rows), samples_shown.of
-    if state.on_console:
-        from rltui.screen.pages.console_page import lines_found  # see `frame`
-
-        return "lines", lines_found(state), 0
-    made = pane(state)
-    return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)

@@ -7,10 +7,9 @@ from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import names_line
 from rltui.screen.pages.footer import filter_counts, footer
-from rltui.screen.pages.overview_page import overview_page
 from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
-from rltui.screen.shown_pane import pane
-from rltui.screen.state import PINNED, AppState, Drawn
+from rltui.screen.pages.page_of_pane import page_of
+from rltui.screen.state import AppState, Drawn
 from rltui.session.run_view import RunView
 from rltui.text import cell_width, fit
 
@@ -52,7 +51,7 @@ def _without_overlays(state: AppState, width: int, height: int) -> Page:
     if height >= 8:
         page = page.below(_tabs(state, view, width, height))
     room = height - len(page.lines) - (1 if height >= 7 else 0)
-    body = _body(state, view, width, room)
+    body = page_of(state).draw(state, width, room)
     body.lines = (body.lines + [BLANK] * room)[:room]
     page = page.below(body)
     if height >= 7:
@@ -71,41 +70,6 @@ def _tabs(state: AppState, view: RunView, width: int, height: int) -> Page:
         spots.append(Spot(0, len(lines), width, 1, "runs"))
         lines.append(names)
     return Page(lines, spots)
-
-
-def _body(state: AppState, view: RunView, width: int, height: int) -> Page:
-    name = state.selection.pane
-    if name == "config":
-        from rltui.screen.pages.hparams_page import hparams_page  # 8 ms, as above
-
-        return hparams_page(state, width, height)
-    if state.on_samples:
-        from rltui.screen.pages.samples_page import samples_page  # as above
-
-        return samples_page(state, width, height)
-    if state.on_console:
-        from rltui.screen.pages.console_page import console_page  # as above
-
-        return console_page(state, width, height)
-    if not state.metric_query:
-        if name == PINNED:
-            from rltui.screen.pages.pinned_page import pinned_page  # as above
-
-            return pinned_page(state, view, width, height)
-        if name == "overview":
-            return overview_page(state, view, width, height)
-        if name == "findings":
-            from rltui.screen.pages.findings_page import findings_page  # as above
-
-            return findings_page(state, width, height)
-    made = pane(state)
-    if made is not None and name == "system":
-        from rltui.screen.pages.system_page import system_page  # as above
-
-        return system_page(state, made, width, height)
-    from rltui.screen.pages.pane_page import pane_page  # as above
-
-    return pane_page(state, made, width, height) if made is not None else Page()
 
 
 def _position(state: AppState, view: RunView, width: int) -> list[Span]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, line, wrap
 from rltui.panes.charts.attempt_history import history_lines
-from rltui.panes.render.lines.hparams_lines import HParamsLayout, top_lines
+from rltui.panes.render.lines.hparams_lines import HParamsLayout, hparams_lines, top_lines
 from rltui.panes.special.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
 from rltui.screen import shown
-from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.text_filter import matcher
 
 PANE = "config"
+OF_A_SETTING = ("open", "differences", "copy")  # hints that need one
 
 
 def hparams(state: AppState) -> HParamsPane | None:
@@ -95,3 +96,25 @@ def selected_hparam(state: AppState) -> HParamsRow | None:
     """The selected hyperparameter."""
     pane = hparams(state)
     return pane.rows[_selected_index(state, pane)] if pane is not None and pane.hparams else None
+
+
+def _filtered(state: AppState) -> tuple[str, int, int]:
+    pane = hparams(state)
+    return "settings", 0 if pane is None else len(pane.hparams), 0
+
+
+def _notes(state: AppState) -> list[Span]:
+    pane = hparams(state)
+    return [] if pane is None else [(note, "dim") for note in pane.notes]
+
+
+def _hints(state: AppState) -> dict[str, str]:
+    return dict.fromkeys(OF_A_SETTING, "") if selected_hparam(state) is None else {}
+
+
+def _text(state: AppState, width: int) -> list[Line]:
+    pane = hparams(state)
+    return [] if pane is None else hparams_lines(pane, width)
+
+
+PAGE = PanePage(hparams_page, _filtered, _hints, _notes, _text)

@@ -14,15 +14,18 @@ from rltui.panes.render.lines.pane_lines import short_title
 from rltui.rules.finding import unexplained
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others
-from rltui.screen.pages.page import Page, Spot, card_spots
+from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
 from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
 from rltui.text import cell_width, count_of, pad
 
 
-def overview_page(state: AppState, view: RunView, width: int, height: int) -> Page:
+def overview_page(state: AppState, width: int, height: int) -> Page:
     """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
+    view = shown.run(state)
+    if view is None:
+        return Page()
     data = overview(
         view, state.now, state.time.at_step, count=KEY_METRICS, share=state.time.share,
         against=differences(state), then=shown.past_findings(state),
@@ -38,7 +41,7 @@ def overview_page(state: AppState, view: RunView, width: int, height: int) -> Pa
             else []
         )
         top = _with_file_warnings(state, data, top, width)
-        from rltui.screen.pages.pane_page import pane_page  # as in `frame`
+        from rltui.screen.pages.pane_page import pane_page  # as in `page_of_pane`
 
         return top.below(pane_page(state, made, width, height - len(top.lines), column_words=False))
     room = height - len(runs.lines)
@@ -120,3 +123,6 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
         )
         page.spots.append(Spot(0, len(page.lines) - 1, width, 1, "runs"))
     return page
+
+
+PAGE = PanePage(overview_page)

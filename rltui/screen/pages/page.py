@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard
 from rltui.panes.row import Row
-from rltui.screen.state import Drawn
+from rltui.screen.state import AppState, Drawn
 from rltui.text import cell_width, fit
 
 SMALLEST = (20, 5)  # below this there is nothing sensible to show
@@ -52,6 +52,21 @@ class Page:
         down = len(self.lines)
         moved = [spot._replace(y=spot.y + down) for spot in other.spots]
         return Page(self.lines + other.lines, self.spots + moved, other.drawn or self.drawn)
+
+
+class PanePage(NamedTuple):
+    """How a pane is drawn, and what else of the screen depends on it.
+
+    filtered: what a filter finds, how many of them, of how many (0: nobody has counted). hints: other words
+    for hints of the footer, empty for those that do nothing now. notes: what the footer says of it. text:
+    what a snapshot has in place of metrics, for a width in cells.
+    """
+
+    draw: Callable[[AppState, int, int], Page]
+    filtered: Callable[[AppState], tuple[str, int, int]] = lambda _: ("metrics", 0, 0)
+    hints: Callable[[AppState], Mapping[str, str]] = lambda _: {}
+    notes: Callable[[AppState], list[Span]] = lambda _: []
+    text: Callable[[AppState, int], list[Line]] | None = None
 
 
 def card_spots(cards: Sequence[MetricCard], rows: Sequence[Row], down: int = 0) -> list[Spot]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, cut_sentence, line
+from rltui.draw.cells import BLANK, Line, Span, cut_sentence, line
 from rltui.panes.answers.model import Answer
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
@@ -11,8 +11,10 @@ from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.row import Row, first_row
 from rltui.screen.pages.chart.overlaid_runs import others
-from rltui.screen.pages.page import Page, Spot, card_spots, scrolled
+from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
+from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import AppState, PaneDrawn
+from rltui.text import fit
 
 TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
 LEAST_ANSWER = 5  # rows of a page below which its metrics come first
@@ -21,6 +23,12 @@ LEAST_CONSTANTS = 8  # rows of a page from which a line of constants is worth on
 FEW = 8  # metrics of a pane that get a card each
 SPARE = 8  # rows more than a curve takes from which cards stand below any pane
 MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
+
+
+def metrics_page(state: AppState, width: int, height: int) -> Page:
+    """The metrics of the pane shown."""
+    made = pane(state)
+    return Page() if made is None else pane_page(state, made, width, height)
 
 
 def pane_page(state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True) -> Page:
@@ -88,9 +96,9 @@ def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width
     ]
     words = _healthy_words(selected) if height >= TALL else ""
     height -= bool(words)
-    fit = card_grid(len(metrics), width - 2, height - 1)[1]
-    if 0 < fit < len(metrics):
-        metrics = [selected, *(row for row in metrics if row is not selected)][:fit]
+    fitting = card_grid(len(metrics), width - 2, height - 1)[1]
+    if 0 < fitting < len(metrics):
+        metrics = [selected, *(row for row in metrics if row is not selected)][:fitting]
     lines, cards = cards_lines(
         metrics, made.window, width, height - 1, ranges=state.ranges, glyphs=state.options.glyphs,
         selected=metrics.index(selected), others=others(state), crosshair=state.time.crosshair,
@@ -149,3 +157,27 @@ def _healthy_words(row: Row) -> str:
     if metric is None:
         return ""
     return f"healthy: {metric.healthy}" if metric.healthy else metric.meaning
+
+
+def notes(state: AppState) -> list[Span]:
+    """What the footer says of the selected metric and of the pane."""
+    made, row = pane(state), selected(state)
+    found: list[Span] = []
+    if row is not None:
+        found.append((fit(row.tag, 40), "dim"))
+        if row.counted is not None and row.counted[1]:
+            found.append((f"{row.counted[1]:,} NaN or infinite", "bad"))
+    return found + [(note, "dim") for note in (made.notes if made is not None else ())]
+
+
+def _filtered(state: AppState) -> tuple[str, int, int]:
+    made = pane(state)
+    return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)
+
+
+def _hints(state: AppState) -> dict[str, str]:
+    row = selected(state)
+    return {"open": "open"} if row is not None and row.is_open is False else {}
+
+
+PAGE = PanePage(metrics_page, _filtered, _hints, notes)

@@ -8,17 +8,16 @@ from rltui.panes.pane_list import PANES
 from rltui.panes.render.cards import card_grid, cards_lines
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others
-from rltui.screen.pages.page import Page, card_spots
-from rltui.screen.pages.pane_page import pane_page
+from rltui.screen.pages.page import Page, PanePage, card_spots
+from rltui.screen.pages.pane_page import notes, pane_page
 from rltui.screen.shown_pane import rows
 from rltui.screen.state import PINNED, AppState, PaneDrawn
-from rltui.session.run_view import RunView
 
 
-def pinned_page(state: AppState, view: RunView, width: int, height: int) -> Page:
+def pinned_page(state: AppState, width: int, height: int) -> Page:
     """A card for each pinned metric; rows where cards do not fit."""
-    found, pane = rows(state), PANES[PINNED]
-    if not found:
+    found, pane, view = rows(state), PANES[PINNED], shown.run(state)
+    if not found or view is None:
         return Page([BLANK, line(("   " + pane.empty, "dim"))][:height])
     window = shown.window(state, view)
     fitting = card_grid(len(found), width - 2, height, full=True)[1]
@@ -36,3 +35,6 @@ def pinned_page(state: AppState, view: RunView, width: int, height: int) -> Page
     )
     page.spots = card_spots(cards, found)
     return page
+
+
+PAGE = PanePage(pinned_page, notes=notes)

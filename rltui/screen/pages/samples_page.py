@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, line, wrap
+from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.logs.samples.model import RunSamples, SampleHead
 from rltui.panes.render.lines.samples_lines import (
     ROWS,
     SamplesLayout,
-    Summaries,
     evaluation_lines,
+    samples_lines,
     top_lines,
 )
 from rltui.panes.special.samples_pane import SamplesPane, parsed, samples_pane, step_at
 from rltui.screen import shown
-from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 
 _NONE = RunSamples()
@@ -57,13 +57,6 @@ def samples(state: AppState) -> SamplesPane:
     )  # fmt: skip
 
 
-def with_summaries(state: AppState) -> tuple[SamplesPane, Summaries]:
-    """The samples of the step shown, with what has been read of them."""
-    view, pane = shown.run(state), samples(state)
-    name = view.name if view is not None else ""
-    return pane, state.samples.files.summaries(name, pane.rows[:ROWS])
-
-
 def selected_index(state: AppState, pane: SamplesPane) -> int:
     """The index of the selected sample."""
     key = state.selection.rows.get("samples", "")
@@ -99,3 +92,17 @@ def samples_page(state: AppState, width: int, height: int) -> Page:
         page.spots.append(Spot(0, len(page.lines), width, 1, "select", head.key))
         page.lines.append(layout.row(head, selected=index == at))
     return page
+
+
+def _filtered(state: AppState) -> tuple[str, int, int]:
+    pane = samples(state)
+    return "samples", len(pane.rows), pane.of
+
+
+def _text(state: AppState, width: int) -> list[Line]:
+    view, pane = shown.run(state), samples(state)
+    name = view.name if view is not None else ""
+    return samples_lines(pane, state.samples.files.summaries(name, pane.rows[:ROWS]), width)
+
+
+PAGE = PanePage(samples_page, _filtered, text=_text)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, crop, line
-from rltui.panes.pane import PaneView
 from rltui.panes.render.lines.device_lines import device_lines
 from rltui.panes.special.node_pane import node_sentence, node_table, process_words
 from rltui.screen.pages.page import Page
-from rltui.screen.pages.pane_page import pane_page
+from rltui.screen.pages.pane_page import PAGE as METRICS_PAGE
+from rltui.screen.pages.pane_page import metrics_page
 from rltui.screen.state import AppState
 
 LEAST = 6  # rows that are left to what the logs say
 
 
-def system_page(state: AppState, made: PaneView, width: int, height: int) -> Page:
+def system_page(state: AppState, width: int, height: int) -> Page:
     """The machine as it is now above the metrics of the run."""
     page = Page(_node_lines(state, width, max(height - LEAST, 3)))
-    return page.below(pane_page(state, made, width, height - len(page.lines)))
+    return page.below(metrics_page(state, width, height - len(page.lines)))
 
 
 def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
@@ -31,3 +31,6 @@ def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
     rest = height - len(lines) - 1
     lines += [crop(line((f" {words}", "dim")), width) for words in process_words(reading)[: max(rest, 0)]]
     return [*lines, BLANK]
+
+
+PAGE = METRICS_PAGE._replace(draw=system_page)
