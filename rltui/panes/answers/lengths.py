@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
 from rltui.panes.answers.model import Amount, Answer
@@ -18,29 +19,18 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 QUESTION = "How long are the answers, and are they cut off?"
-# What is answered, the first that a run logs: base id and the word of the sentence.
-LENGTH = (("lengths.response", "Responses"), ("lengths.episode", "Episodes"), ("lengths.total", "Sequences"))
-CUT_OFF = "lengths.response_clip_fraction"
-# How answers end, each as a share of them.
-ENDS = (
-    (CUT_OFF, "cut off"),
-    ("lengths.stop_fraction", "ended"),
-    ("lengths.aborted_fraction", "aborted"),
-    ("lengths.repetition_fraction", "repetitive"),
-)
 
 
 def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane lengths; None for a run that logs no lengths."""
-    base, word = next((one for one in LENGTH if find(view, f"{one[0]}.mean", at_step)), ("", ""))
-    if not base:
+    known = answer_metrics().named
+    logged = ((one, find(view, one.metric, at_step)) for one in known["length"])
+    length, mean = next((pair for pair in logged if pair[1] is not None), (None, None))
+    if length is None or mean is None:
         return None
-    mean = find(view, f"{base}.mean", at_step)
-    cut = find(view, CUT_OFF, at_step)
-    most = find(view, f"{base}.max", at_step)
-    if mean is None:
-        return None
-    unit = glossary().metrics[f"{base}.mean"].unit
+    base = length.metric.removesuffix(".mean")
+    cut, most = find(view, known["end"][0].metric, at_step), find(view, f"{base}.max", at_step)
+    unit = glossary().metrics[length.metric].unit
     facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit), told=True)]
     if cut is not None:
         facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now), told=True))
@@ -53,7 +43,7 @@ def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
         or quantile_ridge(view, base, at_step)
         or sample_ridge(beside.samples, "length", "Length of samples", "", at_step)
     )
-    text = f"{word} have {_amount(mean.now, unit)} on average"
+    text = f"{length.word} have {_amount(mean.now, unit)} on average"
     whole = since_start(view, mean.tag, at_step)
     if whole is not None and (moved := whole.words(mean.now, lambda value: _amount(value, unit))):
         text += f", {moved}"
@@ -79,7 +69,7 @@ def _amount(value: float, unit: str) -> str:
 
 def _ends(view: RunView, at_step: int | None) -> Iterator[Amount]:
     """The shares of answers that were cut off and the like, where there are any."""
-    for canonical, title in ENDS:
-        values = find(view, canonical, at_step)
+    for end in answer_metrics().named["end"]:
+        values = find(view, end.metric, at_step)
         if values is not None and values.value.any():
-            yield Amount(title, values.tag, values.now, history=binned(values.value))
+            yield Amount(end.word, values.tag, values.now, history=binned(values.value))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from rltui.data.fields import ListField, MapField, table_of
-from rltui.data.metric import METRIC_ID
-from rltui.data.toml_files import read_table
 from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer_metrics import Level, answer_metrics
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.recent_steps import Values, fact, find, values_of
@@ -24,36 +20,6 @@ if TYPE_CHECKING:
 
 TOLD = 2  # quantities of which the sentence tells
 MOST = 4  # quantities of which numbers are given, those of the sentence among them
-
-
-class Level(NamedTuple):
-    """A quantity and how it is told; `share`: as a share of all."""
-
-    metric: str  # canonical id
-    word: str
-    said: str = "{word} is {value}"
-    share: bool = False
-
-
-class Levels(NamedTuple):
-    """The question of a pane and the quantities that answer it, most telling first."""
-
-    question: str
-    level: tuple[Level, ...]
-
-
-class LevelTable(NamedTuple):
-    """The table; `held_out` are canonical ids."""
-
-    pane: Mapping[str, Levels]
-    held_out: tuple[str, ...]
-
-
-@cache
-def level_table() -> LevelTable:
-    """The table of the file, read at the first call."""
-    levels = table_of(Levels, level=ListField(table_of(Level, metric=METRIC_ID)))
-    return read_table("levels", table_of(LevelTable, pane=MapField(levels), held_out=ListField(METRIC_ID)))
 
 
 def policy_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
@@ -68,7 +34,7 @@ def critic_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
 
 def validation_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane validation: the last value on held-out data, and whether it is the best."""
-    for canonical in level_table().held_out:
+    for canonical in answer_metrics().metrics["held_out"]:
         tags = view.tag_index.canonical.get(canonical, ())
         found = [one for tag in tags if len((one := values_of(view, tag, at_step)).value)]
         if found:
@@ -87,7 +53,7 @@ def validation_answer(view: RunView, at_step: int | None = None, beside: Beside 
 
 
 def _answer(view: RunView, pane: str, at_step: int | None) -> Answer | None:
-    levels, found = level_table().pane[pane], []
+    levels, found = answer_metrics().pane[pane], []
     for level in levels.level:
         values = find(view, level.metric, at_step)
         if values is not None and view.names.name(values.tag).pane == pane:

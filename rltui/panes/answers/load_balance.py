@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
@@ -16,15 +17,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 QUESTION = "Who waits for whom?"
-BEFORE = ("load.seqlen.min", "load.seqlen.mean", "load.seqlen.max")
-AFTER = ("load.seqlen_balanced_min", "load.seqlen.mean", "load.seqlen_balanced_max")
 IMBALANCE = "load.imbalance"
-# Slowest or longest of a batch or group, and the usual one that it is compared with.
-STRAGGLERS = (
-    ("slowest sample", "timing.sample_generation.max", "timing.sample_generation.mean"),
-    ("slowest group", "timing.group_generation.max", "timing.group_generation.mean"),
-    ("longest sample of a group", "lengths.group_max_median_ratio", ""),
-)
 EVEN = 0.05  # share of idle time below which nobody waits for anybody
 WORTH = 1.5  # times the usual one from which the slowest holds up the others
 SINGLE = 1e-9  # ranks whose loads differ by less are one rank, or as good as one
@@ -32,7 +25,7 @@ SINGLE = 1e-9  # ranks whose loads differ by less are one rank, or as good as on
 
 def load_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane load; None for a run that logs no load of ranks."""
-    before, after = _triple(view, BEFORE, at_step), _triple(view, AFTER, at_step)
+    before, after = (_triple(view, f"{when}_balancing", at_step) for when in ("before", "after"))
     strips = per_rank(view, "load", at_step)
     logged = _value(view, IMBALANCE, at_step)
     stragglers = _stragglers(view, at_step)
@@ -76,11 +69,9 @@ def _value(view: RunView, canonical: str, at_step: int | None) -> Values | None:
     return None if found is None else found.without_first(first_steps_of(view))
 
 
-def _triple(
-    view: RunView, ids: tuple[str, str, str], at_step: int | None
-) -> tuple[float, float, float] | None:
+def _triple(view: RunView, listed: str, at_step: int | None) -> tuple[float, float, float] | None:
     """Medians of minimum, mean and maximum; the middle of both where the mean is not logged."""
-    low, mean, high = (_value(view, canonical, at_step) for canonical in ids)
+    low, mean, high = (_value(view, each, at_step) for each in answer_metrics().metrics[listed])
     if low is None or high is None or low.now > high.now:
         return None
     middle = mean.now if mean is not None else (low.now + high.now) / 2
@@ -106,7 +97,7 @@ def _facts(
 
 def _stragglers(view: RunView, at_step: int | None) -> tuple[Fact, ...]:
     found = []
-    for title, most, usual in STRAGGLERS:
+    for title, most, usual in answer_metrics().straggler:
         top = _value(view, most, at_step)
         base = _value(view, usual, at_step) if usual else None
         if top is None or (usual and (base is None or not base.now > 0)):

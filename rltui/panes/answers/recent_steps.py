@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.numbers import format_value
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.model import Fact
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
@@ -24,7 +25,6 @@ HISTORY = 48  # values that a share over time is told by
 MOSTLY_GONE = -0.95  # a change from which on percent say less than times
 UNSTEADY = 1.0  # times the level: noise that hides what the level does
 STEADY = 0.03  # a smaller relative change of the median is none
-TOKENS = ("perf.tokens", "load.batch_tokens")  # of a step
 RUNS = 2  # whose values are remembered: the one shown and the one that it is compared with
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -167,10 +167,16 @@ def find(view: RunView, canonical: str, at_step: int | None = None, *, near: str
     return best
 
 
-def find_first(view: RunView, canonicals: Iterable[str], at_step: int | None = None) -> Values | None:
-    """The values of the first of several metrics that a run has in training; None without any."""
-    found = (find(view, canonical, at_step) for canonical in canonicals)
-    return next((values for values in found if values is not None), None)
+def find_all(view: RunView, listed: str, at_step: int | None = None) -> Iterator[tuple[str, Values]]:
+    """Canonical id and values of the metrics of a list of `answer_metrics` that a run has in training."""
+    for canonical in answer_metrics().metrics[listed]:
+        if (values := find(view, canonical, at_step)) is not None:
+            yield canonical, values
+
+
+def find_first(view: RunView, listed: str, at_step: int | None = None) -> Values | None:
+    """The values of the first of these; None without any."""
+    return next((values for _, values in find_all(view, listed, at_step)), None)
 
 
 def _alike(tag: str, other: str) -> int:

@@ -14,14 +14,13 @@ import numpy as np
 from rltui.draw.numbers import format_si
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
-from rltui.panes.answers.recent_steps import F64, I64, TOKENS, Values, find, find_first, first_steps_of
+from rltui.panes.answers.recent_steps import F64, I64, Values, find, find_first, first_steps_of
 
 if TYPE_CHECKING:
     from rltui.panes.answers.beside import Beside
     from rltui.session.run_view import RunView
 
 PARAMETERS = "optimizer.param_count"
-UPDATES = ("timing.update_actor", "timing.train", "timing.forward_backward")
 LENGTH = "lengths.total.mean"
 PROMPT_AND_RESPONSE = ("lengths.prompt.mean", "lengths.response.mean")
 MOST = 1.0  # a larger estimate has a wrong input
@@ -44,7 +43,7 @@ def mfu_estimate(view: RunView, beside: Beside, at_step: int | None = None) -> M
     if gpus is None or peak is None or parameters is None:
         return None
     first = first_steps_of(view)
-    tokens, update = find_first(view, TOKENS, at_step), find_first(view, UPDATES, at_step)
+    tokens, update = find_first(view, "tokens", at_step), find_first(view, "updates", at_step)
     seconds = update or find(view, "timing.step", at_step)
     if tokens is None or seconds is None:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
-from rltui.panes.answers.recent_steps import TOKENS, Values, find, find_first
+from rltui.panes.answers.recent_steps import Values, find, find_all, find_first
 from rltui.rules.series.robust_statistics import median
 from rltui.session.time_travel import span_of
 
@@ -48,7 +48,7 @@ def accelerators(view: RunView, beside: Beside, at_step: int | None = None) -> U
         found = _whole(total, per_one)
         if found:
             return Used(found, "tokens/s / tokens/s per GPU")
-    tokens, step = find_first(view, TOKENS, at_step), find(view, STEP, at_step)
+    tokens, step = find_first(view, "tokens", at_step), find(view, STEP, at_step)
     if tokens is not None and step is not None:
         steps = np.intersect1d(tokens.step, step.step)
         seconds = step.at(steps)
@@ -105,10 +105,7 @@ def tokens_so_far(view: RunView, at_step: int | None = None) -> Used | None:
     counter = find(view, COUNTER, at_step)
     if counter is not None and len(counter.value):
         return Used(float(counter.value[-1]))
-    for canonical in TOKENS:
-        values = find(view, canonical, at_step)
-        if values is None:
-            continue
+    for canonical, values in find_all(view, "tokens", at_step):
         if len(values.value) > 3 and bool((np.diff(values.value) > 0).all()):
             return Used(float(values.value[-1]))  # it counts on by itself
         total = total_of(view, canonical, at_step)

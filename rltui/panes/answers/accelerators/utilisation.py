@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from rltui.draw.numbers import format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, TOKENS, Values, fact, find, find_first, first_steps_of
+from rltui.panes.answers.recent_steps import LAST, Values, fact, find_all, find_first, first_steps_of
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
 from rltui.rules.series.robust_statistics import quantile
 
@@ -19,19 +20,9 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 QUESTION = "What do I get for the hardware?"
-MFU = ("perf.mfu", "perf.mfu.actor", "perf.mfu.actor_infer", "perf.mfu.critic", "perf.mbu")
-RATES = (
-    "perf.throughput",
-    "perf.tokens_per_second",
-    "perf.train_tokens_per_second",
-    "perf.tflops",
-    "perf.fps",
-)
-WAITING = ("perf.idle_fraction", "perf.wait_fraction")
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
 USUAL = (0.5, 0.6)  # the band of the glossary
 BOUND = 0.5  # share of generation from which it bounds a step
-MEMORY = ("perf.memory.peak", "perf.memory.allocated", "perf.gpu_memory", "perf.memory.reserved")
 MOST_FACTS = 6
 
 
@@ -39,20 +30,14 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
     """The answer of the pane perf; None for a run that logs neither utilisation nor throughput."""
     first = first_steps_of(view)
     ranges, said = [], []
-    for canonical in MFU:
-        values = find(view, canonical, at_step)
-        if values is not None:
-            title, values = glossary().metrics[canonical].title, values.without_first(first)
-            said.append(_percent(fact(title, values, "fraction")))
-            ranges.append(_range(title, values, said[-1].text))
+    for canonical, every in find_all(view, "utilisation", at_step):
+        title, values = glossary().metrics[canonical].title, every.without_first(first)
+        said.append(_percent(fact(title, values, "fraction")))
+        ranges.append(_range(title, values, said[-1].text))
     rates = []
-    for canonical in RATES:
-        values = find(view, canonical, at_step)
-        if values is not None:
-            metric = glossary().metrics[canonical]
-            rates.append(
-                token_rate(fact(metric.title, values.without_first(first), metric.unit), metric.unit)
-            )
+    for canonical, values in find_all(view, "rates", at_step):
+        metric = glossary().metrics[canonical]
+        rates.append(token_rate(fact(metric.title, values.without_first(first), metric.unit), metric.unit))
     estimate = None if ranges else mfu_estimate(view, beside, at_step)
     if estimate is not None:
         now = _percent(fact("MFU", estimate.values, "fraction", formula=estimate.formula))
@@ -65,19 +50,19 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
     if not ranges and not rates and not strips:
         return _without_rates(view, at_step)
     waiting = []
-    for canonical in WAITING:
-        values = find(view, canonical, at_step)
-        if values is not None:
-            title = glossary().metrics[canonical].title.lower()
-            waiting.append(fact(title, values.without_first(first), "fraction"))
-    for canonical in MEMORY:
-        values = find(view, canonical, at_step)
-        if values is not None and values.value.any():
+    for canonical, values in find_all(view, "waiting_shares", at_step):
+        title = glossary().metrics[canonical].title.lower()
+        waiting.append(fact(title, values.without_first(first), "fraction"))
+    for canonical, values in find_all(view, "memory", at_step):
+        if values.value.any():
             metric = glossary().metrics[canonical]
             text = format_value(float(values.value[-LAST:].max()), metric.unit)
             waiting.append(replace(fact(metric.title.lower(), values, metric.unit), text=text))
             break
-    missing = any(view.tag_index.canonical.get(canonical) for canonical in MFU) and not ranges
+    missing = (
+        any(view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
+        and not ranges
+    )
     share = steps.generation if steps is not None else None
     scale = (0.0, min(max(0.7, *(one.high * 1.1 for one in ranges)), 1.0) if ranges else 1.0)
     notes = []
@@ -98,7 +83,7 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
 
 def _without_rates(view: RunView, at_step: int | None) -> Answer | None:
     """What is said of a log that has tokens, or times, but not both; None without either."""
-    tokens = find_first(view, TOKENS, at_step)
+    tokens = find_first(view, "tokens", at_step)
     if tokens is None:
         return None
     count = fact("tokens a step", tokens, "tokens")

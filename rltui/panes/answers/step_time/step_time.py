@@ -21,12 +21,12 @@ from rltui.panes.answers.recent_steps import (
     F64,
     I64,
     LAST,
-    TOKENS,
     Values,
     binned,
     change_words,
     fact,
     find,
+    find_all,
     first_steps_of,
     once,
     values_of,
@@ -42,7 +42,6 @@ STEP = "timing.step"
 NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
 GENERATION = ("timing.generation", "timing.rollout")
 WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")
-TOKENS_PER_SECOND = ("perf.throughput", "perf.tokens_per_second", "perf.train_tokens_per_second")
 PER_TOKEN = "timing.per_token."
 # Their tokens are those of the responses alone: the quotient with the tokens of the batch is another one.
 OTHER_TOKENS = ("timing.generation", "timing.rollout")
@@ -414,12 +413,10 @@ def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fa
             length,
             Fact("steps per minute", rate, text, slower, length.change_steps, formula, plain=True),
         ]
-    for canonical in TOKENS_PER_SECOND:
-        values = find(view, canonical, at_step)
-        if values is not None:
-            unit = glossary().metrics[canonical].unit
-            found.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
-            return tuple(found)
+    for canonical, values in find_all(view, "tokens_per_second", at_step):
+        unit = glossary().metrics[canonical].unit
+        found.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
+        return tuple(found)
     tokens = _tokens(view, at_step)
     if tokens is not None and steps is not None:
         at = tokens.at(steps.step)
@@ -444,11 +441,8 @@ def token_rate(one: Fact, unit: str) -> Fact:
 
 def _tokens(view: RunView, at_step: int | None) -> Values | None:
     """Tokens of each step; None where they are not logged, or where the key counts on from step to step."""
-    for canonical in TOKENS:
-        values = find(view, canonical, at_step)
-        if values is not None and not _counts_on(values):
-            return values
-    return None
+    found = (values for _, values in find_all(view, "tokens", at_step))
+    return next((values for values in found if not _counts_on(values)), None)
 
 
 def _counts_on(values: Values) -> bool:

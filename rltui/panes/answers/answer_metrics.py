@@ -1,0 +1,60 @@
+"""Which metrics panes answer their question with: `rltui/data/answer_metrics.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from rltui.data.fields import ListField, MapField, table_of
+from rltui.data.metric import METRIC_ID
+from rltui.data.toml_files import read_table
+
+
+class Level(NamedTuple):
+    """A quantity and how it is told; `share`: as a share of all."""
+
+    metric: str  # canonical id
+    word: str
+    said: str = "{word} is {value}"
+    share: bool = False
+
+
+class Levels(NamedTuple):
+    """The question of a pane and the quantities that answer it, most telling first."""
+
+    question: str
+    level: tuple[Level, ...]
+
+
+class Straggler(NamedTuple):
+    """What others wait for, and the usual one; `most` is a ratio to that already where `usual` is empty."""
+
+    word: str
+    most: str  # canonical id
+    usual: str = ""
+
+
+class AnswerMetrics(NamedTuple):
+    """The tables of the file; `metrics` are lists of canonical ids."""
+
+    metrics: Mapping[str, tuple[str, ...]]
+    named: Mapping[str, tuple[Level, ...]]
+    straggler: tuple[Straggler, ...]
+    pane: Mapping[str, Levels]
+
+
+@cache
+def answer_metrics() -> AnswerMetrics:
+    """The tables, read at the first call."""
+    ids, levels = ListField(METRIC_ID), ListField(table_of(Level, metric=METRIC_ID))
+    return read_table(
+        "answer_metrics",
+        table_of(
+            AnswerMetrics,
+            metrics=MapField(ids),
+            named=MapField(levels),
+            straggler=ListField(table_of(Straggler, most=METRIC_ID, usual=METRIC_ID)),
+            pane=MapField(table_of(Levels, level=levels)),
+        ),
+    )
