@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from rltui.batch import Text
 from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
 from rltui.hparams.topics import known_hparams, text_pattern
+from rltui.logs.batch import Text
 from rltui.problem import Problem
 
 _FENCE = re.compile(r"^\s*(?:```+|~~~+)[^\n]*\n(.*?)\n\s*(?:```+|~~~+)\s*$", re.S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from rltui.batch import EMPTY, Batch
+from rltui.logs.batch import EMPTY, Batch
 
 Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 

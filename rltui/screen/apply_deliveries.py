@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from rltui.batch import SessionStart
+from rltui.logs.batch import SessionStart
 from rltui.logs.delivery import Delivery
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

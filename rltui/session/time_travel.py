@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluate.rule_selection import RuleSelection

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.local_file import FoundFile, PlacedLog, Walked
 from rltui.problem import Problem

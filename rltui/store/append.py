@@ -15,8 +15,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch
-from rltui.distinct import distinct
+from rltui.arrays import distinct
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.problem import Problem, Problems
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join

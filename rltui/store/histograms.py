@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from rltui.batch import QUANTILES, Histogram
+from rltui.logs.batch import QUANTILES, Histogram
 from rltui.store.model import F64, I64
 
 KEPT = 256  # histograms of one tag, 88 bytes each
@@ -40,7 +40,7 @@ class HistogramSeries:
 
     @property
     def quantiles(self) -> F64:
-        """(n, 7): a row per step, a column per entry of `rltui.batch.QUANTILES`."""
+        """(n, 7): a row per step, a column per entry of `rltui.logs.batch.QUANTILES`."""
         return np.array([one.quantiles for one, _ in self._kept], np.float64).reshape(-1, len(QUANTILES))
 
     @property

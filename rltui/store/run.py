@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, Text
-from rltui.distinct import distinct_counts
+from rltui.arrays import distinct_counts
 from rltui.hparams.logged_text import is_hparams_tag
+from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem, Problems

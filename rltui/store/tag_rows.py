@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.model import Points
 

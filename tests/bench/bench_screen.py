@@ -14,7 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.session.session import Session
 

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from rltui.batch import Batch
 from rltui.cli.export.point_lines import JsonlWriter
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.run import Run
 from rltui.store.store import Store

@@ -187,7 +187,7 @@ def charts() -> Figures:
 
 def day(hours: int = 24) -> None:
     """A session and a frame every ten steps, with a clock that runs ahead: memory must stay flat."""
-    from rltui.batch import Batch
+    from rltui.logs.batch import Batch
     from rltui.logs.delivery import Delivery, Source
     from rltui.screen.start import build
     from rltui.session.session import Session

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rltui.batch import Batch
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.follow.follow_findings import follow
 from rltui.config import Config
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.problem import Problem
 from tests.support.commands import rltui

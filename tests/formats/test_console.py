@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.console import trainer_console
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats import gzip_log
 from rltui.logs.formats.interface import HEAD

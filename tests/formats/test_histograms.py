@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import QUANTILES, Batch, Histogram
+from rltui.logs.batch import QUANTILES, Batch, Histogram
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.trackers import wandb
 from rltui.logs.records.histogram_quantiles import quantiles_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.documents import document, json_document
 from tests.support.memfile import MemFile, points, read_on, read_whole
 from tests.support.shared import BUNDLED

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats import jsonl
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.text_lines import MOST_WAITS

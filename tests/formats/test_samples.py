@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats import sample_numbers
 from rltui.logs.formats.sample_numbers import IDLE_READS, STEPS_HELD, step_in_path
 from rltui.logs.records.record_keys import COMPUTED

@@ -8,7 +8,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.trackers import swanlab
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.recordwriter import SWANLAB, column, encode, finished, record_log, scalar

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.batch import Batch, concat
+from rltui.logs.batch import Batch, concat
 from rltui.logs.formats import jsonl
 from rltui.logs.formats.tfevents import event_format
 from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES

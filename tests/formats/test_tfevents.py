@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.batch import Batch, SessionStart
+from rltui.logs.batch import Batch, SessionStart
 from rltui.logs.formats.interface import RECORD_CAP
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from tests.support import tfwriter as w

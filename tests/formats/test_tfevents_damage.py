@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from rltui.batch import Batch, concat
+from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch, concat
+from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk.small_logs import decode_together
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from tests.fuzz.cases import case

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.batch import Text
+from rltui.logs.batch import Text
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import one_look
@@ -85,7 +85,7 @@ def _read(logdir: Path) -> tuple[dict[str, Rows], dict[str, list[Text]]]:
 
 
 def _add(rows: Rows, batch: object) -> None:
-    from rltui.batch import Batch
+    from rltui.logs.batch import Batch
 
     assert isinstance(batch, Batch)
     for tag, step, value in zip(batch.tag.tolist(), batch.step.tolist(), batch.value.tolist(), strict=True):

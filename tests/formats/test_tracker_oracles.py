@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rltui.batch import Text
+from rltui.logs.batch import Text
 from rltui.logs.follow.read_all import read_all
 from tests.support.shared import SHARED
 

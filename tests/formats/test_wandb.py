@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.trackers import wandb
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.recordwriter import WANDB, config, ended, history, metric, record_log, stats

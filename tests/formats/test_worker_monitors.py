@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.batch import concat
+from rltui.logs.batch import concat
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.worker_monitors import WorkerMonitors

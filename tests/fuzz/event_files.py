@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from rltui.batch import Batch, concat
+from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_format import FORMAT as EVENTS
 from tests.fuzz.damage import damaged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats import csv_table, jsonl, sample_numbers
 from rltui.logs.formats.console import labelled_console, trainer_console
 from rltui.logs.formats.documents import json_document

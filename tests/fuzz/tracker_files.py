@@ -7,7 +7,7 @@ import random
 from functools import cache
 from typing import NamedTuple
 
-from rltui.batch import concat
+from rltui.logs.batch import concat
 from rltui.logs.formats.interface import HEAD, Format
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers import clearml, swanlab, wandb

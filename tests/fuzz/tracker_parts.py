@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import pytest
 
-from rltui.batch import concat
+from rltui.logs.batch import concat
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part, PartFile
 from rltui.logs.formats.registry import REGISTRY

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rltui.batch import Text
 from rltui.hparams.hparam_files import hparams_beside, read
 from rltui.hparams.hparams import HIDDEN, MOST, hparams_of, merge, parse_value, parse_yaml, same
 from rltui.hparams.logged_text import is_hparams_tag, logged_hparams, parse_mapping
+from rltui.logs.batch import Text
 from rltui.session.session import Session
 from tests.support.shared import BUNDLED, LOGS, needs_shared
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import QUANTILES, Histogram
 from rltui.config import Config
+from rltui.logs.batch import QUANTILES, Histogram
 from rltui.logs.samples.model import RunSamples, Sample, head_of
 from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge

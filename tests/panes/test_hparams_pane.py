@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rltui.batch import Text
 from rltui.cli import command_group
 from rltui.hparams.hparams import HParams, hparams_of, merge
 from rltui.hparams.topics import KEY, UNSET, rank, topic
+from rltui.logs.batch import Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.panes.charts.attempt_history import attempt_lines, history_lines
 from rltui.panes.render.lines.hparams_lines import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.screen import apply_deliveries as updates_module
 from rltui.screen.apply_deliveries import PART_POINTS, Updates

@@ -588,7 +588,7 @@ def test_large_deliveries_come_in_pieces() -> None:
     """Large deliveries are applied in parts that say the same; only the first starts the log anew."""
     import numpy as np
 
-    from rltui.batch import Batch, SessionStart
+    from rltui.logs.batch import Batch, SessionStart
     from rltui.logs.delivery import Delivery, Source
 
     n = 50_001

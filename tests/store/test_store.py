@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch, Text
+from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.store import Store
 from tests.support.week import Week

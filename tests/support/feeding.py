@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from rltui.batch import Batch, SessionStart
+from rltui.logs.batch import Batch, SessionStart
 from rltui.logs.delivery import Delivery, Kind, Source
 
 Row = tuple[str, int, float]  # tag, step, value

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rltui.batch import Batch
 from rltui.config import Config
 from rltui.data.metric import NameTarget
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames

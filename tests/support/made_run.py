@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rltui.batch import Batch, Text
 from rltui.config.model import Config, Threshold, UserMetric
 from rltui.data.metric import Metric, NameTarget
+from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.finding import Finding

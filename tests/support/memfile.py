@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rltui.batch import Batch, concat
+from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.interface import BLOCK, File, Format, LogReader
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from tests.support.memfile import MemFile, read_whole

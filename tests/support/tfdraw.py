@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import strategies as st
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from tests.support import tfwriter as w
 

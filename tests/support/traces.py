@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from rltui.batch import Histogram
+from rltui.logs.batch import Histogram
 
 Timed = tuple[str, float, float]  # name, begin and end in seconds since 1970
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rltui.batch import Batch
 from rltui.cli.export.point_lines import JsonlWriter
 from rltui.cli.export.points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries

@@ -12,11 +12,11 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from rltui.batch import Batch
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.output_file import binary_output
 from rltui.cli.sharding import Work
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag
 from rltui.shards.plan import RunPlan, Shard

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.distinct import distinct
+from rltui.arrays import distinct
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.log_file_names import is_events, names, stem_of
 

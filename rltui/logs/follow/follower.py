@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rltui.batch import EMPTY, Batch
+from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.search import LogSearch

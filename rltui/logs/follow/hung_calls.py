@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.log_file.log_file import LogFile
 from rltui.problem import Problem

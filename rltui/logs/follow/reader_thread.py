@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents

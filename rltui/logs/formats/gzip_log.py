@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from rltui.batch import EMPTY, Batch, concat
 from rltui.logs import log_file_names
+from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
 from rltui.logs.log_file_names import rotated_from
 from rltui.problem import Problem

@@ -3,7 +3,7 @@
 A format is one module with a reader and a `Format`:
 
 - the `Format` tells its files from others and opens a reader for one file;
-- a `LogReader` turns the bytes of one growing file into batches of points (`rltui.batch.Batch`).
+- a `LogReader` turns the bytes of one growing file into batches of points (`rltui.logs.batch.Batch`).
 
 The module is entered in `registry.py`; nothing else knows it. A format of lines writes a `LineParser`
 (`line_reader.py`), which leaves it no more to do than to make records of lines; `trackers/clearml.py` is an
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 
 BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to keep keys answering
 RECORD_CAP = 64 << 20  # a length is not a promise: nothing larger is ever allocated

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher

@@ -12,8 +12,8 @@ import re
 
 import numpy as np
 
-from rltui.batch import EMPTY, Batch
 from rltui.logs import log_contents, log_file_names
+from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format
 from rltui.logs.formats.jsonl import objects
 from rltui.logs.formats.text_lines import SkippedLines, TextLines

@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Sequence
 
-from rltui.batch import EMPTY, Batch, concat
+from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.gzip_log import HeldContent, inner_format
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rltui.batch import EMPTY, Batch, concat
+from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile

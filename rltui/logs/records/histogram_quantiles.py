@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import QUANTILES
+from rltui.logs.batch import QUANTILES
 
 _SHARES = np.array(QUANTILES)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, Text
+from rltui.logs.batch import Batch, Text
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
 from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time

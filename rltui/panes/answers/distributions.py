@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.batch import QUANTILES
+from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Band, Ridge
 from rltui.panes.answers.recent_steps import F64, find, values_of

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rltui.distinct import distinct
+from rltui.arrays import distinct
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.kinds.condition_states import Bools, ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule

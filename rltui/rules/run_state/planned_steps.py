@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
-from rltui.batch import Text
 from rltui.hparams.hparams import HParam
 from rltui.hparams.logged_text import logged_hparams
+from rltui.logs.batch import Text
 from rltui.rules.special_metrics import special_metrics
 from rltui.store.run import Run
 

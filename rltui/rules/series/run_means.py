@@ -31,7 +31,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.distinct import distinct
+from rltui.arrays import distinct
 from rltui.rules.series.robust_statistics import NORMAL, median
 from rltui.rules.series.ticks import Floats, Ints, Ticks
 from rltui.rules.series.unimodal import unimodal

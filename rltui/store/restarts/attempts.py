@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.distinct import distinct
+from rltui.arrays import distinct
 from rltui.logs.log_file_names import file_order
 from rltui.store.model import HIGHEST, I64, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions

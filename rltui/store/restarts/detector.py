@@ -30,8 +30,8 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import SessionStart
-from rltui.distinct import distinct_counts
+from rltui.arrays import distinct_counts
+from rltui.logs.batch import SessionStart
 from rltui.store.model import (
     F64,
     HIGHEST,

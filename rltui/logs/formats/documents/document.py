@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from rltui.batch import EMPTY, Batch, Text
+from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rltui.batch import EMPTY, Batch, concat
+from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, LogReader
 from rltui.logs.formats.tfevents import oversized_record, record_decoder

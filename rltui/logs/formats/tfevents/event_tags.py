@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.message.event import Value
 from rltui.logs.records import tag_table
 from rltui.logs.records.tag_table import KEPT, TagNames, name_of

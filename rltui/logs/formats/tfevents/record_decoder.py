@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import google_crc32c
 
-from rltui.batch import Batch
+from rltui.logs.batch import Batch
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.message import event

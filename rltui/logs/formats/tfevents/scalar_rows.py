@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, Histogram, SessionStart, Text
+from rltui.logs.batch import Batch, Histogram, SessionStart, Text
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.formats.tfevents.message import event, histogram, texts
 from rltui.logs.records.histogram_quantiles import Quantiles

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import EMPTY, Batch, Text, concat
+from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.records.record_batcher import RecordBatcher

@@ -15,7 +15,7 @@ import struct
 import numpy as np
 import orjson
 
-from rltui.batch import Batch, Text
+from rltui.logs.batch import Batch, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog

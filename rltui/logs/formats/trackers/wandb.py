@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import orjson
 
-from rltui.batch import Batch, Histogram, Text
+from rltui.logs.batch import Batch, Histogram, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.distinct import distinct
+from rltui.arrays import distinct
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.beside import NOTHING, Beside

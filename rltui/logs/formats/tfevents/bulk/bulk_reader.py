@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, SessionStart, concat
-from rltui.distinct import distinct, distinct_places
+from rltui.arrays import distinct, distinct_places
+from rltui.logs.batch import Batch, SessionStart, concat
 from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, varints

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch
-from rltui.distinct import distinct_places
+from rltui.arrays import distinct_places
+from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block
 from rltui.logs.formats.tfevents.bulk.bulk_reader import BlockReader

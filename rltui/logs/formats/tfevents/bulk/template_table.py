@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.distinct import distinct_places
+from rltui.arrays import distinct_places
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words
 from rltui.logs.formats.tfevents.templates.record_template import (
     ALL_TEMPLATES,
