@@ -117,6 +117,14 @@ REWARDS = [n / 2 for n in range(12)]
          {"rewards": [(1, 0.0), (12, 5.5)], "losses": [(2, 0.0), (13, 5.5)]}),
         ("metrics.json", {"step": [*range(10, 130, 10)], "kl": REWARDS, "eval": {"score": REWARDS[:10]}},
          {"kl": [(10, 0.0), (120, 5.5)], "eval/score": [(1, 0.0), (10, 4.5)]}),
+        ("training_metrics.json", {"progress": {"iterations": [*range(12)], "reward": REWARDS}},
+         {"progress/reward": [(0, 0.0), (11, 5.5)]}),
+        ("history.json", {"rewards": REWARDS, "steps": [9, 7] * 6},
+         {"rewards": [(1, 0.0), (12, 5.5)], "steps": [(1, 9.0), (12, 7.0)]}),
+        ("metrics.json", {"loss": {"steps": [5, 9], "timestamps": [], "values": [0.5, {"value": 0.25}]}},
+         {"loss": [(5, 0.5), (9, 0.25)]}),
+        ("info.json", {"return_mean": [0.5, {"dtype": "float64", "value": 2.5}], "return_mean_T": [5, 9]},
+         {"return_mean": [(5, 0.5), (9, 2.5)]}),
     ],
 )  # fmt: skip
 def test_columns(
@@ -130,6 +138,18 @@ def test_columns(
         if value is not None:
             found.setdefault(tag, []).append((step, value))
     assert {tag: [each[0], each[-1]] for tag, each in found.items()} == expected
+
+
+def test_times_of_sacred() -> None:
+    """They are UTC, though they do not say so; a metric that grows gives what is new."""
+    first = {"loss": {"steps": [5], "timestamps": ["2021-07-05T14:04:39"], "values": [0.5]}}
+    file = MemFile("metrics.json", json.dumps(first).encode())
+    log = FORM.open(file.path)
+    assert points(log.read(file)) == [("loss", 5, 1625493879.0, 0.5)]
+    second = {"loss": {"steps": [5, 9], "timestamps": ["", "2021-07-05T14:04:40"], "values": [0.5, 2.5]}}
+    file.replace(json.dumps(second).encode())
+    assert points(log.read(file)) == [("loss", 9, 1625493880.0, 2.5)]
+    assert not FORM.matches("info.json", b'{"codebase_version": "v2.1", "fps": 30}')
 
 
 def test_columns_grow_each_by_itself() -> None:

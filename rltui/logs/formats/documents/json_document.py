@@ -2,13 +2,18 @@
 
 Home-made loops also dump an object of columns, `{"reward": [1.0, 2.5, ...], "loss": [...]}`, under a name
 that says "a log". A column has the steps of the step column, where there is one of its length, else its rows.
+In what Sacred keeps (sacred/observers/file_storage.py @ 0.8.7) each metric has steps of its own: its
+`metrics.json` is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and
+PyMARL's logger fills `info.json` with a list `name` and its steps `name_T`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, repeat
+from typing import Any
 
 import orjson
 
@@ -21,10 +26,14 @@ from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of
 
+Column = Sequence[Any]  # numbers and None
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = re.compile(r'"log_history"\s*:\s*\[')
+_INFO = "info.json"  # in which Sacred keeps what a program adds
 _FEWEST = 10  # numbers of a column: what was measured a few times is a result
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
+_SACRED = re.compile(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
+_SACRED_INFO = re.compile(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
 _COLUMN = re.compile(
     rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_FEWEST - 1}}}(?=[\s,\]]|\Z)'
 )
@@ -52,10 +61,33 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
         total = step_of(whole.get("max_steps"))
         records = [record for record in history if isinstance(record, dict)]
         return {"": records}, total if total is not None and total > 0 else None
-    return _of_columns(dict(_columns("", whole))) or {"": [whole]}, None
+    return {**_of_sacred(whole), **_of_columns(dict(_columns("", whole)))} or {"": [whole]}, None
 
 
-def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, list[object]]]:
+def _of_sacred(whole: dict[str, object]) -> Parts:
+    """The records of what has steps of its own, which is taken out of the document."""
+    parts: Parts = {}
+    for name, group in list(whole.items()):
+        steps, times = whole.get(f"{name}_T"), None
+        values = group
+        if isinstance(group, dict):
+            values, steps, times = (group.get(key) for key in ("values", "steps", "timestamps"))
+        if isinstance(values, list) and isinstance(steps, list):
+            parts[name] = list(_records(name, steps, values, times if isinstance(times, list) else ()))
+            whole.pop(name)
+            whole.pop(f"{name}_T", None)
+    return parts
+
+
+def _records(
+    name: str, steps: Iterable[object], values: Iterable[object], times: Iterable[object]
+) -> Iterator[dict[str, object]]:
+    for step, value, time in zip(steps, values, [*times] or repeat(None), strict=False):
+        plain = value.get("value") if isinstance(value, dict) else value  # as jsonpickle has numbers of numpy
+        yield {"step": step, name: plain, "timestamp": f"{time}Z"} if time else {"step": step, name: plain}
+
+
+def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Column]]:
     """Name and numbers of each long list of numbers, those of inner objects behind the object's name."""
     for key, value in whole.items():
         if isinstance(value, dict) and prefix.count("/") < NESTING:
@@ -68,9 +100,16 @@ def _is_number(value: object) -> bool:
     return value is None or type(value) in (int, float)
 
 
-def _of_columns(columns: Mapping[str, list[object]]) -> Parts:
+def _is_axis(name: str, column: Column = ()) -> bool:
+    """Whether a column gives steps; a plural ("episodes") does where its numbers grow."""
+    name = name.rpartition("/")[2]
+    grows = None not in column and all(one < two for one, two in pairwise(column))
+    return bool(record_keys.step_keys([name]) or (grows and record_keys.step_keys([name.removesuffix("s")])))
+
+
+def _of_columns(columns: Mapping[str, Column]) -> Parts:
     """The records of each column."""
-    steps = [name for name in columns if record_keys.step_keys([name.rpartition("/")[2]])]
+    steps = [name for name, column in columns.items() if _is_axis(name, column)]
     axes = {len(columns[name]): columns[name] for name in reversed(steps)}
     parts: Parts = {}
     for name, column in columns.items():
@@ -85,7 +124,7 @@ def _holds_columns(name: str, text: str) -> bool:
     keys = [match[1] for match in _COLUMN.finditer(text)]
     if not (keys and text.startswith("{") and name.lower().endswith(".json")):
         return False
-    if record_keys.step_keys(keys):
+    if any(map(_is_axis, keys)):
         return log_file_names.is_telling(name)
     return log_file_names.tells_of_training(name) and any(map(words().telling.search, keys))
 
@@ -107,7 +146,7 @@ def _matches(name: str, head: bytes) -> bool:
     text = head.decode("utf-8", "replace").lstrip(_BETWEEN)
     if name == "trainer_state.json" or _HISTORY.search(text):
         return text.startswith("{")
-    if _holds_columns(name, text):
+    if _holds_columns(name, text) or _SACRED.match(text) or (name == _INFO and _SACRED_INFO.match(text)):
         return True
     if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
         return False
