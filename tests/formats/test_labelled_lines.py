@@ -251,6 +251,29 @@ def test_batches_of_epochs_are_counted_on() -> None:
     assert steps == list(range(12))
 
 
+PHASES = "".join(
+    f"=== Iteration {rollout}/9 ===\n"
+    + "".join(f"  [Update {update}/8] policy_loss: 0.{rollout}{update}\n" for update in range(1, 9))
+    for rollout in range(1, 5)
+)
+
+
+def test_phases_are_counted_on() -> None:
+    """Updates that begin again in each rollout go on; one of many is another training."""
+    assert [step for step, _ in read(PHASES)] == [*range(1, 33)]
+    alone = "".join(f"[Update {each}/4] loss: 0.5\n" for _ in range(3) for each in range(1, 5))
+    assert [step for step, _ in read(alone)] == [*range(1, 13)]
+    trainings = "".join(f"Update {each}/80 loss: 0.5\n" for _ in range(2) for each in range(1, 81))
+    assert [step for step, _ in read(trainings)] == [*range(1, 81)] * 2
+
+
+@given(st.lists(st.integers(0, len(PHASES)), max_size=8))
+def test_any_cut_of_phases_gives_the_same_points(cuts: list[int]) -> None:
+    """The steps that are counted on do not depend on the looks in which they came."""
+    whole = points(read_whole(FORMAT, MemFile("train.log", PHASES.encode())))
+    assert points(read_in_pieces(FORMAT, "train.log", cut(PHASES.encode(), cuts))) == whole
+
+
 def test_an_epoch_alone_stands_where_its_steps_were_last() -> None:
     """Tianshou prints evaluations by epoch, between bars that count steps of the environment."""
     text = "".join(

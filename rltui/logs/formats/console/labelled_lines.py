@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter as TotalOf
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +32,9 @@ _SHAPES = 256  # sets of names that wait for evidence
 _WAITING = 64  # lines of one kind that wait for evidence
 _BELOW = 120  # lines below a counter alone that its values may stand on
 _BEHIND = 3  # the same for a line that has values itself
+# A counter that goes no further and begins again counts no trainings, which have more to say: updates of each
+# rollout. One that goes no further than the second counts none where another counter has grown between.
+_PHASE, _LONG_PHASE = 5, 64
 _DIGIT = re.compile(r"\d")
 _TRAINING = re.compile(r"(?:train/)?")  # roles of lines whose goal is that of the run
 _BLANKS = " \t\n\v\f\b"
@@ -58,8 +62,10 @@ class LabelledLines:
         self._inner: set[str] = set()  # other counters among them
         self._lines_accepted = False  # lines with counter and values are
         self._told: set[str] = set()  # counters below which something telling stands
-        # Role and counter: the last values of the counters, what is added.
-        self._last: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {}
+        # Role and counter: the last values of the counters, what is added, how often others had grown then.
+        self._last: dict[tuple[str, str], tuple[tuple[int, ...], int, int]] = {}
+        self._values: dict[str, int] = {}  # the last one of each counter
+        self._growths: TotalOf[str] = TotalOf()  # how often each has grown
         self._finer: dict[str, tuple[int, int]] = {}  # by a coarser counter: its last value, the step then
         self.planned = 0  # steps that the counters go to; 0: unknown, or they went beyond
         self._reached = 0  # the step of the line before that said a goal
@@ -95,6 +101,9 @@ class LabelledLines:
             if name != self._heading and name not in self._inner:  # a total in the block below the counter
                 self._inner.add(name)
                 counters, numbers = [], {name: counters[0].value}
+        for name, value in ((each.name, each.value) for each in counters):
+            self._growths[name] += value > self._values.get(name, -1)
+            self._values[name] = value
         if counters:
             if not numbers and self._lines_accepted:
                 self._step = None  # a counter alone, where lines have values: text of something else
@@ -162,14 +171,19 @@ class LabelledLines:
         fine, coarse = counters[0], tuple(each.value for each in counters[1:])
         if not coarse and not fine.total:
             value, step = self._finer.get(fine.name, (-1, 0))
-            return step if value == fine.value else fine.value
-        before, added = self._last.get((role, fine.name), ((fine.value, *coarse), 0))
-        if fine.value < before[0] and len(before) == len(coarse) + 1:
-            if coarse > before[1:]:
+            if value == fine.value or not fine.goal:
+                return step if value == fine.value else fine.value
+        others = self._growths.total() - self._growths[fine.name]
+        before, added, then = self._last.get((role, fine.name), ((fine.value, *coarse), 0, others))
+        goal = fine.total or fine.goal
+        if fine.value < before[0] and coarse:
+            if len(before) == len(coarse) + 1 and coarse > before[1:]:
                 added += fine.total or before[0] + (fine.value == 0)
-            elif not coarse and before[0] == fine.total:  # a bar for each epoch, of as many batches
-                added += fine.total
-        self._last[role, fine.name] = ((fine.value, *coarse), added)
+        elif fine.value < before[0] == goal and (
+            fine.total or goal <= (_LONG_PHASE if others > then else _PHASE)
+        ):
+            added += goal  # a bar for each epoch, of as many batches; a phase
+        self._last[role, fine.name] = ((fine.value, *coarse), added, others)
         step = fine.value + added
         self._finer.update({each.name: (each.value, step) for each in counters[1:]})
         return step
