@@ -31,6 +31,8 @@ class LogFileNames:
     tracker_endings: tuple[str, ...]
     tracker_folder: re.Pattern[str]
     tracker_consoles: tuple[str, ...]
+    part_logs: re.Pattern[str]
+    companions: re.Pattern[str]
     step_files: re.Pattern[str]
     not_logs: re.Pattern[str]
     no_runs: re.Pattern[str]
@@ -65,7 +67,10 @@ def log_files_field() -> TableField[LogFileNames]:
     texts = ListField(TextField())
     pattern = ConvertedField(TextField(), lambda each: re.compile(each, re.IGNORECASE))
     patterns = ConvertedField(texts, _any_of)
-    one = ("rank_folder", "rank_file", "tracker_folder", "console", "rotated", "subrun_folder", "writer")
+    one = (
+        *("rank_folder", "rank_file", "tracker_folder", "part_logs", "companions"),
+        *("console", "rotated", "subrun_folder", "writer"),
+    )
     special: dict[str, Field[object]] = {
         **dict.fromkeys(one, pattern),
         **dict.fromkeys(("step_files", "no_runs", "telling", "evaluation"), patterns),

@@ -84,8 +84,13 @@ def run_name(folder: str, name: str) -> RunName:
     if name.endswith(names().tracker_endings):
         return RunName(_tracked(folder) or clean(folder) or ".", rank)
     for console in names().tracker_consoles:
+        if path == console:  # LOGDIR is that folder
+            return RunName(".", rank)
         if path.endswith(f"/{console}") and (run := _tracked(path[: -len(console) - 1])):
             return RunName(run, rank)
+    if part := names().part_logs.match(path):
+        above = part["above"].rstrip("/")
+        return RunName(clean("" if above == "logs" else above.removesuffix("/logs")) or ".", rank)
     place = log_place(path)
     if place is not None:
         return RunName(clean(place.folder) or ".", rank)
@@ -94,6 +99,12 @@ def run_name(folder: str, name: str) -> RunName:
     if is_plain(original) or names().step_files.search(name):
         return RunName(clean(folder) or ".", rank)
     return RunName(_join(folder, stem_of(original)), rank)
+
+
+def part_prefix(path: str) -> str:
+    """What the tags of a log begin with that is of one part of a training; empty for any other log."""
+    part = names().part_logs.match(path)
+    return f"{part['part']}/" if part else ""
 
 
 def _tracked(folder: str) -> str:
@@ -142,5 +153,7 @@ class RunFilter(NamedTuple):
             return True
         if log_place(f"{folder}/{name}" if folder else name) is not None:
             return True  # samples belong to a run whose other logs lie elsewhere
+        if names().companions.search(name):
+            return True  # so may episodes
         # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
         return is_events(name) and any(self.takes(upper or ".") for upper in folders_above(folder))

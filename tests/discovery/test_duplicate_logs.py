@@ -356,3 +356,71 @@ def test_a_console_with_few_digits_is_a_twin(tmp_path: Path) -> None:
     heard = Heard()
     heard.take(read_all([tmp_path]))
     assert heard.runs() == {".": ["progress.csv", "seed0.log"], "seed1": ["seed1.log"]}
+
+
+MONITOR = '#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t\n9.0,9,0.1\n12.5,12,0.3\n'
+
+
+@pytest.mark.parametrize("name", ["monitor.csv", "0.monitor.csv"])
+def test_episodes_belong_to_the_only_training_below(tmp_path: Path, name: str) -> None:
+    """A monitor beside one event folder is of its run; beside two of them it is of neither."""
+    write(tmp_path / name, MONITOR)
+    live = Live(tmp_path)
+    live.after(10)
+    alone = ".".join(name.split(".")[:-1]) if name[0] == "0" else "."
+    assert live.heard.runs() == {alone: [name]}
+    write(tmp_path / f"tb/PPO_1/{EVENTS}", as_events(rows(1, range(30))))
+    live.after(60)
+    for heard in (live.heard, once(tmp_path)):
+        assert heard.runs() == {"tb/PPO_1": [name, f"tb/PPO_1/{EVENTS}"]}
+        assert heard.sources[name].also_of is None
+        assert len(heard.points[name]) == 6
+    write(tmp_path / f"tb/PPO_2/{EVENTS}", as_events(rows(2, range(30))))
+    live.after(60)
+    for heard in (live.heard, once(tmp_path)):
+        assert sorted(heard.runs()) == sorted([alone, "tb/PPO_1", "tb/PPO_2"])
+        assert len(heard.points[name]) == 6
+
+
+def test_episodes_of_several_wrappers_stay_apart(tmp_path: Path) -> None:
+    """They have the same tags: in one run nobody could tell them apart. Evaluations have their own."""
+    for name in ("train.monitor.csv", "eval.monitor.csv"):
+        write(tmp_path / name, MONITOR)
+    write(tmp_path / f"PPO_1/{EVENTS}", as_events(rows(1, range(30))))
+    assert sorted(once(tmp_path).runs()) == ["PPO_1", "eval.monitor", "train.monitor"]
+
+
+def test_logs_of_the_parts_of_a_training(tmp_path: Path) -> None:
+    """Acme's actor, learner and evaluator are one run, whose tags say which of them speaks."""
+    for part, header in {"actor": "actor_steps", "evaluator": "actor_steps,evaluator_steps"}.items():
+        cells = ",".join("2" for _ in header.split(","))
+        write(tmp_path / f"7f/logs/{part}/logs.csv", f"{header},episode_return\n{cells},1.5\n")
+    heard = once(tmp_path)
+    assert sorted(heard.runs()) == ["7f"]
+    assert once(tmp_path / "7f").runs().keys() == once(tmp_path / "7f/logs").runs().keys() == {"."}
+    assert heard.points["7f/logs/actor/logs.csv"] == [("actor/episode_return", 2, 1.5)]
+    assert ("evaluator/episode_return", 2, 1.5) in heard.points["7f/logs/evaluator/logs.csv"]
+
+
+def test_a_console_without_steps_is_a_twin(tmp_path: Path) -> None:
+    """Its rows are compared with those of the other log one by one."""
+    said = rows(1, range(10, 400, 10))
+    write(tmp_path / "grpo.jsonl", as_lines(said))
+    printed = [{**{key: round(value, 4) for key, value in row.items()}, "epoch": 0.1} for _, row in said]
+    write(tmp_path / "train.log", "".join(f"{row}\n" for row in printed))
+    assert once(tmp_path).runs() == {"grpo": ["grpo.jsonl", "train.log"]}
+
+
+def test_a_console_is_no_twin_of_evaluations(tmp_path: Path) -> None:
+    """TD-MPC2 prints training and evaluations, and keeps the latter in eval.csv."""
+    steps = range(1, 30)
+    printed = "".join(
+        f" {role}   E: 1   I: {i},000   R: {i / 3:.1f}   T: 0:00:01\n"
+        for i in steps
+        for role in ("train", "eval")
+    )
+    write(tmp_path / "train.log", printed)
+    write(tmp_path / "eval.csv", "step,episode_reward\n" + "".join(f"{i}000,{i / 3}\n" for i in steps))
+    heard = once(tmp_path)
+    assert sorted(heard.runs()) == ["eval", "train"]
+    assert {tag for tag, _, _ in heard.points["train.log"]} == {"train/episode_reward", "eval/episode_reward"}

@@ -68,6 +68,8 @@ def runs(*logdirs: Path) -> dict[str, list[str]]:
         ("a/run-20250302_115218-k3j", "run-k3j.wandb", "a/k3j"),
         ("a/run-20250302_115218-k3j/files", "output.log", "a/k3j"),
         ("a/files", "output.log", "a/files"),
+        ("files", "output.log", "."),
+        ("results/sacred/3", "info.json", "results/sacred/3"),
         ("joint", "events.out.tfevents.1.h.rank0", "joint"),
         ("joint", "events.out.tfevents.1.h.rank2", "joint/rank2"),
         ("a\x1b[31m", "metrics.jsonl", "a\\x1b[31m"),

@@ -7,7 +7,7 @@ different runs too (learning rates, counters), so most of what both say at a ste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
 _FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
+_COUNTED = ("counted-steps", "no-step")  # codes of problems that say so
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
 AGREEING_COPY = 0.95  # the same for two logs of one format: a copy says all of it
@@ -36,6 +37,7 @@ class LogBeginning(NamedTuple):
     hparams: bool
     complete: bool  # reading more of the log would not change it
     rounded: bool = False  # its values have as few digits as were printed
+    counted: bool = False  # it names no steps: they are numbers of rows
 
     @property
     def empty(self) -> bool:
@@ -51,7 +53,8 @@ def sample(known: Format, file: File) -> LogBeginning:
     log = known.open(file.path)
     steps: dict[int, list[NDArray[np.float64]]] = {}
     tags: Sequence[str] = ()
-    hparams = rounded = False
+    hparams = False
+    codes: set[str] = set()
     complete = False
     used = np.zeros(0, np.bool_)  # by tag
     try:
@@ -63,7 +66,7 @@ def sample(known: Format, file: File) -> LogBeginning:
                 counted = np.bincount(batch.tag, minlength=len(used)) > 0
                 counted[: len(used)] |= used
                 used = counted
-            rounded = rounded or any(problem.code == "rounded" for problem in batch.problems)
+            codes.update(problem.code for problem in batch.problems)
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
             _collect(batch.step, batch.value, steps)
             complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
@@ -75,7 +78,7 @@ def sample(known: Format, file: File) -> LogBeginning:
     chosen = sorted(steps)[:SAMPLE_STEPS]
     rows = {step: distinct(np.concatenate(steps[step])) for step in chosen}
     spoken = tuple(tags[index] for index in np.flatnonzero(used).tolist())
-    return LogBeginning(rows, spoken, hparams, complete, rounded)
+    return LogBeginning(rows, spoken, hparams, complete, "rounded" in codes, not codes.isdisjoint(_COUNTED))
 
 
 def ending(known: Format, file: File) -> LogBeginning:
@@ -123,8 +126,8 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     if one.rounded != other.rounded:
         return _same_but_rounded(*((one, other) if one.rounded else (other, one)))
     shared = agreed = whole = whole_agreed = 0
-    for step in one.rows.keys() & other.rows.keys():
-        few, many = sorted((one.rows[step], other.rows[step]), key=len)
+    for pair in _rows_of_both(one, other):
+        few, many = sorted(pair, key=len)
         if not len(few):
             continue
         right = np.clip(np.searchsorted(many, few), 0, len(many) - 1)
@@ -146,18 +149,29 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
 def _same_but_rounded(printed: LogBeginning, exact: LogBeginning) -> bool | None:
     """The same where one log has its values as they were printed: each stands for what rounds to it."""
     shared = agreed = 0
-    for step in printed.rows.keys() & exact.rows.keys():
-        values = printed.rows[step]
+    for values, exact_values in _rows_of_both(printed, exact):
         values = values[values != np.rint(values)]  # counters and constants agree between different runs
         shared += len(values)
         for value in values.tolist():
             mantissa, _, exponent = repr(value).partition("e")
             last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))  # worth of its last digit
             reach = max(0.501 * last, TOLERANCE * abs(value))
-            agreed += bool(np.any(np.abs(exact.rows[step] - value) <= reach))
+            agreed += bool(np.any(np.abs(exact_values - value) <= reach))
     if shared >= ENOUGH_ROUNDED:
         return agreed >= AGREEING_ROUNDED * shared
     return False if printed.complete and exact.complete else None
+
+
+def _rows_of_both(
+    one: LogBeginning, other: LogBeginning
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """What both say at a step; row by row where one of them names no steps."""
+    if one.counted != other.counted:
+        yield from zip(
+            *([rows for _, rows in sorted(each.rows.items())] for each in (one, other)), strict=False
+        )
+    else:
+        yield from ((one.rows[step], other.rows[step]) for step in one.rows.keys() & other.rows.keys())
 
 
 def rank(known: Format, name: str) -> int:

@@ -58,6 +58,7 @@ class RelatedRuns:
         self._placed: set[LogFile] = set()  # whose run is known for good
         self._beginnings: dict[LogFile, _Beginning] = {}
         self._samples: dict[LogFile, Place] = {}
+        self._companions: dict[str, list[LogFile]] = {}  # by folder: episodes and evaluations
         self._others: list[LogFile] = []
         self._recount = False  # others were found since they were counted
         self._counted: dict[LogFile, str] = {}  # log that is none of samples: the run that it counts for
@@ -69,6 +70,8 @@ class RelatedRuns:
         if (place := log_place(found.path)) is not None:
             self._samples[log] = place
             return
+        if names().companions.search(found.name):
+            self._companions.setdefault(found.folder, []).append(log)
         self._others.append(log)
         self._recount = True
         folders = (found.folder, *folders_above(found.folder))
@@ -113,6 +116,8 @@ class RelatedRuns:
             changed.append((log, before))
         if self._mixed and log.tag_map is None:
             changed += self._match(log, calls)
+        if self._companions:
+            changed += self._accompany(log)
         if self._samples and self._count([log, *(other for other, _ in changed)], calls):
             changed += self._attach(self._samples)
         return changed
@@ -204,6 +209,37 @@ class RelatedRuns:
                 log.run, log.also_of = run or log.found.run, also_of
         return changed
 
+    # -- episodes and evaluations beside the logs of a training
+
+    def _accompany(self, log: LogFile) -> list[tuple[LogFile, str]]:
+        """Give those above a log, or that it is one of, to the only training there; what changed."""
+        changed = []
+        for folder in (log.found.folder, *folders_above(log.found.folder)):
+            companions = self._companions.get(folder, ())
+            if not companions:
+                continue
+            run = self._only_training(folder)
+            monitors = {each.found.run for each in companions if "monitor" in each.found.name}
+            for each in companions:
+                # Several wrappers have the same tags: they are kept apart.
+                several = len(monitors) > 1 and "monitor" in each.found.name
+                new = each.found.run if run is None or several else run
+                if each.also_of is None and each.run != new:
+                    changed.append((each, each.run))
+                    each.run = new
+        return changed
+
+    def _only_training(self, folder: str) -> str | None:
+        """The run of all logs in a folder and below it but for companions; None where there are several."""
+        runs: set[str] = set()
+        for each in self._below.get(folder, ()):
+            known = each.format is not None or is_events(each.found.name)
+            if known and not each.gone and not names().companions.search(each.found.name):
+                runs.add(each.run)
+                if len(runs) > 1:
+                    return None
+        return next(iter(runs), None)
+
     # -- sub-runs
 
     def _fold(self, log: LogFile, calls: Calls) -> bool:
@@ -251,7 +287,7 @@ class RelatedRuns:
         changed: list[tuple[LogFile, str]] = []
         for other in sorted(rivals, key=lambda other: _distance(found, other.found))[:NEAREST]:
             its = self._sample(other, calls)
-            if its is None or its.empty or other.format is None:
+            if its is None or its.empty or other.format is None or _tells_less(log, other):
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
@@ -345,6 +381,14 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
     if form not in names().copied_formats:
         return False
     return _one_above_other(one, other)
+
+
+def _tells_less(one: LogFile, other: LogFile) -> bool:
+    """Whether one is a console and the other a log of evaluations, which is no substitute for it."""
+    consoles = [each for each in (one, other) if each.format and each.format.name in names().copied_formats]
+    if len(consoles) != 1:
+        return False
+    return bool(names().evaluation.search((other if consoles[0] is one else one).found.name))
 
 
 def _prints_of(one: LogFile, other: LogFile) -> bool:

@@ -22,6 +22,7 @@ from rltui.logs.log_file.file_identity import FileIdentity, Past
 from rltui.logs.log_file.format_state import FormatState
 from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
+from rltui.logs.run_names import part_prefix
 from rltui.problem import Problem
 
 Piece = tuple[Kind, Batch]
@@ -45,6 +46,7 @@ class LogFile:
         self.run = found.run
         self.also_of: str | None = None
         self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
+        self._prefix = part_prefix(found.path)
         self.format: Format | None = None
         self._format_name = ""  # name of the format, kept while the log is opened anew
         self.reader: LogReader | None = None
@@ -120,10 +122,11 @@ class LogFile:
         )
 
     def renamed(self, batch: Batch) -> Batch:
-        """The batch with the tags of a folded sub-run as its run calls them."""
-        if self.tag_map is None or not batch.tags:
+        """The batch with the tags of a folded sub-run, or of a part of a training, as its run calls them."""
+        rename = self.tag_map or (self._prefix.__add__ if self._prefix else None)
+        if rename is None or not batch.tags:
             return batch
-        return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
+        return replace(batch, tags=[rename(tag) for tag in batch.tags], written=batch.tags)
 
     def file(self, calls: Calls) -> LocalFile | ReadFile | PartFile:
         """The file, to be opened for a visit; as it was when it was read ahead, for the first."""
