@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Bools, Floats, Ints
 from rltui.draw.sparkline import levels
 
 _SIGNS = "_-'"  # the lower, middle and upper third of a cell
@@ -15,12 +15,12 @@ class AsciiCanvas:
 
     def __init__(self, width: int, rows: int) -> None:
         self._cells = np.full((rows, width), ord(" "), np.uint32)
-        self._band_cells: NDArray[np.bool_] = np.zeros((rows, width), np.bool_)
+        self._band_cells: Bools = np.zeros((rows, width), np.bool_)
 
     def line(
         self,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
+        low: Floats,
+        high: Floats,
         bottom: float,
         top: float,
         *,
@@ -39,9 +39,7 @@ class AsciiCanvas:
             for row in range(start // 3, stop // 3 + 1):
                 self._put(row, column, sign or "|")
 
-    def draw_band(
-        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
-    ) -> None:
+    def draw_band(self, low: Floats, high: Floats, bottom: float, top: float) -> None:
         """Dots from `low` to `high` in what the line left free, every other cell."""
         first, last = self._reach(low, high, bottom, top)
         with np.errstate(invalid="ignore"):  # beyond the range is out of sight, not at its edge
@@ -52,7 +50,7 @@ class AsciiCanvas:
                 if (row + column) % 2 and self._cells[at, column] == ord(" "):
                     self._cells[at, column], self._band_cells[at, column] = ord("."), True
 
-    def band_cells(self) -> NDArray[np.bool_]:
+    def band_cells(self) -> Bools:
         """(rows, width) the cells of the band."""
         return self._band_cells
 
@@ -63,9 +61,7 @@ class AsciiCanvas:
     def _put(self, row: int, column: int, sign: str) -> None:
         self._cells[len(self._cells) - 1 - row, column] = ord(sign)
 
-    def _reach(
-        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _reach(self, low: Floats, high: Floats, bottom: float, top: float) -> tuple[Ints, Ints]:
         """First and last third of a cell, from the bottom, in each column; -1 where there is nothing."""
         count = 3 * len(self._cells)
         width = self._cells.shape[1]

@@ -11,6 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.arrays import Bools, Floats, Ints
+
 # Bits of the four dots of a cell's left and right column, from the bottom dot upwards.
 _LEFT = (0x40, 0x04, 0x02, 0x01)
 _RIGHT = (0x80, 0x20, 0x10, 0x08)
@@ -27,13 +29,13 @@ _BAND_DOTS = np.uint8(_LEFT[0] | _RIGHT[2])  # two dots of eight: clearly no lin
 
 
 @lru_cache(maxsize=64)
-def _nowhere(height: int) -> NDArray[np.float64]:
+def _nowhere(height: int) -> Floats:
     """(2, 1) first and last dot of a column in which nothing is drawn."""
     return np.array([[height], [-1.0]])
 
 
 @lru_cache(maxsize=64)
-def _bases(rows: int) -> NDArray[np.int64]:
+def _bases(rows: int) -> Ints:
     """(2, rows, 1) lowest dot of each row of cells, from the top; of the dot behind the last one, too."""
     base = np.arange(4 * rows - 4, -1, -4)[:, None]
     return np.stack((base, base - 1))
@@ -47,7 +49,7 @@ class Canvas:
         self._layers: list[NDArray[np.uint8]] = []  # (rows, width) bits, one for each series
         self._band: NDArray[np.uint8] | None = None
 
-    def line(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
+    def line(self, low: Floats, high: Floats, bottom: float, top: float) -> None:
         """Draw one series: (n,) extremes per dot column, n <= 2 x width, NaN stays empty.
 
         Each dot column is filled from its minimum to its maximum and to meet its neighbour, so that a steep
@@ -63,9 +65,7 @@ class Canvas:
             np.maximum(last, down, out=last, where=both)
         self._layers.append(self._filled(ends))
 
-    def draw_band(
-        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
-    ) -> None:
+    def draw_band(self, low: Floats, high: Floats, bottom: float, top: float) -> None:
         """A thin pattern from `low` to `high`, (n,) per dot column; it gives way where lines are drawn."""
         ends, _ = self._reach(low, high, bottom, top)
         with np.errstate(invalid="ignore"):  # what lies beyond the range is out of sight, not at its edge
@@ -73,20 +73,18 @@ class Canvas:
         ends[:, out] = _nowhere(4 * self.rows)
         self._band = self._filled(ends) & _BAND_DOTS
 
-    def band_cells(self) -> NDArray[np.bool_]:
+    def band_cells(self) -> Bools:
         """(rows, width) the cells in which only the band is seen."""
         if self._band is None:
             return np.zeros((self.rows, self.width), np.bool_)
-        seen: NDArray[np.bool_] = (self._band != 0) & (self._bits() == 0)
+        seen: Bools = (self._band != 0) & (self._bits() == 0)
         return seen
 
-    def _reach(
-        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _reach(self, low: Floats, high: Floats, bottom: float, top: float) -> tuple[Ints, Bools]:
         """(2, columns) first and last dot, from the bottom, of each dot column; and which (n,) are known."""
         height, columns = 4 * self.rows, 2 * self.width
         levels = np.array((low[:columns], high[:columns]))
-        finite: NDArray[np.bool_] = np.logical_and.reduce(np.isfinite(levels))
+        finite: Bools = np.logical_and.reduce(np.isfinite(levels))
         half = top / 2 - bottom / 2  # halves: the difference of two huge floats would overflow
         if half > 0:
             # Values outside the range are drawn at its edge.
@@ -108,7 +106,7 @@ class Canvas:
         ends[:, len(finite) :] = nowhere
         return ends, finite
 
-    def _filled(self, ends: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _filled(self, ends: Ints) -> NDArray[np.uint8]:
         """(rows, width) bits of cells whose dot columns are filled between their ends (2, columns)."""
         cells = ends[:, None, :] - _bases(self.rows)
         start, stop = np.minimum(np.maximum(cells, 0, out=cells), 4, out=cells)

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.arrays import Bools, Floats
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.themes import Theme, color_of
@@ -31,10 +32,10 @@ Point: TypeAlias = tuple[float, float]
 class PictureCurve:
     """A curve: (n,) x in order, y with NaN where the line breaks, and the ends of what lies round it."""
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    x: Floats
+    y: Floats
+    low: Floats
+    high: Floats
     role: str = "accent"
     label: str = ""
     dotted: bool = False
@@ -175,7 +176,7 @@ def _curve(curve: PictureCurve, plot: _Plot, color: str) -> Iterator[Shape]:
         yield Path(points, color, 1.6, dashed=curve.dotted)
 
 
-def _parts(known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+def _parts(known: Bools) -> list[NDArray[np.intp]]:
     """Indices of what is known, piece by piece."""
     found = np.flatnonzero(known)
     return [part for part in np.split(found, np.flatnonzero(np.diff(found) > 1) + 1) if len(part)]

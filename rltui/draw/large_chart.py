@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Line, Span, line
@@ -25,8 +25,8 @@ class Stroke(NamedTuple):
     `sign` is stamped on it here and there, so that curves over each other are told apart without colours.
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: Floats
+    y: Floats
     role: str
     sign: str = ""
     dotted: bool = False
@@ -35,9 +35,9 @@ class Stroke(NamedTuple):
 class Area(NamedTuple):
     """A spread behind the curves: (n,) x in order and the ends of y there; NaN breaks it."""
 
-    x: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    x: Floats
+    low: Floats
+    high: Floats
 
 
 class Plot(NamedTuple):
@@ -187,7 +187,7 @@ def _draw_beyond(grid: Grid, plot: Plot, *, ascii_only: bool) -> None:
         chars[at], roles[at] = up if above else down, "mark"
 
 
-def _ends(area: Area, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _ends(area: Area, plot: Plot, columns: int) -> tuple[Floats, Floats]:
     """The ends of an area in each of so many columns, (columns,), as shares of the y axis."""
     low, _ = _dots(Stroke(area.x, area.low, "band"), plot, columns)
     _, high = _dots(Stroke(area.x, area.high, "band"), plot, columns)
@@ -207,7 +207,7 @@ def _draw_ascii_area(grid: Grid, plot: Plot, area: Area) -> None:
                 chars[at], roles[at] = ".", "band"
 
 
-def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[Floats, Floats]:
     """Lowest and highest share of the y axis in each dot column, (columns,); NaN where the curve is not.
 
     Between two points the curve is a straight line.
@@ -324,7 +324,7 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return min(max((value / 2 - ends[0] / 2) / span, 0.0), 1.0) if span > 0 else 0.5
 
 
-def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[Floats, Floats]]:
     """The unbroken pieces of a curve as shares of the axes, clipped to them."""
     finite = np.isfinite(stroke.y) & np.isfinite(stroke.x)
     (left, right), (bottom, top) = plot.x, plot.y

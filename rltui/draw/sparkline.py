@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from rltui.arrays import Floats, Ints
 
 Glyphs = Literal["blocks", "ascii"]
 
@@ -22,7 +23,7 @@ class Spark(NamedTuple):
     marks: tuple[int, ...] = ()
 
 
-def extremes(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+def extremes(low: Floats, high: Floats) -> Floats:
     """Of each column's minimum and maximum the one farther from the middle of the window, shape (width,).
 
     A mean per column would average a one-step spike away; the extreme keeps it.
@@ -38,7 +39,7 @@ def extremes(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
         return np.where(finite, np.where(high_half - centre >= centre - low_half, high, low), np.nan)
 
 
-def levels(values: NDArray[np.float64], bottom: float, top: float, count: int) -> NDArray[np.int64]:
+def levels(values: Floats, bottom: float, top: float, count: int) -> Ints:
     """Values as levels 0..count-1 of the range, -1 where there is none. A flat range draws in the middle."""
     with np.errstate(invalid="ignore", over="ignore"):
         half = top / 2 - bottom / 2  # halves: the difference of two huge floats would overflow
@@ -51,12 +52,12 @@ def levels(values: NDArray[np.float64], bottom: float, top: float, count: int) -
 
 
 def sparkline(
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    low: Floats,
+    high: Floats,
     bottom: float,
     top: float,
     *,
-    nonfinite: NDArray[np.int64] | None = None,
+    nonfinite: Ints | None = None,
     glyphs: Glyphs = "blocks",
 ) -> Spark:
     """Columns as one line of cells.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from rltui.arrays import Floats
 
 SLACK = 0.15  # share of the span added where the data outgrew the range
 SHRINK = 0.4  # the data must leave this share of the range unused before it shrinks
@@ -19,7 +20,7 @@ LEAST_COLUMNS = 24  # of which one or more may be outliers
 FLAT = 1e-4  # share of the values; what moves by less is drawn flat: it is rounding, not a course
 
 
-def value_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
+def value_range(low: Floats, high: Floats) -> tuple[float, float]:
     """The finite extremes of columns; (0, 0) when there are none."""
     low, high = low[np.isfinite(low)], high[np.isfinite(high)]
     if not len(low) or not len(high):
@@ -28,7 +29,7 @@ def value_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[fl
 
 
 def robust_range(
-    low: NDArray[np.float64], high: NDArray[np.float64], *, second: int = 1, held: bool = False
+    low: Floats, high: Floats, *, second: int = 1, held: bool = False
 ) -> tuple[tuple[float, float], bool]:
     """The range of columns without outliers that would flatten the rest; and whether any are cut off.
 
@@ -59,7 +60,7 @@ def robust_range(
     return found, True
 
 
-def decades(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+def decades(low: Floats, high: Floats) -> float:
     """How many powers of ten columns cross, (n,) extremes; 0 where some are not positive.
 
     A few low columns do not count: on a linear scale they hide nothing.

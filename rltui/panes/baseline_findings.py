@@ -10,13 +10,13 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Bools, Floats
 from rltui.data.fields import ListField, NumberField, TableField, TextField, as_dict, table_of
 from rltui.data.toml_files import read_table
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.recent_steps import F64, find
+from rltui.panes.answers.recent_steps import find
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
@@ -116,7 +116,7 @@ def _finding(rule: BaselineRule, canonical: str, view: RunView, baseline: RunVie
     )
 
 
-def _common(view: RunView, baseline: RunView, tags: tuple[str, str]) -> F64 | None:
+def _common(view: RunView, baseline: RunView, tags: tuple[str, str]) -> Floats | None:
     """The edges (n + 1,) of equal stretches of the steps that both series have; None without enough."""
     series = (view.run.series[tags[0]], baseline.run.series[tags[1]])
     reaches = [(one.first_step, one.last_step) for one in series]
@@ -125,14 +125,14 @@ def _common(view: RunView, baseline: RunView, tags: tuple[str, str]) -> F64 | No
     return np.linspace(low, high + 1, STRETCHES + 1) if high - low >= LEAST else None
 
 
-def _levels(view: RunView, tag: str, edges: F64) -> F64:
+def _levels(view: RunView, tag: str, edges: Floats) -> Floats:
     """Its means (n,) in the stretches, in canonical units; NaN where it has none."""
     name = view.names.name(tag)
     means = view.run.series[tag].columns(float(edges[0]), float(edges[-1]), len(edges) - 1).mean
     return means * name.scale + name.offset if name.comparable else means
 
 
-def _work(rule: BaselineRule, view: RunView, baseline: RunView, edges: F64, known: NDArray[np.bool_]) -> F64:
+def _work(rule: BaselineRule, view: RunView, baseline: RunView, edges: Floats, known: Bools) -> Floats:
     """How much more the run does in a step than the baseline, (n,); 1 where the logs do not say."""
     for canonical in rule.explained_by:
         mine, theirs = find(view, canonical), find(baseline, canonical)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.draw.axis_ticks import round_steps
 from rltui.draw.chart_svg import WIDTH, ChartPicture, PictureCurve, finite_range
 from rltui.draw.numbers import format_step
@@ -109,15 +109,13 @@ def metric_pictures(
     return [one for one in pictures if one is not None]
 
 
-def _middles(drawn: Curve) -> NDArray[np.float64]:
+def _middles(drawn: Curve) -> Floats:
     edges = np.linspace(*drawn.edges, len(drawn.mean) + 1)
-    middles: NDArray[np.float64] = (edges[1:] + edges[:-1]) / 2
+    middles: Floats = (edges[1:] + edges[:-1]) / 2
     return middles
 
 
-def _curve(
-    drawn: Curve, low: NDArray[np.float64], high: NDArray[np.float64], role: str, label: str, *, log: bool
-) -> PictureCurve:
+def _curve(drawn: Curve, low: Floats, high: Floats, role: str, label: str, *, log: bool) -> PictureCurve:
     values = (drawn.mean, low, high)
     if log:
         values = (log_of(values[0]), log_of(values[1]), log_of(values[2]))

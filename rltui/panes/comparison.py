@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
@@ -113,7 +113,7 @@ def _token_counter(view: RunView) -> Series | None:
 
 def _window(
     view: RunView, series: Series, axis: Axis, matched: float, share: float = WINDOW
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """Means of the columns of the matched window that hold a finite value; None when it is empty."""
     reached = _reached(view, axis)
     if reached is None:
@@ -170,7 +170,7 @@ def _difference(
     )  # fmt: skip
 
 
-def _median_error(values: NDArray[np.float64]) -> float:
+def _median_error(values: Floats) -> float:
     """The standard error of the median of (n,) values, as their quartiles tell; 0 of a single one."""
     return _ERROR * (quantile(values, 0.75) - quantile(values, 0.25)) / math.sqrt(len(values))
 

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from rltui.arrays import Floats
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
@@ -27,7 +28,7 @@ from rltui.rules.run_state import data_quality
 from rltui.rules.series.ticks import START
 from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather
-from rltui.store.model import F64, NewPoints, Points, join
+from rltui.store.model import NewPoints, Points, join
 
 KNOWN_BY = 20  # points by which an outcome should have been logged
 
@@ -43,7 +44,7 @@ class EvaluatedRun(Protocol):
         """The run's name."""
 
     @property
-    def step_walls(self) -> F64:
+    def step_walls(self) -> Floats:
         """(n, 2) recent steps and their wall times."""
 
 

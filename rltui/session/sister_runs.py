@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats, Ints
 from rltui.logs.run_names import without_numbers
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import NORMAL, median
@@ -32,7 +32,7 @@ FLOOR = 0.02  # of the range of all levels: curves that lie on each other have n
 # Correction of the median absolute deviation of 2 to 9 values.
 SMALL = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 
-Levels = NDArray[np.float64]
+Levels = Floats
 
 
 class OutcomeCurve(NamedTuple):
@@ -202,7 +202,7 @@ class _CurveTable:
             for at in range(0, len(numbers), MOST):
                 yield from self._against(reached, numbers[at : at + MOST], why)
 
-    def _common(self, rows: NDArray[np.int64]) -> tuple[float, float]:
+    def _common(self, rows: Ints) -> tuple[float, float]:
         """The first and last step at which enough of some runs are under way."""
         return (
             float(np.sort(self._first[rows])[OTHERS - 1]),
@@ -234,7 +234,7 @@ class _CurveTable:
         return found
 
     @np.errstate(invalid="ignore", divide="ignore")
-    def _reached(self, rows: NDArray[np.int64], grid: Levels) -> _Others:
+    def _reached(self, rows: Ints, grid: Levels) -> _Others:
         table = self._at(rows, grid)
         gains = table[:, -1] - table[:, 0]
         gains = gains[np.isfinite(gains)]
@@ -247,7 +247,7 @@ class _CurveTable:
             median(gains) if len(gains) else 0.0,
         )
 
-    def _at(self, rows: NDArray[np.int64], grid: Levels) -> Levels:
+    def _at(self, rows: Ints, grid: Levels) -> Levels:
         """(rows, GRID) levels at steps, as `numpy.interp` has them; NaN where a run has none.
 
         All rows at once: `numpy.interp` for each of 64 others of each of 10,000 runs took seconds.
@@ -277,7 +277,7 @@ def _middle_and_deviation(table: Levels) -> tuple[Levels, Levels]:
     return middle, factor * NORMAL * _medians(np.abs(known - middle), count)
 
 
-def _medians(columns: Levels, count: NDArray[np.int64]) -> Levels:
+def _medians(columns: Levels, count: Ints) -> Levels:
     """(n,) median of the values of each column that are not NaN; NaN where none is."""
     ranked, at = np.sort(columns, axis=0), np.arange(columns.shape[1])
     found: Levels = (ranked[(count - 1) // 2, at] + ranked[count // 2 % len(ranked), at]) / 2

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rltui.arrays import Floats
 from rltui.logs.batch import Batch
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
-from rltui.store.model import F64, NewPoints
+from rltui.store.model import NewPoints
 from rltui.store.run import Run
 from rltui.store.series import Series
 
@@ -117,7 +118,7 @@ class _EarlyRun(NamedTuple):
     """What an evaluator reads of a run, as of a step."""
 
     name: str
-    step_walls: F64
+    step_walls: Floats
 
 
 def evaluated_again(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.spans.model import LoggedSpans, Span, from_first
 from rltui.text import clean
 
@@ -22,7 +22,6 @@ STEPS = 64  # newest steps kept
 MOST = 4000  # spans of a step
 LARGEST = 64 << 20  # bytes of a table; a larger one is left out
 TRAINER, INFRA, ROLLOUT = "trainer.parquet", "events_infra.parquet", "events_rollout.parquet"
-F64 = NDArray[np.float64]
 Table = Mapping[str, list[object]]
 
 
@@ -98,13 +97,13 @@ def _pairs(table: Table, keys: tuple[str, ...]) -> dict[tuple[object, ...], tupl
     return found
 
 
-def _under_way(table: Table) -> dict[str, tuple[F64, F64]]:
+def _under_way(table: Table) -> dict[str, tuple[Floats, Floats]]:
     """By kind of event, begins and ends (n,) of the times in which at least one was under way."""
     keys = ("event_type", "sample_id", "agent_id", "generation_idx", "tool_call_idx")
     kinds: dict[str, list[tuple[float, float]]] = {}
     for key, edges in _pairs(table, keys).items():
         kinds.setdefault(str(key[0]), []).append(edges)
-    found: dict[str, tuple[F64, F64]] = {}
+    found: dict[str, tuple[Floats, Floats]] = {}
     for kind, edges_of_kind in kinds.items():
         begins, ends = np.array(sorted(edges_of_kind), np.float64).T
         reach = np.maximum.accumulate(ends)

@@ -13,9 +13,8 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.arrays import distinct
+from rltui.arrays import Bools, distinct
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.problem import Problem, Problems
@@ -141,9 +140,9 @@ class PointAppender:
 
     # ---- what restarts supersede
 
-    def _limit(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> NDArray[np.bool_] | None:
+    def _limit(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> Bools | None:
         """Points of the batch that later attempts have not replaced; None: all. Puts the others aside."""
-        shown: NDArray[np.bool_] | None = None
+        shown: Bools | None = None
         for piece in pieces:
             part = np.arange(max(piece.low, 0), piece.high)
             over = self._over(piece.segment, rows[part], points.take(part))

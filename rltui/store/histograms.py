@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES, Histogram
-from rltui.store.model import F64, I64
 
 KEPT = 256  # histograms of one tag, 88 bytes each
 MOST_TAGS = 1024
@@ -29,22 +29,22 @@ class HistogramSeries:
         return len(self._kept)
 
     @property
-    def step(self) -> I64:
+    def step(self) -> Ints:
         """(n,) rising steps."""
         return np.array([one.step for one, _ in self._kept], np.int64)
 
     @property
-    def wall_time(self) -> F64:
+    def wall_time(self) -> Floats:
         """(n,) seconds since 1970, NaN unknown."""
         return np.array([one.wall_time for one, _ in self._kept], np.float64)
 
     @property
-    def quantiles(self) -> F64:
+    def quantiles(self) -> Floats:
         """(n, 7): a row per step, a column per entry of `rltui.logs.batch.QUANTILES`."""
         return np.array([one.quantiles for one, _ in self._kept], np.float64).reshape(-1, len(QUANTILES))
 
     @property
-    def count(self) -> F64:
+    def count(self) -> Floats:
         """(n,) values in each histogram."""
         return np.array([one.count for one, _ in self._kept], np.float64)
 

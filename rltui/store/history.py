@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.model import F64, I64, LOWEST, Points, sensible
+from rltui.arrays import Floats, Ints
+from rltui.store.model import LOWEST, Points, sensible
 from rltui.store.tag_rows import PointBlock, Rows
 
 Values = NDArray[np.floating]
@@ -35,7 +36,7 @@ class History:
         self.low: Values = np.empty((0, self._width), np.float32)
         self.high: Values = np.empty((0, self._width), np.float32)
         self.last: Values = np.empty((0, self._width), np.float32)
-        self.total: F64 = np.empty((0, self._width))
+        self.total: Floats = np.empty((0, self._width))
         self.count: NDArray[np.uint32] = np.empty((0, self._width), np.uint32)
         self.nonfinite: NDArray[np.uint32] = np.empty((0, self._width), np.uint32)
         self.end: Steps = np.empty((0, self._width), np.int32)  # int64 once a step needs it
@@ -138,13 +139,13 @@ class History:
         for name, column in flat.items():
             column[at] = new[name]
 
-    def _offset(self, wall: F64) -> F64:
+    def _offset(self, wall: Floats) -> Floats:
         known = sensible(wall)
         if np.isnan(self.epoch) and known.any():
             self.epoch = float(wall[known.argmax()])
         return np.where(known, wall - self.epoch, np.nan)
 
-    def _fit(self, rows: Rows, low: I64, high: I64) -> None:
+    def _fit(self, rows: Rows, low: Ints, high: Ints) -> None:
         """Make the slots of each row cover its steps low..high as well."""
         used = self.used[rows]
         new = rows[used == 0]
@@ -165,7 +166,7 @@ class History:
         if need > self._width:
             self.reserve(0, need)
 
-    def _refit_alike(self, rows: Rows, hard: Rows, low: I64, high: I64) -> None:
+    def _refit_alike(self, rows: Rows, hard: Rows, low: Ints, high: Ints) -> None:
         """Fold or move; series that are logged together are alike and go in one stroke."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for index in hard.tolist():

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
+from rltui.arrays import Bools, Floats, Ints
+
 Axis = Literal["step", "wall"]
 Reason = Literal["session-start", "rewind", "file"]
 LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)  # steps: no point gets there
@@ -20,14 +20,14 @@ LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)  # st
 class Points:
     """Points of one tag, columns of length n: step int64, wall_time float64 (NaN unknown), value float64."""
 
-    step: I64
-    wall_time: F64
-    value: F64
+    step: Ints
+    wall_time: Floats
+    value: Floats
 
     def __len__(self) -> int:
         return len(self.step)
 
-    def take(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Points:
+    def take(self, index: slice | NDArray[np.integer] | Bools) -> Points:
         """The points at some indices; of a slice, views of these columns."""
         return Points(self.step[index], self.wall_time[index], self.value[index])
 
@@ -61,13 +61,13 @@ class Columns:
     and nobody knows where; the count stands once, in the column of its newest point.
     """
 
-    edges: F64  # (width + 1,)
-    low: F64  # (width,)
-    high: F64
-    mean: F64
-    last: F64
-    count: I64
-    nonfinite: I64
+    edges: Floats  # (width + 1,)
+    low: Floats  # (width,)
+    high: Floats
+    mean: Floats
+    last: Floats
+    count: Ints
+    nonfinite: Ints
 
 
 @dataclass(slots=True, eq=False)
@@ -129,9 +129,9 @@ def sensible(wall: float) -> bool: ...
 
 
 @overload
-def sensible(wall: F64) -> NDArray[np.bool_]: ...
+def sensible(wall: Floats) -> Bools: ...
 
 
-def sensible(wall: float | F64) -> bool | NDArray[np.bool_]:
+def sensible(wall: float | Floats) -> bool | Bools:
     """Whether a wall time can be meant, or each of several: after 1970, in seconds (milliseconds are not)."""
     return (wall > 0.0) & (wall < 1e11)

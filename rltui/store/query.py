@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.arrays import Floats, Ints
 from rltui.store.history import History, Values
-from rltui.store.model import F64, HIGHEST, I64, Axis, Columns, Points, sensible
+from rltui.store.model import HIGHEST, Axis, Columns, Points, sensible
 
 EXACT = 2.0**53  # below it floats hold every step
 _TOP = 2.0**63
@@ -23,10 +24,10 @@ class _Parts:
     stands for single points. nonfinite: None stands for none.
     """
 
-    place: I64 | F64
+    place: Ints | Floats
     low: Values
     high: Values
-    total: F64
+    total: Floats
     last: Values
     count: NDArray[np.integer] | None = None
     nonfinite: NDArray[np.integer] | None = None
@@ -71,12 +72,12 @@ def columns_of(points: Points, low: float, high: float, width: int, axis: Axis =
 
 
 @lru_cache(maxsize=64)
-def _edges(low: float, high: float, width: int) -> tuple[F64, I64]:
+def _edges(low: float, high: float, width: int) -> tuple[Floats, Ints]:
     """Edges of columns, and the first step in or above each; the last is one above the highest step.
 
     Read only: all rows of a board ask for the same ones.
     """
-    edges: F64 = low + (high - low) / width * np.arange(width + 1, dtype=np.float64)
+    edges: Floats = low + (high - low) / width * np.arange(width + 1, dtype=np.float64)
     edges[-1] = high
     if low > -EXACT and high < EXACT:
         whole = np.ceil(edges).astype(np.int64)
@@ -92,7 +93,7 @@ def _edges(low: float, high: float, width: int) -> tuple[F64, I64]:
 
 def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
     value = points.value
-    place: I64 | F64 = points.step
+    place: Ints | Floats = points.step
     if axis == "wall":
         place = points.wall_time
         known = sensible(place)
@@ -120,12 +121,12 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
 
 def _of_buckets(
     buckets: History, row: int, low: float, axis: Axis, finite: bool
-) -> tuple[_Parts, I64 | F64] | None:
+) -> tuple[_Parts, Ints | Floats] | None:
     """The buckets that reach above `low`, and where each begins; None without any."""
     used = int(buckets.used[row])
     count, nonfinite = buckets.count[row, :used], buckets.nonfinite[row, :used]
-    place: I64 | F64
-    begin: I64 | F64
+    place: Ints | Floats
+    begin: Ints | Floats
     full: slice | NDArray[np.intp]
     if axis == "step":
         origin, shift = int(buckets.origin[row]), int(buckets.shift[row])
@@ -180,7 +181,7 @@ def _merged(old: _Parts, new: _Parts) -> _Parts:
     return merged
 
 
-def _bounds(place: I64 | F64, edges: F64, whole: I64) -> NDArray[np.intp]:
+def _bounds(place: Ints | Floats, edges: Floats, whole: Ints) -> NDArray[np.intp]:
     """Where each column begins within sorted places; the last bound takes places at the upper edge in."""
     if place.dtype == np.int64:
         bounds = np.searchsorted(place, whole)
@@ -192,7 +193,7 @@ def _bounds(place: I64 | F64, edges: F64, whole: I64) -> NDArray[np.intp]:
     return bounds
 
 
-def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) -> Columns:
+def _cut(parts: _Parts, edges: Floats, whole: Ints, width: int, wide: _Wide | None) -> Columns:
     bounds = _bounds(parts.place, edges, whole)
     begin, end = int(bounds[0]), int(bounds[-1])
     sizes = bounds[1:] - bounds[:-1]
@@ -241,10 +242,10 @@ class _Wide:
 
     column: NDArray[np.intp]
     bucket: NDArray[np.intp]
-    of: tuple[Values, Values, F64, Values]  # low, high, mean, last
+    of: tuple[Values, Values, Floats, Values]  # low, high, mean, last
 
 
-def _wide(parts: _Parts, begin: I64 | F64, edges: F64) -> _Wide | None:
+def _wide(parts: _Parts, begin: Ints | Floats, edges: Floats) -> _Wide | None:
     assert parts.count is not None
     width = len(edges) - 1
     each = (edges[-1] - edges[0]) / width

@@ -7,9 +7,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.arrays import distinct_counts
+from rltui.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.hparams.logged_text import is_hparams_tag
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
@@ -17,7 +16,7 @@ from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem, Problems
 from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
+from rltui.store.model import HIGHEST, LOWEST, Attempt, NewPoints, Points, sensible
 from rltui.store.previews import Previews
 from rltui.store.restarts.detector import RestartDetector
 from rltui.store.series import SeriesByTag
@@ -32,7 +31,7 @@ WRITTEN_TOGETHER = 60.0  # seconds between the last writes of logs that one proc
 CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 
 
-def _agreed(last: I64) -> int | None:
+def _agreed(last: Ints) -> int | None:
     """The highest of many series' last steps on which several agree; None of none."""
     if not len(last):
         return None
@@ -68,7 +67,7 @@ class Run:
         self.total_steps: int | None = None
         self.exit_codes: dict[str, int] = {}  # by log, of trackers that note how a run ends
         self.version = 0
-        self._walls: tuple[int, F64] = (-1, np.empty((0, 2)))
+        self._walls: tuple[int, Floats] = (-1, np.empty((0, 2)))
         self._ends: tuple[int, int | None, tuple[int, int] | None] = (-1, None, None)
 
     @property
@@ -127,7 +126,7 @@ class Run:
         """Lowest and highest step that any series shows; None without points."""
         return None if self.last_step is None else self._ends[2]
 
-    def _extents(self) -> tuple[I64, I64, NDArray[np.bool_]]:
+    def _extents(self) -> tuple[Ints, Ints, Bools]:
         """Lowest and highest shown step of every series that has points, and whether the trainer wrote it."""
         table, rows = self.table, len(self.tags)
         if self.previews:
@@ -146,13 +145,13 @@ class Run:
         return table.first[:rows][there], last[there], self.tags.own[:rows][there]
 
     @property
-    def step_walls(self) -> F64:
+    def step_walls(self) -> Floats:
         """(n, 2) step and wall time of distinct recent steps of the series with most points, oldest first."""
         if self._walls[0] != self.version:
             self._walls = (self.version, self._find_walls())
         return self._walls[1]
 
-    def _find_walls(self) -> F64:
+    def _find_walls(self) -> Floats:
         if not self.series:
             return np.empty((0, 2))
         if self.previewing:
@@ -208,7 +207,7 @@ class Run:
         self.previews.put(source.path, source.size, PointBlock.grouped(rows, points))
         self._note_clock(batch.wall_time)
 
-    def _note_clock(self, wall: F64) -> bool:
+    def _note_clock(self, wall: Floats) -> bool:
         """Note the run's first and last wall time; whether all of these are plausible."""
         if not len(wall):
             return True
@@ -225,7 +224,7 @@ class Run:
             self.last_wall = high
         return plausible
 
-    def _note_wall_times(self, path: str, wall: F64) -> None:
+    def _note_wall_times(self, path: str, wall: Floats) -> None:
         """Note the wall times of a log; count implausible ones. That none is given (NaN) is no problem."""
         if self._note_clock(wall):
             return

@@ -9,19 +9,17 @@ batches leave the same windows.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.store.history import History
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, Points, join
+from rltui.arrays import Floats, Ints
+from rltui.store.history import History, Steps, Values
+from rltui.store.model import HIGHEST, LOWEST, Points, join
 from rltui.store.tag_rows import PointBlock, Rows
 
-Values = NDArray[np.floating]
-Steps = NDArray[np.signedinteger]
 # The more series a run has, the less each holds: series from which it is so, window and slots at most.
 # A dozen hold a thousand exact points each, the sixty of a usual trainer half of it, and thousands (a norm
 # of each layer) so much that charts still look right.
 SIZES = ((24, 512, 384), (2000, 256, 128))
-_NO_ROWS: I64 = np.empty(0, np.int64)
+_NO_ROWS: Ints = np.empty(0, np.int64)
 # Numbers of each row, and what they are of a row without points; see `SeriesTable`.
 _COUNTS = {"length": 0, "count": 0, "nonfinite": 0, "first": HIGHEST, "bucketed": LOWEST}
 _OF_NO_POINTS = np.array([[value] for value in _COUNTS.values()])
@@ -48,14 +46,14 @@ class SeriesTable:
         self.rows = 0
         self.width = 16  # slots allocated per window
         self.step: Steps = np.empty((0, self.width), np.int32)  # int64 once a step needs it
-        self.wall: F64 = np.empty((0, self.width))
+        self.wall: Floats = np.empty((0, self.width))
         self.value: Values = np.empty((0, self.width), np.float32)
         self.single = _NO_ROWS.astype(np.bool_)  # every value was a float32 on disk
-        self.length: I64 = _NO_ROWS
-        self.count: I64 = _NO_ROWS  # points shown, in window and buckets
-        self.nonfinite: I64 = _NO_ROWS  # of which non-finite
-        self.first: I64 = _NO_ROWS  # lowest step; HIGHEST without one
-        self.bucketed: I64 = _NO_ROWS  # highest step that left the window; LOWEST: none
+        self.length: Ints = _NO_ROWS
+        self.count: Ints = _NO_ROWS  # points shown, in window and buckets
+        self.nonfinite: Ints = _NO_ROWS  # of which non-finite
+        self.first: Ints = _NO_ROWS  # lowest step; HIGHEST without one
+        self.bucketed: Ints = _NO_ROWS  # highest step that left the window; LOWEST: none
         self.buckets = History(slots)
 
     @property
@@ -123,7 +121,7 @@ class SeriesTable:
         if points > self.width:
             self._allocate(len(self.length), min(max(2 * self.width, points), self.limit))
 
-    def note_doubles(self, rows: Rows, value: F64) -> None:
+    def note_doubles(self, rows: Rows, value: Floats) -> None:
         """Some values of these rows were not float32 on disk: keep float64 from now on if they need it."""
         self.single[rows] = False
         if self.value.dtype != np.float32:
@@ -201,7 +199,7 @@ class SeriesTable:
             rest = ~unordered
             self._append(PointBlock(rows[rest], starts[rest], block.sizes[rest], block.points))
 
-    def newest(self, rows: Rows) -> I64:
+    def newest(self, rows: Rows) -> Ints:
         """Step of the newest point in the window of each of some rows; LOWEST where it is empty."""
         length = self.length[rows]
         if length.all():
@@ -260,7 +258,7 @@ class SeriesTable:
                 self._scatter(target, points.take(place + np.repeat(starts - begin, sizes)))
         self.length[rows] = full
 
-    def _append_rectangle(self, rows: Rows, starts: Rows, sizes: Rows, length: I64, points: Points) -> bool:
+    def _append_rectangle(self, rows: Rows, starts: Rows, sizes: Rows, length: Ints, points: Points) -> bool:
         """Where neighbouring rows get as many points at the same place, as nearly always: one copy per table.
 
         False, and nothing done, elsewhere. History takes 1.12 times as long without (bench_store).

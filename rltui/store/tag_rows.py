@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.arrays import Bools
 from rltui.logs.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.model import Points
@@ -105,7 +106,7 @@ class TagRows:
         self._own = np.empty(0, np.bool_)
 
     @property
-    def own(self) -> NDArray[np.bool_]:
+    def own(self) -> Bools:
         """For each row whether the trainer wrote it; rltui made the others of samples."""
         if len(self._own) != len(self.tags):
             made = [tag.startswith(COMPUTED) for tag in self.tags]

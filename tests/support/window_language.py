@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rltui.rules.series.ticks import Floats
+from rltui.arrays import Floats
 
 
 def values(text: str) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from rltui.arrays import Bools
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.output_file import binary_output
@@ -98,7 +99,7 @@ def _values(batch: Batch, at: slice, names: tuple[bytes, bytes, bytes]) -> list[
 
 def _join(
     heads: list[bytes], tails: Sequence[tuple[bytes, bytes]], middle: tuple[bytes, bytes], none: bytes,
-    names: tuple[bytes, bytes, bytes], batch: Batch, superseded: NDArray[np.bool_] | None,
+    names: tuple[bytes, bytes, bytes], batch: Batch, superseded: Bools | None,
 ) -> Iterable[bytes]:  # fmt: skip
     """Blocks of lines. heads, tails: by tag, the tails plain and superseded; one pair of tails serves all."""
     for begin in range(0, len(batch), CHUNK):
@@ -128,7 +129,7 @@ class JsonlWriter:
     def __init__(self) -> None:
         self._heads: dict[str, list[bytes]] = {}
 
-    def lines(self, source: Source, batch: Batch, superseded: NDArray[np.bool_] | None) -> Iterable[bytes]:
+    def lines(self, source: Source, batch: Batch, superseded: Bools | None) -> Iterable[bytes]:
         """Blocks of whole lines."""
         heads = self._heads.setdefault(source.path, [])
         run = json.dumps(source.run)
@@ -160,7 +161,7 @@ class CsvWriter:
     def __init__(self) -> None:
         self._heads: dict[str, list[bytes]] = {}
 
-    def lines(self, source: Source, batch: Batch, superseded: NDArray[np.bool_] | None) -> Iterable[bytes]:
+    def lines(self, source: Source, batch: Batch, superseded: Bools | None) -> Iterable[bytes]:
         """Blocks of whole lines."""
         heads = self._heads.setdefault(source.path, [])
         run = quoted(source.run)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.arrays import Bools
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
@@ -57,7 +58,7 @@ class ExportBatch:
 
     source: Source
     batch: Batch
-    superseded: NDArray[np.bool_] | None
+    superseded: Bools | None
     number: int  # of the first point within its log
     generation: int = 0  # which file at that path: a replaced one is another log
     names: MetricNames | None = None  # what the run's tags mean, where that was asked for
@@ -101,13 +102,11 @@ class SupersededFlags:
         restarts.admit_all(log, pieces, rows, points, len(self._rows))
         restarts.commit(log, len(rows))
 
-    def of_batch(
-        self, source: Source, batch: Batch, number: int, generation: int
-    ) -> NDArray[np.bool_] | None:
+    def of_batch(self, source: Source, batch: Batch, number: int, generation: int) -> Bools | None:
         """Which points of a batch (the first is `number` of its log) are superseded, as far as is known."""
         if len(self.restarts.segments) < 2:
             return None
-        flags: NDArray[np.bool_] | None = None
+        flags: Bools | None = None
         rows = self.rows(source.path, batch)
         segments = [
             segment
@@ -282,10 +281,10 @@ class TagFilter:
         """Whether globs were given and no tag that was met matches."""
         return bool(self._globs) and not any(self._known.values())
 
-    def mask(self, batch: Batch) -> NDArray[np.bool_] | None:
+    def mask(self, batch: Batch) -> Bools | None:
         """(n,) bool: the wanted points; None: all."""
         if not self._globs:
             return None
         table = np.array(self.table(batch), np.bool_)
-        found: NDArray[np.bool_] = table[batch.tag] if len(table) else np.zeros(0, np.bool_)
+        found: Bools = table[batch.tag] if len(table) else np.zeros(0, np.bool_)
         return found

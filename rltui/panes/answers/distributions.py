@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.arrays import Floats
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Band, Ridge
-from rltui.panes.answers.recent_steps import F64, find, values_of
+from rltui.panes.answers.recent_steps import find, values_of
 
 if TYPE_CHECKING:
     from rltui.logs.samples.model import RunSamples, SampleHead
@@ -194,7 +195,7 @@ def _number(head: SampleHead, what: str) -> float | None:
 
 
 def _ridge(
-    title: str, tag: str, unit: str, steps: Sequence[int], table: F64, shares: F64, source: str
+    title: str, tag: str, unit: str, steps: Sequence[int], table: Floats, shares: Floats, source: str
 ) -> Ridge | None:
     """A ridge of (n, q) quantiles at n steps: between two quantiles values are taken to lie evenly."""
     known = np.isfinite(table).all(axis=1)
@@ -213,7 +214,7 @@ def _ridge(
     return Ridge(title, tag, unit, low, high, tuple(spans), tuple(rows), source)
 
 
-def _in_bins(quantiles: F64, shares: F64, edges: F64) -> F64:
+def _in_bins(quantiles: Floats, shares: Floats, edges: Floats) -> Floats:
     """The shares of values between (b + 1,) edges, given (q,) quantiles; equal quantiles are one value."""
     tiny = (edges[-1] - edges[0]) * 1e-9
     at = np.maximum.accumulate(quantiles) + tiny * np.arange(len(quantiles))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.model import Fact
@@ -26,8 +26,6 @@ MOSTLY_GONE = -0.95  # a change from which on percent say less than times
 UNSTEADY = 1.0  # times the level: noise that hides what the level does
 STEADY = 0.03  # a smaller relative change of the median is none
 RUNS = 2  # whose values are remembered: the one shown and the one that it is compared with
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 T = TypeVar("T")
 
 
@@ -36,10 +34,10 @@ class Values:
     """Finite values of one tag in canonical units, (n,) each, one for a step, in step order."""
 
     tag: str
-    step: I64
-    value: F64
+    step: Ints
+    value: Floats
 
-    def at(self, steps: I64) -> F64:
+    def at(self, steps: Ints) -> Floats:
         """The values at (m,) sorted steps; 0 where there is none."""
         if len(self.step) == len(steps) and bool((self.step == steps).all()):
             return self.value.copy()  # phases of a step are mostly logged together
@@ -50,14 +48,14 @@ class Values:
             out[there] = self.value[place[there]]
         return out
 
-    def held(self, steps: I64) -> F64:
+    def held(self, steps: Ints) -> Floats:
         """The values at (m,) sorted steps; where there is none the one before, 0 before the first."""
         if not len(self.step):
             return np.zeros(len(steps))
         place = np.searchsorted(self.step, steps, "right") - 1
         return np.where(place >= 0, self.value[np.maximum(place, 0)], 0.0)
 
-    def without_first(self, first: I64) -> Values:
+    def without_first(self, first: Ints) -> Values:
         """Without the first steps of the attempts of the run, unless nothing else is left."""
         kept = self.step > first[0]
         for one in first[1:].tolist():  # a few: np.isin takes ten times as long for them
@@ -65,7 +63,7 @@ class Values:
         return Values(self.tag, self.step[kept], self.value[kept]) if kept.any() else self
 
     @property
-    def last(self) -> F64:
+    def last(self) -> Floats:
         """The values that "now" means."""
         return self.value[-min(LAST, max(LEAST, len(self.value) // 5)) :]
 
@@ -185,7 +183,7 @@ def _alike(tag: str, other: str) -> int:
     return next((at for at, (one, two) in enumerate(pairs) if one != two), 0)
 
 
-def first_steps_of(view: RunView) -> I64:
+def first_steps_of(view: RunView) -> Ints:
     """The first steps of the attempts of a run, which compilation and warm-up make slow; at least one."""
     span = view.run.span
     later = [attempt.first_step for attempt in view.run.attempts[1:]]
@@ -215,7 +213,7 @@ def change_words(one: Fact, *, steps: bool = True) -> str:
     return f"{text} over {one.change_steps:,} steps" if steps else text
 
 
-def binned(values: F64) -> tuple[float, ...]:
+def binned(values: Floats) -> tuple[float, ...]:
     """Means of equal numbers of neighbours, at most `HISTORY` of them; NaN where none is known."""
     if not len(values):
         return ()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.draw.numbers import format_step
 from rltui.panes.answers.recent_steps import once
 from rltui.rules.series.robust_statistics import median
@@ -108,6 +108,6 @@ def _since_start(view: RunView, tag: str, at_step: int | None) -> SinceStart | N
     return SinceStart(start, end, float(mean[at]), round(int(cut.edges[at]), digits), noise)
 
 
-def _noise(means: NDArray[np.float64]) -> float:
+def _noise(means: Floats) -> float:
     """The standard deviation of (n,) means, from the differences of neighbours; 0 for a single one."""
     return median(np.abs(np.diff(means))) / (0.6745 * math.sqrt(2)) if len(means) > 1 else 0.0

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats, Ints
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
@@ -32,10 +32,10 @@ ARRIVALS = "arrivals"  # the x axis of points at one step: they are counted from
 class Curve:
     """A row's curve in a window, (n,) columns; NaN where nothing was logged and no usual gap was bridged."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    nonfinite: NDArray[np.int64]
+    low: Floats
+    high: Floats
+    mean: Floats
+    nonfinite: Ints
     points: int = 0  # finite and non-finite points in the window
     own_axis: bool = False  # drawn over its own steps, not over the window's
     edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
@@ -83,7 +83,7 @@ def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
     return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges, second)
 
 
-def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
+def bridge(count: Ints) -> Ints:
     """For each column the column whose values it shows, -1 for a gap: (n,) counts to (n,) indices.
 
     A metric that is logged every few steps leaves empty columns in between. A gap
@@ -134,8 +134,8 @@ class Spread:
     """(n,) ends in each column, NaN where unknown; `words` name them: `min–max`, `±std`."""
 
     words: str
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
 
     @property
     def range(self) -> tuple[float, float]:
@@ -164,7 +164,7 @@ def words_of(row: Row) -> str:
     return "mean–max" if "max" in there else "min–mean" if "min" in there else ""
 
 
-def spread(row: Row, mean: NDArray[np.float64], cut: Cut) -> Spread | None:
+def spread(row: Row, mean: Floats, cut: Cut) -> Spread | None:
     """The spread in the columns that `cut` makes, None for a single metric; mean: (n,) of those columns."""
     words = words_of(row)
     if not words:
@@ -183,7 +183,7 @@ def spread(row: Row, mean: NDArray[np.float64], cut: Cut) -> Spread | None:
     return Spread(words, low, high)
 
 
-def _joined(values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+def _joined(values: Floats, count: Ints) -> Floats:
     """Values per column, (n,), with usual gaps bridged in straight lines; NaN in others."""
     known = (count > 0) & np.isfinite(values)
     there = known.nonzero()[0]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.panes.charts.curve import Curve, Spread
 from rltui.store.model import Columns
 
@@ -25,9 +25,9 @@ class SisterBand:
     """Extremes and median of so many sister runs in each column, (n,); NaN where fewer than two have come."""
 
     runs: int
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    middle: NDArray[np.float64]
+    low: Floats
+    high: Floats
+    middle: Floats
 
     @property
     def words(self) -> str:
@@ -40,14 +40,14 @@ class SisterBand:
         return Spread(self.words, self.low, self.high)
 
     @property
-    def dotted(self) -> NDArray[np.float64]:
+    def dotted(self) -> Floats:
         """The median with the gaps of a dotted line."""
         found = self.middle.copy()
         found[DOTTED // 2 :: DOTTED] = found[DOTTED // 2 + 1 :: DOTTED] = math.nan
         return found
 
 
-def sister_band(cuts: Iterable[tuple[NDArray[np.float64], Columns]]) -> SisterBand | None:
+def sister_band(cuts: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
     """The band of sister runs, each given by the places (n,) of its columns and what it has there.
 
     Each counts where it has come to, with straight lines between its points. None without enough of them.
@@ -75,5 +75,5 @@ def band_behind(drawn: Curve, sisters: Sequence[Series]) -> SisterBand | None:
     if drawn.own_axis or len(sisters) < LEAST:
         return None
     columns = len(drawn.mean)
-    places: NDArray[np.float64] = np.arange(columns, dtype=np.float64) + 0.5
+    places: Floats = np.arange(columns, dtype=np.float64) + 0.5
     return sister_band((places, one.columns(*drawn.edges, columns)) for one in sisters if one.count)

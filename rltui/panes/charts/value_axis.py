@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.draw.value_range import (
     LEAST_COLUMNS,
     decades,
@@ -74,7 +74,7 @@ class ValueAxis(NamedTuple):
     log: bool = False
     cut: bool = False
 
-    def place(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def place(self, values: Floats) -> Floats:
         """Values (n,) on this axis; NaN where a logarithm has none."""
         return log_of(values) if self.log else values
 
@@ -86,7 +86,7 @@ class ValueAxis(NamedTuple):
         return (low, high)
 
 
-def log_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_of(values: Floats) -> Floats:
     """Decimal logarithms, (n,); NaN where there is none."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(values > 0, np.log10(values), math.nan)
@@ -104,7 +104,7 @@ def logarithmic_band(band: SisterBand) -> SisterBand:
     return SisterBand(band.runs, log_of(band.low), log_of(band.high), log_of(band.middle))
 
 
-def is_log(row: Row, low: NDArray[np.float64], high: NDArray[np.float64], ranges: Ranges | None) -> bool:
+def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
     """Whether a row's axis is logarithmic: as the user chose, else where columns (n,) cross three decades.
 
     What has two ends, such as a share, and what the user gave a range is read on a linear axis.
@@ -135,8 +135,8 @@ def shows_outliers(row: Row, points: int, ranges: Ranges | None) -> bool:
 class Extremes(NamedTuple):
     """What a curve reaches in each column, (n,); second: the column of the points after the first ones."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     second: int = 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats, Ints
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
 from rltui.panes.answers.model import Band, Gantt, Ridge
@@ -18,7 +18,6 @@ MOST_CELLS = 100  # a wider band says no more
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 OUTER, INNER, MIDDLE = "░", "▒", "█"
 NAME, SECONDS, BAR = 24, 10, "█"  # cells of names and of times right of a Gantt chart; what ran
-F64 = NDArray[np.float64]
 
 
 def band_lines(band: Band, width: int, rows: int) -> list[Line]:
@@ -50,7 +49,7 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
     return [crop(one, width) for one in lines]
 
 
-def _stretched(values: Sequence[float], cells: int) -> F64:
+def _stretched(values: Sequence[float], cells: int) -> Floats:
     """Values of (n,) columns in so many cells: means where there are fewer cells, repeated where more."""
     column = np.array(values, np.float64)
     edges = np.linspace(0, len(column), cells + 1)
@@ -62,14 +61,14 @@ def _stretched(values: Sequence[float], cells: int) -> F64:
     return found
 
 
-def _rows(values: F64, bottom: float, top: float, rows: int) -> NDArray[np.int64]:
+def _rows(values: Floats, bottom: float, top: float, rows: int) -> Ints:
     """The row from below of each value; -1 where unknown."""
     with np.errstate(invalid="ignore"):
         place = np.floor((values - bottom) / (top - bottom) * rows)
     return np.where(np.isfinite(place), np.clip(place, 0, rows - 1), -1).astype(np.int64)
 
 
-def _row(place: dict[str, NDArray[np.int64]], row: int, cells: int) -> list[Span]:
+def _row(place: dict[str, Ints], row: int, cells: int) -> list[Span]:
     """One row of the picture as runs of one role."""
     signs = np.full(cells, " ")
     low, high, middle = place.get("low"), place.get("high"), place["middle"]
@@ -112,7 +111,7 @@ def ridge_lines(ridge: Ridge, width: int, rows: int) -> list[Line]:
     return [crop(one, width) for one in lines]
 
 
-def _bins(row: Sequence[float], cells: int) -> F64:
+def _bins(row: Sequence[float], cells: int) -> Floats:
     """Shares of (b,) bins in so many cells, adding up to the same."""
     upto = np.concatenate(([0.0], np.cumsum(row)))
     edges = np.linspace(0, len(row), cells + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.rules.evaluate.rule_selection import RulePlan, Rules
 from rltui.rules.evaluate.rule_state import RuleState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
@@ -13,7 +14,7 @@ from rltui.rules.series.judged_moments import Moments, moments_between
 from rltui.rules.series.ratio import Ratio, ratio_tag
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.step_seconds import StepSeconds
-from rltui.rules.series.ticks import CAP, START, Floats, Ints, Ticks
+from rltui.rules.series.ticks import CAP, START, Ticks
 from rltui.rules.special_metrics import special_metrics
 
 

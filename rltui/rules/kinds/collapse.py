@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
+from rltui.arrays import Bools
+from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import trend_length
 from rltui.rules.series.rolling_window import RollingWindow

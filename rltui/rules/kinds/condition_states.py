@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Bools, Floats
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import Floats
-
-Bools = NDArray[np.bool_]
 
 
 class ConditionStates(NamedTuple):

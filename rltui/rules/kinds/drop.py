@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
+from rltui.arrays import Bools, Floats
+from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE_MIN, RollingWindow
-from rltui.rules.series.ticks import Floats
 
 HELD = 12  # ticks that a first level must have lasted
 WAVES = 3.4  # deviations that a fall must exceed

@@ -27,14 +27,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rltui.arrays import distinct
+from rltui.arrays import Bools, Floats, Ints, distinct
 from rltui.metrics.glossary_files import glossary
-from rltui.rules.kinds.condition_states import Bools, ConditionStates, at_start, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
-from rltui.rules.series.ticks import Floats, Ints
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth series is sure, see above

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import Bools, ConditionStates, at_start, first_of, nowhere
+from rltui.arrays import Bools, Floats
+from rltui.rules.kinds.condition_states import ConditionStates, at_start, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
-from rltui.rules.series.ticks import Floats
 
 Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # levels so far, which the series carries along

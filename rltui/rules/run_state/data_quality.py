@@ -7,19 +7,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from rltui.arrays import Floats
 from rltui.problem import Problem
 from rltui.rules.evaluate.series_state import SeriesState
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import Ticks
 from rltui.rules.special_metrics import special_metrics
-from rltui.store.model import F64
 from rltui.text import clean
 
 CLOCK_SLACK = 5.0  # seconds that two machines may differ
 GAP_STEPS = 20.0  # usual distances without a point that make a gap
 
 
-def diagnostics(run: str, step_walls: F64, series: Mapping[str, SeriesState]) -> list[Problem]:
+def diagnostics(run: str, step_walls: Floats, series: Mapping[str, SeriesState]) -> list[Problem]:
     """What is odd about a run's numbers: by tag, then about the run as a whole.
 
     `step_walls`: (n, 2) recent steps and their wall times.
@@ -100,7 +100,7 @@ def _pace(ticks: Ticks) -> float:
     return max((ticks.last_step - int(ticks.first[0])) / (ticks.points - 1), 1e-9)
 
 
-def _of_run(where: str, table: F64) -> list[Problem]:
+def _of_run(where: str, table: Floats) -> list[Problem]:
     """A clock that went back, and steps that were left out, as the recent steps tell."""
     if len(table) < 10:
         return []

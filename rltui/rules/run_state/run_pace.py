@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.arrays import Floats
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
@@ -15,7 +16,6 @@ from rltui.rules.run_state.log_state import all_gone
 from rltui.rules.run_state.planned_steps import planned, planned_by
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
-from rltui.store.model import F64
 from rltui.store.run import Run
 from rltui.store.series import Series
 
@@ -87,7 +87,7 @@ def _last_wall(run: Run) -> float | None:
     return max(written) if written else None
 
 
-def _pairs(run: Run) -> tuple[F64, F64]:
+def _pairs(run: Run) -> tuple[Floats, Floats]:
     """Recent steps and their wall times, both rising. What passed between two attempts is left out."""
     table = run.step_walls
     steps, walls = table[:, 0], table[:, 1].copy()
@@ -101,7 +101,7 @@ def _pairs(run: Run) -> tuple[F64, F64]:
     return steps[-RECENT:], walls[-RECENT:]
 
 
-def _cadence(steps: F64, walls: F64) -> tuple[float | None, float | None, float | None]:
+def _cadence(steps: Floats, walls: Floats) -> tuple[float | None, float | None, float | None]:
     """Usual gap, longest usual pause, and seconds per step including pauses."""
     if len(walls) < 3:
         return None, None, None
@@ -117,7 +117,7 @@ def _cadence(steps: F64, walls: F64) -> tuple[float | None, float | None, float 
     return gap, longest, float(bounded.sum() / advance.sum())
 
 
-def _advance(steps: F64) -> float:
+def _advance(steps: Floats) -> float:
     """Steps from one point to the next, usually; nothing where that is not known."""
     forward = np.diff(steps)
     return median(forward[forward > 0]) if (forward > 0).any() else 0.0

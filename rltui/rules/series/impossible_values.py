@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.rules.series.rewindable_counter import RewindableCounter
-from rltui.rules.series.ticks import Floats, Ints
 
 
 class ImpossibleValues(RewindableCounter):

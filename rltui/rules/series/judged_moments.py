@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from rltui.rules.series.ticks import CAP, Floats, Ints
+from rltui.arrays import Floats, Ints
+from rltui.rules.series.ticks import CAP
 
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
 # Positions of ticks at which the whole run is looked at, a quarter apart; three ticks to a part at least.

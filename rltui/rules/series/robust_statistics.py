@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from rltui.store.model import F64, I64
+from rltui.arrays import Floats, Ints
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 TREND_PARTS = 12  # medians that a trend is read from
@@ -23,7 +21,7 @@ TREND_FROM = np.array(_REACHED) - 1  # positions of the ticks at which it is
 _LENGTHS = np.array(TREND_LENGTHS)
 
 
-def median(values: F64 | I64) -> float:
+def median(values: Floats | Ints) -> float:
     """Median of (n,) values; NaN when there are none or one is NaN. As numpy's."""
     if not len(values):
         return math.nan
@@ -33,7 +31,7 @@ def median(values: F64 | I64) -> float:
     return (float(row[(len(row) - 1) // 2]) + float(row[len(row) // 2])) / 2
 
 
-def quantile(values: F64, share: float) -> float:
+def quantile(values: Floats, share: float) -> float:
     """The value below which a share of (n,) values lies, between two neighbours in a straight line.
 
     NaN when there are none or one is NaN. As numpy's.
@@ -50,22 +48,22 @@ def quantile(values: F64, share: float) -> float:
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
 
 
-def medians(rows: F64) -> F64:
+def medians(rows: Floats) -> Floats:
     """Median of each row of (m, n), n > 0; NaN where it holds one."""
     table = np.sort(rows, axis=1)
     return np.where(np.isnan(table[:, -1]), np.nan, middle(table))
 
 
-def middle(table: F64) -> F64:
+def middle(table: Floats) -> Floats:
     """Median of each sorted row of (m, n), n > 0, none of it NaN."""
     size = table.shape[1]
     if size % 2:
         return table[:, size // 2]
-    found: F64 = (table[:, size // 2 - 1] + table[:, size // 2]) / 2
+    found: Floats = (table[:, size // 2 - 1] + table[:, size // 2]) / 2
     return found
 
 
-def medians_of(table: F64, have: I64) -> F64:
+def medians_of(table: Floats, have: Ints) -> Floats:
     """Median of the last `have[k]` values of each row of (m, n), those before being NaN; NaN for none.
 
     `have` rises from row to row. Sorts the table in place.
@@ -75,41 +73,41 @@ def medians_of(table: F64, have: I64) -> F64:
     if have[0] >= size:
         return middle(table)
     flat, begin = table.ravel(), np.arange(0, table.size, size)
-    found: F64 = (flat[begin + np.maximum(have - 1, 0) // 2] + flat[begin + have // 2]) / 2
+    found: Floats = (flat[begin + np.maximum(have - 1, 0) // 2] + flat[begin + have // 2]) / 2
     found[: int(have.searchsorted(1))] = np.nan
     return found
 
 
-def trend_length(ticks: I64) -> I64:
+def trend_length(ticks: Ints) -> Ints:
     """Ticks that a trend is read from when so many are there: about the last fifth; 0 where too few."""
     return _LENGTHS[np.searchsorted(_REACHED, ticks, side="right")]
 
 
-def concordance(parts: F64) -> F64:
+def concordance(parts: Floats) -> Floats:
     """(m,) Mann and Kendall's z of each row of (m, n): how far above chance later values are higher.
 
     S counts pairs; its standard deviation for n values without ties is sqrt(n (n - 1) (2 n + 5) / 18).
     """
     early, late, deviation = _pairs(parts.shape[1])
-    found: F64 = np.add.reduce(np.sign(parts[:, late] - parts[:, early]), axis=1) / deviation
+    found: Floats = np.add.reduce(np.sign(parts[:, late] - parts[:, early]), axis=1) / deviation
     return found
 
 
 @cache
-def _pairs(count: int) -> tuple[I64, I64, float]:
+def _pairs(count: int) -> tuple[Ints, Ints, float]:
     """Every two of so many parts, the earlier ones and the later ones; the deviation of S."""
     early, late = np.triu_indices(count, 1)
     return early, late, math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
 
 
-def part_medians(rows: F64) -> F64:
+def part_medians(rows: Floats) -> Floats:
     """(m, TREND_PARTS) medians of the parts of (m, n) rows, n a multiple of TREND_PARTS."""
     width = rows.shape[1] // TREND_PARTS
     return middle(np.sort(rows.reshape(-1, width), axis=1)).reshape(-1, TREND_PARTS)
 
 
-def rise(parts: F64) -> F64:
+def rise(parts: Floats) -> Floats:
     """(m,) change of part medians from the first quarter to the last."""
     last, first = parts[:, -3] + parts[:, -2] + parts[:, -1], parts[:, 0] + parts[:, 1] + parts[:, 2]
-    found: F64 = last / 3 - first / 3
+    found: Floats = last / 3 - first / 3
     return found

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import (
     NORMAL,
@@ -25,7 +26,7 @@ from rltui.rules.series.robust_statistics import (
     rise,
 )
 from rltui.rules.series.run_means import RunMeans
-from rltui.rules.series.ticks import START, Floats, Ints, Ticks
+from rltui.rules.series.ticks import START, Ticks
 
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer

@@ -31,9 +31,9 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import distinct
+from rltui.arrays import Floats, Ints, distinct
 from rltui.rules.series.robust_statistics import NORMAL, median
-from rltui.rules.series.ticks import Floats, Ints, Ticks
+from rltui.rules.series.ticks import Ticks
 from rltui.rules.series.unimodal import unimodal
 
 JUMP = 3.5  # robust deviations that a difference of neighbours is cut to: more is a jump of the level

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rltui.rules.series.ticks import Floats, Ints
+from rltui.arrays import Floats, Ints
 
 
 class StepSeconds:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.arrays import Floats, Ints
 from rltui.rules.series.rewindable_counter import RewindableCounter
 from rltui.rules.series.robust_statistics import median
 
@@ -27,8 +28,6 @@ NONFINITE_KEPT = 20  # such episodes remembered before the newest one: the first
 FAR = 5.0  # times the usual difference that is a jump of the level: for normal noise the usual is 0.67 of one
 FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NO_VALUES: Floats = np.empty(0)
 _NO_STEPS: Ints = np.empty(0, np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.series.ticks import Floats
+from rltui.arrays import Floats
 
 
 def unimodal(values: Floats, top: int) -> Floats:

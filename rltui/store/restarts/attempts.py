@@ -8,17 +8,16 @@ from posixpath import basename, dirname
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.arrays import distinct
+from rltui.arrays import Bools, Ints, distinct
 from rltui.logs.log_file_names import file_order
-from rltui.store.model import HIGHEST, I64, LOWEST, Points, Reason
+from rltui.store.model import HIGHEST, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
 _HEAD_POINTS = 4096  # points looked at at once
-_NO_ROWS: I64 = np.empty(0, np.int64)
+_NO_ROWS: Ints = np.empty(0, np.int64)
 HEAD = 4  # distinct steps that say how an attempt began
 _NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
 
@@ -69,11 +68,11 @@ class Segment:
     begin: int  # number of its first point within the log
     reason: Reason
     start: int = HIGHEST  # the step that the writer declared
-    first: I64 = field(default_factory=lambda: _NO_ROWS)
-    high: I64 = field(default_factory=lambda: _NO_ROWS)
-    cuts: I64 = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
+    first: Ints = field(default_factory=lambda: _NO_ROWS)
+    high: Ints = field(default_factory=lambda: _NO_ROWS)
+    cuts: Ints = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
     axis: int | None = None  # the step at which most tags of its first row began
-    row: NDArray[np.bool_] | None = None  # the tags of that row
+    row: Bools | None = None  # the tags of that row
     known_rows: Rows | None = None  # the rows of its last step, which all have a first
     tags: int = 0  # how many have a first
     first_step: int = HIGHEST
@@ -82,7 +81,7 @@ class Segment:
     head: list[int] = field(default_factory=list)  # its first distinct rising steps, up to HEAD
     replaced: int = 0  # earlier points that it replaced, for the store to count
     # By row, the steps of what it replaced while it was not certain that its newest points are its own.
-    uncertain: dict[int, list[I64]] = field(default_factory=dict)
+    uncertain: dict[int, list[Ints]] = field(default_factory=dict)
     merged_superseded: int = 0  # the same of segments that were merged into it: by resumes,
     merged_earlier: int = 0  # and by attempts from scratch
 
@@ -91,7 +90,7 @@ class Segment:
         """Order of segments."""
         return (self.log.key, self.begin)
 
-    def lower(self, reached: I64) -> list[int]:
+    def lower(self, reached: Ints) -> list[int]:
         """It had got no further than this, by row: LOWEST where it had no points, HIGHEST unknown.
 
         Returns the rows that turn out to have no points.
@@ -118,7 +117,7 @@ class Segment:
         heir.replaced += moved
         self.cuts[row] = below
 
-    def note_head(self, step: I64) -> None:
+    def note_head(self, step: Ints) -> None:
         """Note its first distinct rising steps. step: of all new points, in order."""
         at = 0
         while len(self.head) < HEAD and at < len(step):

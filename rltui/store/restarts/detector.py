@@ -28,22 +28,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.arrays import distinct_counts
+from rltui.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.logs.batch import SessionStart
-from rltui.store.model import (
-    F64,
-    HIGHEST,
-    I64,
-    LOWEST,
-    NO_POINTS,
-    Attempt,
-    Points,
-    Reason,
-    join,
-    sensible,
-)
+from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time
 from rltui.store.restarts.from_scratch import from_scratch
 from rltui.store.tag_rows import Rows
@@ -127,7 +115,7 @@ class RestartDetector:
             pieces.append(Piece(log.segments[-1], low, size))
         return pieces
 
-    def advance(self, log: AttemptLog, rows: Rows, first: I64, last: I64, step: I64, wall: F64) -> bool:
+    def advance(self, log: AttemptLog, rows: Rows, first: Ints, last: Ints, step: Ints, wall: Floats) -> bool:
         """The short way for points of the newest segment that go forward in every row.
 
         rows: distinct ones; first, last: their first and last steps of these points, already known to go
@@ -150,7 +138,7 @@ class RestartDetector:
         return True
 
     def begin(
-        self, log: AttemptLog, rows: Rows, step: I64, wall: F64, each: Rows, first: I64, last: I64
+        self, log: AttemptLog, rows: Rows, step: Ints, wall: Floats, each: Rows, first: Ints, last: Ints
     ) -> None:
         """The short way for the first points of a run, if they go forward in every row.
 
@@ -221,7 +209,7 @@ class RestartDetector:
         log.merged += 1
         self.segments.remove(old)
 
-    def _note_wall_times(self, log: AttemptLog, wall: F64) -> None:
+    def _note_wall_times(self, log: AttemptLog, wall: Floats) -> None:
         """Note first and last wall time; find logs that turn out to be written side by side."""
         if not len(wall):
             return
@@ -302,7 +290,7 @@ class RestartDetector:
             return []
         return self._refresh(self.segments.index(segment))
 
-    def _note_first(self, segment: Segment, rows: Rows, step: I64) -> bool:
+    def _note_first(self, segment: Segment, rows: Rows, step: Ints) -> bool:
         unseen = np.flatnonzero(segment.first[rows] == HIGHEST)
         repeated = len(unseen) < len(rows)
         if len(unseen):
@@ -336,7 +324,7 @@ class RestartDetector:
             steps, counts = distinct_counts(found)
             segment.axis = int(steps[np.argmax(counts)])
 
-    def _cuts_of(self, late: Segment, before: Sequence[Segment]) -> I64:
+    def _cuts_of(self, late: Segment, before: Sequence[Segment]) -> Ints:
         """By row, the step from which `late` supersedes what it follows."""
         size = self._rows
         first = late.first[:size]
@@ -384,25 +372,25 @@ class RestartDetector:
         at = self.segments.index(segment)
         return [late for late in self.segments[at + 1 :] if self.follows(late, segment)]
 
-    def limit(self, segment: Segment) -> I64 | None:
+    def limit(self, segment: Segment) -> Ints | None:
         """By row, the step from which later segments replace this one's points; None: nowhere."""
         return self._least(self._after(segment)) if segment is not self.segments[-1] else None
 
-    def superseded_from(self, segment: Segment) -> I64 | None:
+    def superseded_from(self, segment: Segment) -> Ints | None:
         """By row, the step from which resumes superseded this segment's points; None: nowhere."""
         later = self._after(segment)
         anew = self._from_scratch() if later else frozenset()
         end = next((at for at, late in enumerate(later) if id(late) in anew), len(later))
         return self._least(later[:end])
 
-    def _least(self, later: Sequence[Segment]) -> I64 | None:
-        out: I64 | None = None
+    def _least(self, later: Sequence[Segment]) -> Ints | None:
+        out: Ints | None = None
         for late in later:
             cuts = late.cuts[: self._rows]
             out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
         return out
 
-    def causes(self, segment: Segment, row: int, step: I64) -> list[tuple[Segment, NDArray[np.bool_]]]:
+    def causes(self, segment: Segment, row: int, step: Ints) -> list[tuple[Segment, Bools]]:
         """Which later segments replaced points of this one at these steps, (n,), and which, (n,), each."""
         left, found = np.ones(len(step), np.bool_), []
         for late in self._after(segment):
@@ -458,7 +446,7 @@ class RestartDetector:
         return False
 
 
-def _firsts(rows: Rows) -> tuple[Rows, I64]:
+def _firsts(rows: Rows) -> tuple[Rows, Ints]:
     """The distinct rows, ascending, and where each comes first. Rows are few and small: no need to sort."""
     first = np.full(int(rows.max()) + 1, -1, np.int64)
     first[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)  # of equal rows the last assignment stays

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rltui.store.model import HIGHEST, I64, LOWEST, NO_POINTS, Points, join
+from rltui.arrays import Ints
+from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Points, join
 from rltui.store.restarts.repeated_step import RepeatedStep
 from rltui.store.tag_rows import Rows
 
@@ -76,7 +77,7 @@ class StepRegressions:
         """Some tags go back without a restart."""
         return self._peculiar
 
-    def steady(self, rows: Rows, step: I64, last: I64 | None = None) -> bool:
+    def steady(self, rows: Rows, step: Ints, last: Ints | None = None) -> bool:
         """Note points of distinct rows, forward from `step` (to `last`); False: they are not, `scan` them."""
         try:
             high = self._high[rows]
@@ -142,7 +143,7 @@ class StepRegressions:
         self._high[self._own] = LOWEST
         return found
 
-    def _backward(self, rows: Rows, step: I64) -> int:
+    def _backward(self, rows: Rows, step: Ints) -> int:
         """Index of the first point that does not go forward; the length if there is none."""
         order = np.argsort(rows.astype(np.uint16) if len(self._high) < 1 << 16 else rows, kind="stable")
         row, steps = rows[order], step[order]

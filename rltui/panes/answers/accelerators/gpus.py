@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import distinct
+from rltui.arrays import Floats, distinct
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
-from rltui.panes.answers.recent_steps import F64
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.rules.series.robust_statistics import median
 from rltui.text import in_sentence
@@ -53,9 +52,9 @@ class _Gpu:
 
     node: str
     number: int
-    samples: dict[str, tuple[F64, F64]] = field(default_factory=dict)
+    samples: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
-    def recent(self, quantity: str) -> F64:
+    def recent(self, quantity: str) -> Floats:
         """The last values."""
         return self.samples[quantity][1][-NOW:] if quantity in self.samples else np.empty(0)
 
@@ -198,7 +197,7 @@ def _table(gpus: Sequence[_Gpu], spans: PhaseSpans | None, named: bool) -> Devic
     )
 
 
-def _edges(start: float, end: float, spans: PhaseSpans | None) -> F64:
+def _edges(start: float, end: float, spans: PhaseSpans | None) -> Floats:
     """Equal pieces of the time up to the last sample: of a few steps where their phases are known."""
     if spans is not None and len(spans.begin):
         known = spans.begin[spans.phase == spans.phase[0]]
@@ -208,7 +207,7 @@ def _edges(start: float, end: float, spans: PhaseSpans | None) -> F64:
     return np.linspace(start, max(end, start + 1.0), PIECES + 1)
 
 
-def _history(times: F64, values: F64, edges: F64) -> tuple[float, ...]:
+def _history(times: Floats, values: Floats, edges: Floats) -> tuple[float, ...]:
     """The mean use in each piece; a piece without a sample has that of the sample after it, one gap long."""
     known = np.isfinite(times)
     times, values = times[known], values[known]

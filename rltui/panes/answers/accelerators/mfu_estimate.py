@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_si
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
-from rltui.panes.answers.recent_steps import F64, I64, Values, find, find_first, first_steps_of
+from rltui.panes.answers.recent_steps import Values, find, find_first, first_steps_of
 
 if TYPE_CHECKING:
     from rltui.panes.answers.beside import Beside
@@ -73,7 +74,9 @@ def _logged_parameters(view: RunView, at_step: int | None) -> Told | None:
     return None if count is None or not count.now > 0 else Told(count.now, count.tag)
 
 
-def _attention(view: RunView, hardware: Hardware, steps: I64, at_step: int | None) -> tuple[F64 | float, str]:
+def _attention(
+    view: RunView, hardware: Hardware, steps: Ints, at_step: int | None
+) -> tuple[Floats | float, str]:
     """FLOPs of attention for a token at (n,) steps, and how the formula spells them; 0 where unknown."""
     layers, width = hardware.layers, hardware.hidden_size
     if layers is None or width is None:

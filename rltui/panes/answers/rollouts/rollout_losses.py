@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.panes.answers.recent_steps import F64, I64, Values, find, values_of
+from rltui.arrays import Floats, Ints
+from rltui.panes.answers.recent_steps import Values, find, values_of
 from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Loss:
     values: Values
     counts: bool = False
     groups: bool = False
-    share: F64 = field(default_factory=lambda: np.empty(0))  # of all rollouts, at the steps of an axis
+    share: Floats = field(default_factory=lambda: np.empty(0))  # of all rollouts, at the steps of an axis
 
 
 def losses_of(view: RunView, reasons: Sequence[Reason], at_step: int | None) -> Iterator[Loss]:
@@ -118,7 +119,7 @@ class LostShares:
     among: bool = False
 
 
-def lost_shares(view: RunView, losses: Sequence[Loss], axis: I64, at_step: int | None) -> LostShares:
+def lost_shares(view: RunView, losses: Sequence[Loss], axis: Ints, at_step: int | None) -> LostShares:
     """The shares of losses at (n,) steps: as they are written, or by what is counted beside them."""
     named = [one for one in losses if not one.reason.total]
     whole = next((one for one in losses if one.reason.total and one.counts), None)
@@ -151,7 +152,7 @@ def lost_shares(view: RunView, losses: Sequence[Loss], axis: I64, at_step: int |
     return found
 
 
-def _are_of_the_lost(named: Sequence[Loss], axis: I64) -> bool:
+def _are_of_the_lost(named: Sequence[Loss], axis: Ints) -> bool:
     """Whether shares of reasons add up to one wherever anything is lost: of all, they would leave nothing."""
     fractions = [one.values.held(axis) for one in named if not one.counts and not one.reason.part_of]
     sums = sum(fractions, np.zeros(len(axis)))
@@ -160,8 +161,8 @@ def _are_of_the_lost(named: Sequence[Loss], axis: I64) -> bool:
 
 
 def _total(
-    view: RunView, named: Sequence[Loss], whole: Loss | None, axis: I64, at_step: int | None, *, groups: bool
-) -> F64 | None:
+    view: RunView, named: Sequence[Loss], whole: Loss | None, axis: Ints, at_step: int | None, *, groups: bool
+) -> Floats | None:
     """All rollouts, or groups of them, at the steps of an axis: generated, or used and lost; None unknown."""
     table = rollout_outcomes()
     counts = [
@@ -178,9 +179,9 @@ def _total(
     return None if used is None else used.at(axis) + lost
 
 
-def _quotient(count: F64, total: F64) -> F64:
+def _quotient(count: Floats, total: Floats) -> Floats:
     """Count / total, 0 where there is none of either."""
-    out: F64 = np.divide(count, total, out=np.zeros(len(count)), where=total > 0)
+    out: Floats = np.divide(count, total, out=np.zeros(len(count)), where=total > 0)
     return out
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Amount, Answer, Fact, Share
-from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, binned, fact, find
+from rltui.panes.answers.recent_steps import LAST, Values, binned, fact, find
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
     LostShares,
@@ -83,7 +84,7 @@ def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = N
 
 
 def _partition(
-    lost: LostShares, inside: list[Loss], axis: I64, notes: list[str]
+    lost: LostShares, inside: list[Loss], axis: Ints, notes: list[str]
 ) -> tuple[list[Amount], tuple[Share, ...], float]:
     """Lines, shares that add up to one, and the share that was lost in the last steps."""
     if not len(axis) or not (lost.shared or inside):
@@ -105,7 +106,7 @@ def _partition(
     fits = 1.0 / np.maximum(before, 1.0)  # reasons that overlap are shares of all reasons together
     kept = 1.0 - np.minimum(before, 1.0)
     crowded = 1.0 / np.maximum(sum((one.share for one in inside), np.zeros(len(axis))), 1.0)
-    lines: dict[str, tuple[Loss, F64]] = {}
+    lines: dict[str, tuple[Loss, Floats]] = {}
     for one, share in (
         *((one, one.share * fits) for one in lost.shared),
         *((one, one.share * crowded * kept) for one in inside),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.panes.answers.recent_steps import F64, I64, find
+from rltui.arrays import Floats, Ints
+from rltui.panes.answers.recent_steps import find
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ class PhaseSpans:
     """`begin` and `end` (n,) in seconds since 1970, rising, of the phase `phase` (n,) of `titles`."""
 
     titles: tuple[str, ...]
-    begin: F64
-    end: F64
-    phase: I64
+    begin: Floats
+    end: Floats
+    phase: Ints
 
-    def at(self, times: F64) -> I64:
+    def at(self, times: Floats) -> Ints:
         """The phase at each of (m,) times; -1 where none is known."""
         if not len(self.begin):
             return np.full(len(times), -1)
@@ -77,7 +78,7 @@ def phase_spans(view: RunView, at_step: int | None = None) -> PhaseSpans | None:
     return PhaseSpans(titles, begin[ran], end[ran], phase[ran])
 
 
-def _without_wholes(seconds: F64, canonical: list[str]) -> F64:
+def _without_wholes(seconds: Floats, canonical: list[str]) -> Floats:
     """Phases (p, n) where one that contains others counts for its rest alone."""
     out = seconds.copy()
     for whole, parts in WHOLES.items():

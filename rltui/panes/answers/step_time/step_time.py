@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
 from rltui.panes.answers.recent_steps import (
-    F64,
-    I64,
     LAST,
     Values,
     binned,
@@ -162,7 +161,7 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     return StepTime(answer, share if generating else None)
 
 
-def _waits_for_others(top: Sequence[_Phase], lengths: F64, work: F64) -> list[_Phase]:
+def _waits_for_others(top: Sequence[_Phase], lengths: Floats, work: Floats) -> list[_Phase]:
     """The phases of waiting where phases exceed the step: they are the time in which others work."""
     waits = [phase for phase in top if phase.canonical in WAITING]
     last = slice(-LAST, None)
@@ -185,7 +184,7 @@ def _step_values(view: RunView, at_step: int | None) -> Values | None:
     )
 
 
-def _phases(view: RunView, at_step: int | None, first: I64) -> list[_Phase]:
+def _phases(view: RunView, at_step: int | None, first: Ints) -> list[_Phase]:
     """The phases that a run logs, each with the one that it is a part of."""
     metrics = glossary().metrics
     found: list[_Phase] = []
@@ -315,12 +314,12 @@ def _split(phases: Sequence[_Phase], steps: Values | None) -> tuple[list[_Phase]
     return regular, seldom
 
 
-def _common(phases: Sequence[_Phase]) -> I64:
+def _common(phases: Sequence[_Phase]) -> Ints:
     """The steps of the phase with most of them."""
     return max((phase.values.step for phase in phases), key=len)
 
 
-def _within_step(phase: _Phase, axis: I64, left: F64) -> bool:
+def _within_step(phase: _Phase, axis: Ints, left: Floats) -> bool:
     """Whether the step time includes a phase that runs every N steps: what is left is longer when it ran."""
     at = phase.values.at(axis)
     ran = at > 0
@@ -331,7 +330,7 @@ def _within_step(phase: _Phase, axis: I64, left: F64) -> bool:
 
 
 def _shares(
-    top: Sequence[_Phase], steps: I64, base: float, rest: float
+    top: Sequence[_Phase], steps: Ints, base: float, rest: float
 ) -> tuple[tuple[Share, ...], list[_Phase]]:
     """Shares that add up to one, the largest first, what is left over last; and the phases not below 1 %."""
     if not base > 0 or not top:
@@ -348,8 +347,8 @@ def _shares(
 
 def _parts(
     top: Sequence[_Phase],
-    axis: I64,
-    lengths: F64,
+    axis: Ints,
+    lengths: Floats,
     base: float,
     last: slice,
     per_token: dict[str, tuple[float, bool]],
@@ -381,7 +380,7 @@ def _parts(
     return found
 
 
-def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> StepPhase:
+def _seldom_part(phase: _Phase, axis: Ints, lengths: Floats, inside: bool) -> StepPhase:
     """A phase that runs every N steps, with what it adds to a step on average."""
     values = phase.values
     cost, usual = float(values.value.mean()), median(lengths[lengths > 0]) if (lengths > 0).any() else 0.0
@@ -452,7 +451,7 @@ def _counts_on(values: Values) -> bool:
     )
 
 
-def _per_token(view: RunView, at_step: int | None, axis: I64) -> dict[str, tuple[float, bool]]:
+def _per_token(view: RunView, at_step: int | None, axis: Ints) -> dict[str, tuple[float, bool]]:
     """Milliseconds per token by phase as logged, and under `""` the tokens of the last steps together."""
     found: dict[str, tuple[float, bool]] = {}
     for canonical in view.tag_index.canonical:
@@ -528,8 +527,8 @@ def _sentence(
 
 
 def _notes(
-    whole: Values | None, first: I64, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
-    base: float, last: I64,
+    whole: Values | None, first: Ints, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
+    base: float, last: Ints,
 ) -> list[str]:  # fmt: skip
     """What was left out or gathered."""
     notes = []

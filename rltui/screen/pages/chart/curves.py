@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Bools, Floats, Ints
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import Spread, bridge, spread
@@ -45,18 +45,18 @@ class ChartCurve:
     sign: str
     unit: str
     series: Series
-    x: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    count: NDArray[np.int64]
-    smooth: NDArray[np.float64] | None
+    x: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+    count: Ints
+    smooth: Floats | None
     weight: float  # of the moving average
     points: int
-    bad: NDArray[np.int64]  # NaN and infinite values in each column
+    bad: Ints  # NaN and infinite values in each column
     own: bool = False
     spread: Spread | None = None  # of the distribution whose mean it is, or of sister runs
-    middle: NDArray[np.float64] | None = None  # the median of sister runs
+    middle: Floats | None = None  # the median of sister runs
 
     @property
     def range(self) -> Range:
@@ -80,7 +80,7 @@ class ChartCurve:
         return int(known[np.argmin(np.abs(self.x[known] - x))]) if len(known) else None
 
 
-def ema(mean: NDArray[np.float64], count: NDArray[np.int64], weight: float) -> NDArray[np.float64]:
+def ema(mean: Floats, count: Ints, weight: float) -> Floats:
     """A moving average over columns (n,) weighted by points, unbiased at the start; NaN stays NaN."""
     out = np.full(len(mean), math.nan)
     total = norm = 0.0
@@ -93,10 +93,10 @@ def ema(mean: NDArray[np.float64], count: NDArray[np.int64], weight: float) -> N
 
 
 def min_max_stroke(
-    x: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    gap: NDArray[np.bool_],
+    x: Floats,
+    low: Floats,
+    high: Floats,
+    gap: Bools,
     role: str,
 ) -> Stroke:
     """Columns as one line that visits each column's minimum and maximum; empty columns are passed over."""
@@ -163,7 +163,7 @@ def curves_of(
 
 def _sister_cuts(
     view: RunView, row: Row, axis: XAxis, sisters: Sequence[RunView], low: float, high: float, columns: int
-) -> Iterator[tuple[NDArray[np.float64], Columns]]:
+) -> Iterator[tuple[Floats, Columns]]:
     """The same metric of sister runs on an axis, of those that have both."""
     for sister in sisters:
         tag, its = view.tag_index.counterpart(row.tag, sister.tag_index), x_axis(sister, axis.axis)
@@ -207,7 +207,7 @@ def strokes(
     for curve in found:
         own = _ends(curve, log) if curve.own else None
 
-        def place(values: NDArray[np.float64], own: Range | None = own) -> NDArray[np.float64]:
+        def place(values: Floats, own: Range | None = own) -> Floats:
             values = log_of(values) if log else values
             return values if own is None else _stretched(values, own, stretch)
 
@@ -287,7 +287,7 @@ def _ends(curve: ChartCurve, log: bool) -> Range | None:
     return widened(*value_range(low, high))
 
 
-def _stretched(values: NDArray[np.float64], own: Range, whole: Range) -> NDArray[np.float64]:
+def _stretched(values: Floats, own: Range, whole: Range) -> Floats:
     """Values of one range on another one; halves, because differences of huge floats would overflow."""
     half = own[1] / 2 - own[0] / 2
     share = (values / 2 - own[0] / 2) / half if half > 0 else np.where(np.isfinite(values), 0.5, math.nan)

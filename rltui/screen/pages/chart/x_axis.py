@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rltui.arrays import Floats
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_list import pane_tables
@@ -39,8 +39,8 @@ class XAxis:
 
     view: RunView
     axis: Axis
-    steps: NDArray[np.float64] | None = None
-    counts: NDArray[np.float64] | None = None
+    steps: Floats | None = None
+    counts: Floats | None = None
 
     def full(self, main: Series, at_step: int | None) -> tuple[float, float]:
         """The whole range of a series on this axis, up to a step if one is given."""
@@ -115,9 +115,7 @@ class XAxis:
             step = round(float(np.interp(wall_time, walls, steps)))
         return None if step is None else self.place(float(step))
 
-    def cut(
-        self, series: Series, low: float, high: float, columns: int
-    ) -> tuple[NDArray[np.float64], Columns]:
+    def cut(self, series: Series, low: float, high: float, columns: int) -> tuple[Floats, Columns]:
         """A series between two places in so many columns, and the middle of each, (columns,)."""
         if self.axis == ARRIVALS:
             return low + (np.arange(columns) + 0.5) * (high - low) / columns, arrivals(
