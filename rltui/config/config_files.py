@@ -56,7 +56,7 @@ def read_file(path: Path, problems: list[Problem], *, own: bool, needed: bool = 
 
     `own` tells the user's own file from one beside the logs, which may hold display facts only.
     """
-    report = FileReport(clean(str(path)), problems, "config", "error" if own else "warning")
+    report = FileReport(clean(str(path)), problems, "config", "error" if own else "warning", path)
     if not os.path.lexists(path):
         if needed:
             report.add("named by RLTUI_CONFIG, but there is no such file", code="config-unreadable")

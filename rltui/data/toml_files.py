@@ -6,15 +6,18 @@ rest of the file holds. Nothing here raises for what a file holds, except `read_
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rltui.data.fields import Field, Invalid, KeyPath, spell
-from rltui.data.toml_parser import loads, shipped_table
+from rltui.data.toml_parser import loads
+from rltui.data.value_cache import kept_value
 from rltui.problem import Level, Problem
 from rltui.text import clean
 
@@ -34,11 +37,9 @@ class FileReport:
     problems: list[Problem]
     code: str = "data"
     level: Level = "error"
-    text: str = ""
-    shipped: Path | None = None  # where the text stands that has not been read, since its table was compiled
-    table: Mapping[str, object] | None = None
+    source: Path | None = None  # where the text stands: it is read again for the line of a fault
     faults: int = 0
-    _lines: Mapping[KeyPath, tuple[int, int]] | None = None
+    _statements: tuple[Mapping[str, object], Mapping[KeyPath, tuple[int, int]]] | None = None
 
     def add(self, message: str, *, code: str = "", offset: int | None = None) -> None:
         """A problem of the file."""
@@ -50,15 +51,16 @@ class FileReport:
         self.faults += 1
         if self.faults > _MAX_FAULTS:
             return
-        if self._lines is None:
-            self._lines = statements(self.text if self.shipped is None else _read_text(self.shipped))
-        line, offset = next(
-            (self._lines[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in self._lines),
-            (0, None),
-        )
-        self.add(
-            f"line {line}: " * bool(line) + f"{spell(path, self.table)} {message}".lstrip(), offset=offset
-        )
+        if self._statements is None:
+            self._statements = {}, {}
+            if self.source is not None:
+                with contextlib.suppress(OSError, ValueError, RecursionError):  # it has changed since
+                    text = _read_text(self.source)
+                    self._statements = loads(text), statements(text)
+        table, lines = self._statements
+        known = (lines[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in lines)
+        line, offset = next(known, (0, None))
+        self.add(f"line {line}: " * bool(line) + f"{spell(path, table)} {message}".lstrip(), offset=offset)
 
     def check(self, table: Mapping[str, object], field: Field[T]) -> T | None:
         """The table of the file as `field` describes it; None where nothing is left of it."""
@@ -73,28 +75,16 @@ def read_file(path: Path, field: Field[T], problems: list[Problem]) -> T | None:
 
     Codes are `data` for what the file says, `data-unreadable` and `data-not-toml` for what it is.
     """
-    report = FileReport(clean(path.name), problems)
-    table = parse(path, report)
+    report = FileReport(clean(path.name), problems, source=path)
+    read = partial(parse, path, report)
+    table = kept_value(path, (path,), read) if DATA in path.parents else read()
     return None if table is None else report.check(table, field)
 
 
-def parse(path: Path, report: FileReport, *, shipped: bool = False) -> dict[str, Any] | None:
-    """The table of one TOML file; None, and why in the report, where it cannot be read or is none.
-
-    shipped: it is part of the program, as all below `DATA` are: what was parsed may be kept beside it.
-    """
-    table = shipped_table(path) if shipped or DATA in path.parents else None
-    if table is None:
-        table = _parse(path, report)
-    else:
-        report.shipped = path
-    report.table = table
-    return table
-
-
-def _parse(path: Path, report: FileReport) -> dict[str, Any] | None:
+def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
+    """The table of one TOML file; None, and why in the report, where it cannot be read or is none."""
     try:
-        report.text = text = _read_text(path)
+        text = _read_text(path)
     except UnicodeDecodeError as error:
         report.add(f"is not UTF-8 at byte {error.start}", code="data-not-toml")
         return None
@@ -125,12 +115,9 @@ def _read_text(path: Path) -> str:
 
 
 def read_folder(
-    folder: Path, problems: list[Problem], code: str = "data", *, shipped: bool = False
+    folder: Path, problems: list[Problem], code: str = "data"
 ) -> Iterator[tuple[str, dict[str, Any], FileReport]]:
-    """The TOML files of a folder in the order of their names: stem, table, and what checks it.
-
-    shipped: as for `parse`.
-    """
+    """The TOML files of a folder in the order of their names: stem, table, and what checks it."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except OSError as error:
@@ -138,8 +125,8 @@ def read_folder(
         problems.append(Problem("error", "data-unreadable", clean(str(folder)), message))
         return
     for path in paths:
-        report = FileReport(clean(path.name, 80), problems, code)
-        table = parse(path, report, shipped=shipped)
+        report = FileReport(clean(path.name, 80), problems, code, source=path)
+        table = parse(path, report)
         if table is not None:
             yield path.stem, table, report
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from rltui.data.fields import BoolField, ListField, TableField, TextField, as_dict
-from rltui.data.toml_files import read_folder
+from rltui.data.toml_files import DATA, read_folder
+from rltui.data.value_cache import kept_value
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file
 from rltui.problem import Problem
@@ -111,14 +113,21 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
     for folder in theme_folders() if folders is None else folders:
         if not folder.is_dir():
             continue
-        for stem, table, report in read_folder(
-            folder, problems, "bad-theme", shipped=folder == shipped_folder()
-        ):
-            values = report.check(table, _THEME)
-            if values is not None:
-                themes[stem] = _theme(stem, **values)
+        if folder == shipped_folder():
+            found, faults = kept_value(folder, (folder, DATA, Path(__file__)), partial(_of_folder, folder))
+        else:
+            found, faults = _of_folder(folder)
+        themes |= found
+        problems += faults
     themes.setdefault("plain", PLAIN)
     return themes, problems
+
+
+def _of_folder(folder: Path) -> tuple[dict[str, Theme], list[Problem]]:
+    problems: list[Problem] = []
+    files = read_folder(folder, problems, "bad-theme")
+    checked = {stem: report.check(table, _THEME) for stem, table, report in files}
+    return {stem: _theme(stem, **values) for stem, values in checked.items() if values is not None}, problems
 
 
 def _theme(

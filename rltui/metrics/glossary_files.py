@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from rltui.data.fields import Field, ListField, TableField, TextField, as_dict, table_of
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
+from rltui.data.value_cache import kept_value
 from rltui.problem import Problem
 
 
@@ -143,7 +144,10 @@ def pane_id(word: str) -> str | None:
     return None
 
 
+SOURCES = (DATA / "metrics", DATA, Path(__file__).parent)  # of the glossary
+
+
 @cache
 def glossary() -> Glossary:
     """The shipped glossary. Its problems are for `doctor`; it is usable in any case."""
-    return load(DATA / "metrics")
+    return kept_value(SOURCES[0], SOURCES, lambda: load(SOURCES[0]))

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from rltui.data.toml_files import DATA, FileReport, read_folder
-from rltui.metrics.glossary_files import glossary
+from rltui.data.value_cache import kept_value
+from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.problem import Problem
 from rltui.rules.model import Gap, Rule, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
@@ -38,7 +39,8 @@ class Rulebook(NamedTuple):
 @cache
 def rulebook() -> Rulebook:
     """The shipped rules, loaded once."""
-    return load(DATA / "rules")
+    folder, here = DATA / "rules", Path(__file__).parent
+    return kept_value(folder, (folder, here, *SOURCES), lambda: load(folder))
 
 
 def load(folder: Path) -> Rulebook:

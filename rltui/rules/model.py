@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rltui.problem import Severity
@@ -61,13 +60,13 @@ class Rule(NamedTuple):
     severity: str  # info, warning, critical, or RECORDING
     numbers: Mapping[str, float]  # what the kind needs
     words: Mapping[str, str]  # likewise, for choices
+    unless_logged: Mapping[str, str]  # metric -> the one that is judged in its place
     title: str = ""
     message: str = ""
     advice: str = ""
     check_next: tuple[str, ...] = ()
     source: str = ""
     pane: str = ""
-    unless_logged: Mapping[str, str] = MappingProxyType({})  # metric -> the one that is judged in its place
     per: str = ""  # canonical id that divides the metric, point by point
     for_ticks: int = 1  # `for`: ticks that the condition must hold until the rule fires
     keep_firing_for: int = 4  # ticks that it must have ceased until the rule is resolved

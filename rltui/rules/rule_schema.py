@@ -64,6 +64,7 @@ def _rule(
         severity=severity,
         numbers={key: rest.pop(key) for key in NUMBERS[kind] if key in rest},
         words={key: rest.pop(key) for key in WORDS.get(kind, {}) if key in rest},
+        unless_logged=rest.pop("unless_logged", {}),
         for_ticks=for_,
         latch=latch,
         applies=Applies(**{"comparable": True if absolute else None, **applies}),

@@ -69,6 +69,7 @@ def _rule(entry: Threshold, rule_id: str, name: MetricName, low: float | None, h
         severity=entry.severity,
         numbers={key: limit for key, limit in limits.items() if limit is not None},
         words={},
+        unless_logged={},
         title=entry.title or f"own limit: {said}",
         message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({said}{held})",
         advice="A limit of your own configuration.",

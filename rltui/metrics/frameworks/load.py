@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rltui.data.metric import NameTarget
 from rltui.data.toml_files import DATA, FileReport, read_folder
+from rltui.data.value_cache import kept_value
 from rltui.metrics.frameworks.framework_schema import (
     CONVENTIONS,
     FRAMEWORK,
@@ -275,4 +276,5 @@ def _normalised(name: str) -> str:
 @cache
 def frameworks() -> Frameworks:
     """The shipped frameworks. Their problems are for `doctor`; they are usable in any case."""
-    return Frameworks(DATA / "frameworks")
+    folder, here = DATA / "frameworks", Path(__file__).parent
+    return kept_value(folder, (folder, DATA, here, here.parent), lambda: Frameworks(folder))

@@ -212,7 +212,7 @@ def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:
             wide = distance > abs(gap.above)
             if len(wide) >= 2 and wide[-2:].all():
                 begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
-                rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {})
+                rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {}, {})
                 value, limit, before = float(held_out[-1]), float(level[-1]), float(level[begun])
                 return Firing(rule, twin, int(steps[begun]), value, limit, before, RECORDING)
     return None

@@ -1,0 +1,116 @@
+"""What was made of shipped files is kept: always what the files say, whatever happened to what was kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rltui.data.toml_files import DATA
+from rltui.data.value_cache import kept_value
+from rltui.draw.themes import load_themes
+from rltui.metrics import glossary_files
+from rltui.metrics.frameworks.load import Frameworks, frameworks
+from rltui.metrics.glossary_files import glossary
+from rltui.rules import load as rules
+from rltui.rules.load import rulebook
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file whose value has been kept, as a start leaves it."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    path = tmp_path / "one.toml"
+    path.write_text("1")
+    assert value_of(path) == "1"
+    assert kept(tmp_path).exists()
+    return path
+
+
+def value_of(path: Path, make: Callable[[], str] | None = None) -> str:
+    """The text of a file, through what is kept of it."""
+    return kept_value(path, (path,), make or path.read_text)
+
+
+def kept(folder: Path) -> Path:
+    """The one file that is kept."""
+    (found,) = folder.glob("__pycache__/*")
+    return found
+
+
+def test_an_unchanged_file_is_not_read_again(file: Path) -> None:
+    """What was made of it is taken."""
+    assert value_of(file, lambda: "made anew") == "1"
+
+
+@pytest.mark.parametrize("change", ["size", "time", "another file", "code"])
+def test_a_changed_file_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    """Another size is enough, and so is another time, a new file of the folder, or one of its modules."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    for name in ("a.toml", "model.py"):
+        (folder / name).write_text("x = 1")
+    texts = lambda: sorted(path.read_text() for path in folder.iterdir())  # noqa: E731
+    assert kept_value(folder, (folder,), texts) == ["x = 1", "x = 1"]
+    name = {"another file": "b.toml", "code": "model.py"}.get(change, "a.toml")
+    (folder / name).write_text("x = 2" if change == "time" else "x = 22")
+    if change == "time":
+        os.utime(folder / name, (1e9, 1e9))
+    assert kept_value(folder, (folder,), texts) == texts() != ["x = 1", "x = 1"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x" * 200, "cut", b"cos\nno_such_name\n.", b"c__nowhere__\nx\n.", b"N."]
+)
+def test_what_was_kept_and_is_broken_hurts_nobody(file: Path, content: bytes | str) -> None:
+    """The files are read again, and what they say is kept."""
+    place = kept(file.parent)
+    place.write_bytes(place.read_bytes()[:-5] if isinstance(content, str) else content)
+    assert value_of(file) == "1"
+    assert value_of(file, lambda: "made anew") == "1"
+
+
+def test_nothing_is_written_where_no_modules_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -B` and PYTHONDONTWRITEBYTECODE mean these files, too."""
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    path = tmp_path / "one.toml"
+    path.write_text("1")
+    assert value_of(path) == "1"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_without_the_right_to_write_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installation of root: the value is made at each start."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    path = tmp_path / "one.toml"
+    path.write_text("1")
+    (tmp_path / "__pycache__").write_text("no folder")
+    assert [value_of(path, lambda made=made: made) for made in ("first", "second")] == ["first", "second"]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("part", ["glossary", "rules", "frameworks", "themes"])
+def test_what_is_kept_is_what_the_files_say(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shipped data read twice, with a kept value and without one, are equal."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    if part == "glossary":
+        assert glossary.__wrapped__() == glossary.__wrapped__() == glossary_files.load(DATA / "metrics")
+    elif part == "rules":
+        assert rulebook.__wrapped__() == rulebook.__wrapped__() == rules.load(DATA / "rules")
+    elif part == "themes":
+        assert load_themes() == load_themes()
+    else:
+        fresh = Frameworks(DATA / "frameworks")
+        for found in (frameworks.__wrapped__(), frameworks.__wrapped__()):
+            assert [(each.id, each.names, each.file) for each in found] == [
+                (each.id, each.names, each.file) for each in fresh
+            ]
+            assert (found.signs, found.conventions, found.problems) == (
+                fresh.signs,
+                fresh.conventions,
+                fresh.problems,
+            )
