@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from rltui.data.fields import ConvertedField, ListField, TextField, table_of
+from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.problem import SEVERITIES, Severity
 
@@ -61,12 +61,16 @@ class ConsoleFacts(NamedTuple):
     warning_words: tuple[str, ...]
 
 
+def _console_facts_field() -> TableField[ConsoleFacts]:
+    causes = ConvertedField(ListField(TextField(), single=True), frozenset)  # ids, or "*"
+    failure = table_of(Failure, severity=TextField(choices=SEVERITIES), caused_by=causes)
+    return table_of(ConsoleFacts, failure=ListField(failure))
+
+
 @cache
 def console_facts() -> ConsoleFacts:
     """The shipped table."""
-    causes = ConvertedField(ListField(TextField(), single=True), frozenset)  # ids, or "*"
-    failure = table_of(Failure, severity=TextField(choices=SEVERITIES), caused_by=causes)
-    return read_table("failures", table_of(ConsoleFacts, failure=ListField(failure)))
+    return read_table("failures", _console_facts_field)
 
 
 def is_console(name: str) -> bool:

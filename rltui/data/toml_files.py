@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,8 +76,7 @@ def read_file(path: Path, field: Field[T], problems: list[Problem]) -> T | None:
     Codes are `data` for what the file says, `data-unreadable` and `data-not-toml` for what it is.
     """
     report = FileReport(clean(path.name), problems, source=path)
-    read = partial(parse, path, report)
-    table = kept_value(path, (path,), read) if DATA in path.parents else read()
+    table = parse(path, report)
     return None if table is None else report.check(table, field)
 
 
@@ -131,23 +130,22 @@ def read_folder(
             yield path.stem, table, report
 
 
-_tables: dict[str, Any] = {}
+def read_table(name: str, field: Callable[[], Field[T]]) -> T:
+    """The shipped file `rltui/data/NAME.toml`, checked once after a change: call it in a cached function.
 
-
-def read_table(name: str, field: Field[T]) -> T:
-    """The shipped file `rltui/data/NAME.toml` as `field` describes it, read once per process.
-
-    Call it in a function with `functools.cache`, or where it is needed, not when a module is imported.
+    field: what describes it; of the module of the classes that the table becomes.
     Raises ValueError for a file with any fault: a shipped table is part of the program.
     """
-    if name not in _tables:
+    path, module = DATA / f"{name}.toml", Path(sys.modules[field.__module__].__file__ or "")
+
+    def checked() -> T:
         problems: list[Problem] = []
-        table = read_file(DATA / f"{name}.toml", field, problems)
+        table = read_file(path, field(), problems)
         if table is None or problems:
             raise ValueError("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
-        _tables[name] = table
-    found: T = _tables[name]
-    return found
+        return table
+
+    return kept_value(path, (path, module, DATA), checked)
 
 
 def statements(text: str) -> dict[KeyPath, tuple[int, int]]:

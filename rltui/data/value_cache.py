@@ -33,7 +33,7 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
     value consists of belong to them.
     """
     kept = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
-    stamp = tuple(each for source in sources for each in _stamp(source))
+    stamp = tuple(each for source in sources for each in stamp_of(source))
     with contextlib.suppress(*_UNUSABLE, ValueError):
         made_of, value = pickle.loads(kept.read_bytes())
         if made_of == stamp:
@@ -48,7 +48,8 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
     return made
 
 
-def _stamp(source: Path) -> Stamp:
+def stamp_of(source: Path) -> Stamp:
+    """Name, size and time of a file, or of each TOML and Python file in a folder, in the order of names."""
     paths: Iterable[Path | os.DirEntry[str]] = (source,)
     with contextlib.suppress(NotADirectoryError), os.scandir(source) as found:
         paths = [each for each in found if each.name.endswith((".toml", ".py"))]

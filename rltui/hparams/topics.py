@@ -42,7 +42,7 @@ class KnownHParams(NamedTuple):
 @cache
 def known_hparams() -> KnownHParams:
     """What is known of hyperparameters, read once."""
-    return read_table("hparams", table_of(KnownHParams, topics=ListField(table_of(Topic))))
+    return read_table("hparams", lambda: table_of(KnownHParams, topics=ListField(table_of(Topic))))
 
 
 @cache

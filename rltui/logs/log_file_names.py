@@ -82,7 +82,7 @@ def log_files_field() -> TableField[LogFileNames]:
 @cache
 def names() -> LogFileNames:
     """The tables, read when the first name is looked at."""
-    return read_table("log_files", log_files_field())
+    return read_table("log_files", log_files_field)
 
 
 def is_entered(folder: str) -> bool:

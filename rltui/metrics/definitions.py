@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple, Protocol
 
-from rltui.data.fields import ListField, TextField, table_of
+from rltui.data.fields import ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_entry import labelled
 from rltui.metrics.glossary_files import glossary
@@ -175,8 +175,12 @@ def as_lines(entry: Definition, width: int = 80) -> list[str]:
     return lines
 
 
+def _definitions_field() -> TableField[Definitions]:
+    term, problem = table_of(Term, id=_ID), table_of(TrainingProblem, id=_ID)
+    return table_of(Definitions, term=ListField(term), problem=ListField(problem))
+
+
 @cache
 def definitions() -> Definitions:
     """The shipped table."""
-    term, problem = table_of(Term, id=_ID), table_of(TrainingProblem, id=_ID)
-    return read_table("definitions", table_of(Definitions, term=ListField(term), problem=ListField(problem)))
+    return read_table("definitions", _definitions_field)

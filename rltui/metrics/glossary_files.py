@@ -76,7 +76,6 @@ _PANE_FIELDS: dict[str, Field[object]] = {
     "aliases": ListField(PANE_ID),
     "also": ListField(METRIC_ID),
 }
-_GENERAL_PANE = table_of(Pane, id=PANE_ID, **_PANE_FIELDS)
 GENERAL = "general"  # the pane of keys without a section
 
 
@@ -97,10 +96,14 @@ def _metric(pane: str, numbers: Iterator[int], **values: object) -> Metric:
     return Metric(pane=pane, importance=next(numbers), **known)
 
 
+def _general_panes_field() -> TableField[dict[str, tuple[Pane, ...]]]:
+    return TableField({"pane": ListField(table_of(Pane, id=PANE_ID, **_PANE_FIELDS))}, as_dict)
+
+
 @cache
 def general_panes() -> Mapping[str, Pane]:
     """Panes of any run, whatever its metrics, by id: overview, findings, all, config, general."""
-    table = read_table("general_panes", TableField({"pane": ListField(_GENERAL_PANE)}, as_dict))
+    table = read_table("general_panes", _general_panes_field)
     return {pane.id: pane for pane in table["pane"]}
 
 

@@ -70,7 +70,7 @@ def slug(text: str) -> str:
 @cache
 def _acronyms() -> dict[str, str]:
     """Acronyms by their small letters."""
-    table = read_table("acronyms", TableField({"acronyms": TEXTS}, as_dict))
+    table = read_table("acronyms", lambda: TableField({"acronyms": TEXTS}, as_dict))
     return {word.lower(): word for word in table["acronyms"]}
 
 

@@ -46,12 +46,16 @@ class BaselineRule(NamedTuple):
     quiet: tuple[str, ...] = ()
 
 
+def _baseline_rules_field() -> TableField[dict[str, tuple[BaselineRule, ...]]]:
+    times, worse = NumberField(minimum=1), TextField(choices=("above", "below"))
+    rule = table_of(BaselineRule, times=times, warning_times=times, worse=worse)
+    return TableField({"rule": ListField(rule)}, as_dict)
+
+
 @cache
 def baseline_rules() -> tuple[BaselineRule, ...]:
     """The rules of the file, read at the first call."""
-    times, worse = NumberField(minimum=1), TextField(choices=("above", "below"))
-    rule = table_of(BaselineRule, times=times, warning_times=times, worse=worse)
-    return tuple(read_table("baseline_rules", TableField({"rule": ListField(rule)}, as_dict))["rule"])
+    return read_table("baseline_rules", _baseline_rules_field)["rule"]
 
 
 def baseline_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:

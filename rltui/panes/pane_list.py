@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from rltui.data.fields import ListField, table_of
+from rltui.data.fields import ListField, TableField, table_of
 from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
@@ -143,17 +143,20 @@ class PaneTables(NamedTuple):
     scenario: tuple[Scenario, ...]
 
 
-@cache
-def pane_tables() -> PaneTables:
-    """The tables of the file, read at the first call."""
+def _pane_tables_field() -> TableField[PaneTables]:
     ids = ListField(METRIC_ID)
     lines, group = ListField(ids), table_of(MetricGroup, metrics=ids)
     scenario = table_of(Scenario, groups=ListField(group), any=ids, none=ids)
-    tables = table_of(
+    return table_of(
         PaneTables, core=lines, key_metrics=lines, counter=ListField(table_of(RunCounter)),
         scenario=ListField(scenario),
     )  # fmt: skip
-    return read_table("panes", tables)
+
+
+@cache
+def pane_tables() -> PaneTables:
+    """The tables of the file, read at the first call."""
+    return read_table("panes", _pane_tables_field)
 
 
 def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:

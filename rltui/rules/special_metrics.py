@@ -30,4 +30,4 @@ def special_metrics() -> SpecialMetrics:
     """The shipped table."""
     keys = SpecialMetrics._fields
     fields = dict.fromkeys(keys, ListField(TextField()))
-    return read_table("special_metrics", TableField(fields, SpecialMetrics, required=keys))
+    return read_table("special_metrics", lambda: TableField(fields, SpecialMetrics, required=keys))

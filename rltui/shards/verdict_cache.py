@@ -21,6 +21,7 @@ import orjson
 import rltui
 from rltui import paths
 from rltui.config import Config
+from rltui.data.value_cache import stamp_of
 from rltui.shards.file_marks import Mark, mark_of
 from rltui.shards.plan import Plan, RunPlan
 from rltui.shards.remembered_plan import read_plan, write_plan
@@ -164,10 +165,8 @@ def _is_private(status: os.stat_result) -> bool:
 @cache
 def _program() -> str:
     """What changes with the program's own files."""
-    folder = Path(rltui.__file__).parent
-    files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".toml"))
-    stamps = [(str(path), (status := path.stat()).st_size, status.st_mtime_ns) for path in files]
-    return paths.digest(repr(stamps), 40)
+    folders = sorted(folder for folder, _, _ in os.walk(Path(rltui.__file__).parent))
+    return paths.digest(repr([(folder, stamp_of(Path(folder))) for folder in folders]), 40)
 
 
 def _remove_oldest(folder: Path) -> None:

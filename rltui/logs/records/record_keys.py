@@ -74,21 +74,23 @@ def _lists(*names: str) -> TableField[dict[str, tuple[str, ...]]]:
     return TableField(dict.fromkeys(names, _KEYS), as_dict, required=names)
 
 
-_TABLES: dict[str, Field[object]] = {
-    "step": _lists("keys", "integers"),
-    "beside": MapField(TextField()),
-    "wall_time": _lists("keys", "axes"),
-    "planned_steps": MapField(TextField()),
-    "settings": _lists("names", "kinds", "prefixes"),
-    "summary": _lists("keys"),
-    "samples": table_of(SampleKeys),
-}
+def _log_keys_field() -> TableField[LogKeys]:
+    tables: dict[str, Field[object]] = {
+        "step": _lists("keys", "integers"),
+        "beside": MapField(TextField()),
+        "wall_time": _lists("keys", "axes"),
+        "planned_steps": MapField(TextField()),
+        "settings": _lists("names", "kinds", "prefixes"),
+        "summary": _lists("keys"),
+        "samples": table_of(SampleKeys),
+    }
+    return TableField(tables, _log_keys, required=tuple(tables))
 
 
 @cache
 def log_keys() -> LogKeys:
     """The keys, read when the first record is looked at."""
-    return read_table("log_keys", TableField(_TABLES, _log_keys, required=tuple(_TABLES)))
+    return read_table("log_keys", _log_keys_field)
 
 
 @lru_cache(maxsize=4096)  # the records of a log have the same keys, and so have most logs

@@ -39,7 +39,7 @@ def _scripts() -> re.Pattern[str]:
 def _patterns() -> tuple[re.Pattern[str], tuple[str, ...]]:
     """How refusals begin, and the names of tags that are to be closed: data/answers.toml."""
     words = ListField(TextField())
-    table = read_table("answers", TableField({"refusals": words, "tags": words}, as_dict))
+    table = read_table("answers", lambda: TableField({"refusals": words, "tags": words}, as_dict))
     return re.compile("|".join(re.escape(each.lower()) for each in table["refusals"])), tuple(table["tags"])
 
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 import orjson
 
-from rltui.data.fields import ConvertedField, ListField, TextField, table_of
+from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.samples.model import Message, Sample
 
@@ -70,19 +70,22 @@ _UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"))
 _HELD_OUT = re.compile(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
 
 
-@cache
-def layouts() -> Layouts:
-    """The shipped table."""
+def _layouts_field() -> TableField[Layouts]:
     pattern = ConvertedField(TextField(), lambda pattern: re.compile(rf"(?:{pattern})\Z"))
     layout = table_of(Layout, kind=TextField(get_args(Kind)), path=pattern)
     unread = table_of(Unread, path=pattern)
-    table = table_of(
+    return table_of(
         Layouts,
         layout=ListField(layout),
         unread=ListField(unread),
         skipped_folder=ConvertedField(TextField(), re.compile),
     )
-    return read_table("samples", table)
+
+
+@cache
+def layouts() -> Layouts:
+    """The shipped table."""
+    return read_table("samples", _layouts_field)
 
 
 def place_of(path: str) -> Place | None:

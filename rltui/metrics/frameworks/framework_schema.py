@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from rltui.data.fields import (
     BoolField,
@@ -124,24 +125,29 @@ def _by_word(**words: tuple[str, ...]) -> dict[str, Statistic]:
     return {word: statistic for statistic in STATISTICS for word in words.get(statistic, ())}
 
 
-_NAMES = MapField(entry_field(shared=BoolField()))
-_SIGNS = table_of(
-    Signs, must=ListField(ListField(TextField(), single=True)), signs=MapField(NumberField(0.01))
-)
-FRAMEWORK = table_of(
-    FrameworkFile,
-    popularity=NumberField(1, integer=True),
-    prefixes=ListField(TextField(empty=True)),
-    recognise=_SIGNS,
-    variant=ListField(table_of(VariantTable, names=_NAMES)),
-    names=_NAMES,
-    older=_NAMES,
-)
-CONVENTIONS = table_of(
-    Conventions,
-    validation=ConvertedField(MapField(TextField()), _expanded),
-    statistics=TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word),
-)
+@cache
+def framework_field() -> TableField[FrameworkFile]:
+    """The file of a framework."""
+    names = MapField(entry_field(shared=BoolField()))
+    groups = ListField(ListField(TextField(), single=True))
+    return table_of(
+        FrameworkFile,
+        popularity=NumberField(1, integer=True),
+        prefixes=ListField(TextField(empty=True)),
+        recognise=table_of(Signs, must=groups, signs=MapField(NumberField(0.01))),
+        variant=ListField(table_of(VariantTable, names=names)),
+        names=names,
+        older=names,
+    )
+
+
+def conventions_field() -> TableField[Conventions]:
+    """The file of conventions."""
+    return table_of(
+        Conventions,
+        validation=ConvertedField(MapField(TextField()), _expanded),
+        statistics=TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word),
+    )
 
 
 def expand_names(

@@ -15,12 +15,12 @@ from rltui.data.metric import NameTarget
 from rltui.data.toml_files import DATA, FileReport, read_folder
 from rltui.data.value_cache import kept_value
 from rltui.metrics.frameworks.framework_schema import (
-    CONVENTIONS,
-    FRAMEWORK,
     Conventions,
     FrameworkFile,
+    conventions_field,
     expand_names,
     expand_pattern,
+    framework_field,
 )
 from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
 from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
@@ -40,10 +40,10 @@ class Frameworks:
         self.conventions = Conventions()
         for stem, table, report in read_folder(folder, self._problems, "framework-data"):
             if stem == "conventions":
-                self.conventions = report.check(table, CONVENTIONS) or self.conventions
+                self.conventions = report.check(table, conventions_field()) or self.conventions
             else:
                 self._reports[stem] = report
-                self._files[stem] = report.check(table, FRAMEWORK) or FrameworkFile()
+                self._files[stem] = report.check(table, framework_field()) or FrameworkFile()
         self._own: dict[str, dict[str, NameTarget]] = {}  # expanded names of each file
         self._made: dict[tuple[str, str], Framework] = {}
 

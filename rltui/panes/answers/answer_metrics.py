@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from rltui.data.fields import ListField, MapField, table_of
+from rltui.data.fields import ListField, MapField, TableField, table_of
 from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
 
@@ -44,17 +44,18 @@ class AnswerMetrics(NamedTuple):
     pane: Mapping[str, Levels]
 
 
+def _answer_metrics_field() -> TableField[AnswerMetrics]:
+    levels = ListField(table_of(Level, metric=METRIC_ID))
+    return table_of(
+        AnswerMetrics,
+        metrics=MapField(ListField(METRIC_ID)),
+        named=MapField(levels),
+        straggler=ListField(table_of(Straggler, most=METRIC_ID, usual=METRIC_ID)),
+        pane=MapField(table_of(Levels, level=levels)),
+    )
+
+
 @cache
 def answer_metrics() -> AnswerMetrics:
     """The tables, read at the first call."""
-    ids, levels = ListField(METRIC_ID), ListField(table_of(Level, metric=METRIC_ID))
-    return read_table(
-        "answer_metrics",
-        table_of(
-            AnswerMetrics,
-            metrics=MapField(ids),
-            named=MapField(levels),
-            straggler=ListField(table_of(Straggler, most=METRIC_ID, usual=METRIC_ID)),
-            pane=MapField(table_of(Levels, level=levels)),
-        ),
-    )
+    return read_table("answer_metrics", _answer_metrics_field)

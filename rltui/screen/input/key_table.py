@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple, Protocol
 
-from rltui.data.fields import ListField, MapField, table_of
+from rltui.data.fields import ListField, MapField, TableField, table_of
 from rltui.data.toml_files import read_table
 from rltui.panes.pane_list import PANES
 from rltui.problem import Problem
@@ -81,12 +81,16 @@ class KeyTable(NamedTuple):
     sign: tuple[Sign, ...]
 
 
+def _key_table_field() -> TableField[KeyTable]:
+    group = table_of(KeyGroup, key=ListField(table_of(Bind)))
+    places, signs = MapField(table_of(HintPlace)), ListField(table_of(Sign))
+    return table_of(KeyTable, group=ListField(group), place=places, sign=signs)
+
+
 @cache
 def key_table() -> KeyTable:
     """The table of the file, read at the first call."""
-    group = table_of(KeyGroup, key=ListField(table_of(Bind)))
-    places, signs = MapField(table_of(HintPlace)), ListField(table_of(Sign))
-    return read_table("keys", table_of(KeyTable, group=ListField(group), place=places, sign=signs))
+    return read_table("keys", _key_table_field)
 
 
 @cache

@@ -127,7 +127,7 @@ def words_field() -> TableField[Words]:
 @cache
 def words() -> Words:
     """The tables, read when the first line is looked at."""
-    return read_table("labelled_lines", words_field())
+    return read_table("labelled_lines", words_field)
 
 
 class Counter(NamedTuple):

@@ -180,7 +180,7 @@ def holds_metrics(data: bytes) -> bool:
 @cache
 def _beginnings() -> tuple[re.Pattern[bytes], ...]:
     pattern = ConvertedField(TextField(), lambda text: re.compile(text.encode()))
-    return tuple(read_table("console_metrics", MapField(pattern)).values())
+    return tuple(read_table("console_metrics", lambda: MapField(pattern)).values())
 
 
 FORMAT = Format("console", _matches, lambda path, _: LineReader(path, ConsoleParser(path)))

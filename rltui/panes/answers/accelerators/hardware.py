@@ -59,7 +59,9 @@ class Hardware(NamedTuple):
 @cache
 def hardware_keys() -> HardwareKeys:
     """The table of the file, read at the first call."""
-    return read_table("hardware", table_of(HardwareKeys, accelerator=ListField(table_of(Accelerator))))
+    return read_table(
+        "hardware", lambda: table_of(HardwareKeys, accelerator=ListField(table_of(Accelerator)))
+    )
 
 
 def hardware_of(view: RunView, beside: Beside) -> Hardware:

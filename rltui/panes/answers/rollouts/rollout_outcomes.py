@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from rltui.data.fields import ListField, table_of
+from rltui.data.fields import ListField, TableField, table_of
 from rltui.data.toml_files import read_table
 
 
@@ -39,9 +39,12 @@ class RolloutOutcomes(NamedTuple):
     without_signal: tuple[Reason, ...]
 
 
+def _rollout_outcomes_field() -> TableField[RolloutOutcomes]:
+    reasons = ListField(table_of(Reason))
+    return table_of(RolloutOutcomes, lost=reasons, without_signal=reasons)
+
+
 @cache
 def rollout_outcomes() -> RolloutOutcomes:
     """The table of the file, read at the first call."""
-    reasons = ListField(table_of(Reason))
-    field = table_of(RolloutOutcomes, lost=reasons, without_signal=reasons)
-    return read_table("rollout_outcomes", field)
+    return read_table("rollout_outcomes", _rollout_outcomes_field)
