@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.arrays import Bools
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
@@ -93,7 +97,8 @@ def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFai
     offset: where the piece begins in its file.
     """
     found: list[FoundFailure] = []
-    if not any(word in data for word in _all_words()):
+    pairs = _pairs(data)
+    if not any(pairs[own].all() and word in data for word, own in _all_words().items()):
         return found
     progress = _last_progress(data)
     for failure in console_facts().failure:
@@ -129,8 +134,22 @@ def unexplained(found: Sequence[FoundFailure]) -> list[FoundFailure]:
 
 
 @cache
-def _all_words() -> frozenset[bytes]:
-    return frozenset(word.encode() for failure in console_facts().failure for word in failure.words)
+def _all_words() -> dict[bytes, NDArray[np.intp]]:
+    """Each word of a failure and the numbers of its pairs of bytes."""
+    words = [word.encode() for failure in console_facts().failure for word in failure.words]
+    return {word: np.flatnonzero(_pairs(word)) for word in words}
+
+
+def _pairs(data: bytes) -> Bools:
+    """Which pairs of bytes follow each other in a piece of a console, bool of 65,536 by 256 * first + second.
+
+    Few words of failures consist of pairs that a console has: 2 MB are searched for all in 10, not 50 ms.
+    """
+    found = np.zeros(1 << 16, np.bool_)
+    for start in range(0, len(data), 1 << 18):  # so much at a time that it stays in the processor's cache
+        codes = np.frombuffer(data[start : start + (1 << 18) + 1], np.uint8)
+        found[codes[:-1].astype(np.uint16) << 8 | codes[1:]] = True
+    return found
 
 
 def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:
