@@ -70,8 +70,19 @@ class Framework:
         names = {**self.names, **(self.variant.names if self.variant else {})}
         return list(names), list(names.values()), Matcher(list(names))
 
+    @cached_property
+    def _heads(self) -> frozenset[str] | None:
+        """First parts of all names; None where these may begin within a part of a key, or with a wildcard."""
+        before = (*self.prefixes, *self.held_out)
+        heads = frozenset(name.split("/", 1)[0] for name in self._table[0])
+        whole = all(prefix.endswith("/") for prefix in before if prefix) and not self.file.held_out_sets
+        return None if not whole or any(map(is_wild, heads)) else heads
+
     def find(self, key: str) -> Resolved | None:
         """What the framework means by `key`, or None where it never wrote such a name."""
+        heads = self._heads  # every unknown key comes here, for several frameworks
+        if heads is not None and heads.isdisjoint(key.split("/")):
+            return None
         found = self._plain(key)
         if found is not None:
             return found
