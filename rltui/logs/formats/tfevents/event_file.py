@@ -25,7 +25,7 @@ class EventFileReader:
     """A `LogReader` of TensorBoard event files."""
 
     def __init__(self, path: str, *, verify: bool = False) -> None:
-        self._verify = verify
+        self.verify = verify
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
         self._templates = TemplateCache(EventTags())
@@ -56,7 +56,7 @@ class EventFileReader:
         """The scalars of the last `length` bytes. Raises OSError."""
         data = file.read_at(max(0, file.size() - length), length)
         cache = self._templates.fork()
-        return cache.tags.named(bulk_reader.decode_tail(data, cache, self._verify)).points()
+        return cache.tags.named(bulk_reader.decode_tail(data, cache, self.verify)).points()
 
     def close(self) -> None:
         """Let go of the templates; they are learned again."""
@@ -82,7 +82,7 @@ class EventFileReader:
             if decoded.needed > BLOCK:
                 return self._read_oversized(file, size, decoded.needed, final)
             data = file.read_at(self._offset, decoded.needed + HEADER)
-            decoded = bulk_reader.decode(data, self._templates, self._verify)
+            decoded = bulk_reader.decode(data, self._templates, self.verify)
         if decoded.end:
             self._advance(decoded)
             return self._with_problems(decoded.batch)
@@ -97,7 +97,7 @@ class EventFileReader:
         if first is not None and not self._offset and first.content == data:
             self._templates = TemplateCache(first.tags)
             return first.decoded
-        return bulk_reader.decode(data, self._templates, self._verify)
+        return bulk_reader.decode(data, self._templates, self.verify)
 
     def _advance(self, decoded: record_decoder.Decoded) -> None:
         self._damage.resolved()
@@ -161,8 +161,8 @@ class EventFileReader:
 
 def expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
     """See `Format.expect`."""
-    given = decode_together(contents)
-    for reader, first in zip(readers, given, strict=False):
-        assert isinstance(reader, EventFileReader)
-        reader.expect(first)
+    files = [reader for reader in readers if isinstance(reader, EventFileReader)]
+    given = decode_together(contents, any(file.verify for file in files))
+    for file, first in zip(files, given, strict=False):
+        file.expect(first)
     return bool(given)

@@ -158,7 +158,7 @@ class BlockReader:
                 table = TABLES.table(layout, limit)
                 if table is None or not len(left):
                     continue
-                body = self.body[left]
+                body = self.body[_span(left)]
                 fits = (body > low) & (body <= limit)
                 if self.any_irregular:
                     fits &= ~self.irregular[left]
@@ -174,8 +174,8 @@ class BlockReader:
         """Read those of `some` whose template is in the table; `left` are all that are unread."""
         if not len(some):
             return
-        everything = len(some) == len(self.end)
-        end, body = (self.end, self.body) if everything else (self.end[some], self.body[some])
+        everything, span = len(some) == len(self.end), _span(some)
+        end, body = self.end[span], self.body[span]
         template, row = table.find(self.block, end, body)
         tag = self._tags_of(template)
         if not self.check_each and self._take_over(some, left, template, tag):
@@ -193,8 +193,8 @@ class BlockReader:
             self.tag, self.value = tag, value.astype(np.float64)
             self.single[:] = size == 4
         else:
-            self.tag[some], self.value[some] = tag, value
-            self.single[some] = size == 4
+            self.tag[span], self.value[span] = tag, value
+            self.single[span] = size == 4
 
     def _tags_of(self, template: Places) -> NDArray[np.int32]:
         tag = self.cache.tag_column()[template]
@@ -239,7 +239,7 @@ class BlockReader:
         return self._unread(left)
 
     def _unread(self, left: Places) -> Places:
-        return left.take(np.flatnonzero(self.tag.take(left) == _UNREAD))
+        return left.take(np.flatnonzero(self.tag[_span(left)] == _UNREAD))
 
     def _read_singly(self, record: int) -> bool:
         """Read one record by itself; False where reading must stop before it."""
@@ -278,6 +278,14 @@ class BlockReader:
                 names, tags.astype(np.uint32), self.step[:count], wall_time, value, single, starts, texts,
                 histograms=histograms,
             )  # fmt: skip
+        if not (
+            self.several or self.multi_values
+        ):  # the others gave nothing: the version of the file, damage
+            starts = tuple(SessionStart(int(ones.searchsorted(record)), step) for record, step in self.starts)
+            return Batch(
+                names, tags.take(ones).astype(np.uint32), self.step.take(ones), self.wall_time.take(ones),
+                self.value.take(ones), self.single.take(ones), starts, texts, histograms=histograms,
+            )  # fmt: skip
         given = np.zeros(count, np.intp)
         given[ones] = 1
         for record, low, high in self.several:
@@ -308,6 +316,12 @@ class BlockReader:
             value[spread], single[spread] = group.value[: len(some)].ravel(), group.template.width == 4
         starts = tuple(SessionStart(int(at[record]), start) for record, start in self.starts)
         return Batch(names, tag, step, wall_time, value, single, starts, texts, histograms=histograms)
+
+
+def _span(places: Places) -> Places | slice:
+    """Rising places as a slice where none is left out between them: no column need be gathered."""
+    low, high = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+    return slice(low, high) if high - low == len(places) else places
 
 
 def _steps(frames: block_framing.Frames) -> tuple[NDArray[np.int64], Places, Places]:

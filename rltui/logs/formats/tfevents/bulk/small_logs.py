@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from rltui.arrays import distinct_places
 from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.bulk import block_framing
-from rltui.logs.formats.tfevents.bulk.block import Block
-from rltui.logs.formats.tfevents.bulk.bulk_reader import BlockReader
+from rltui.logs.formats.tfevents.bulk.block import Block, Places
+from rltui.logs.formats.tfevents.bulk.bulk_reader import COLUMNS_FROM, BlockReader
 from rltui.logs.formats.tfevents.event_tags import EventTags
+from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import HEADER
 from rltui.logs.formats.tfevents.record_decoder import Decoded
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
@@ -33,11 +34,12 @@ class FirstBytes(NamedTuple):
     tags: EventTags
 
 
-def decode_together(contents: Sequence[bytes]) -> list[FirstBytes]:
+def decode_together(contents: Sequence[bytes], verify: bool = False) -> list[FirstBytes]:
     """The first bytes of new logs, each as `bulk_reader.decode` gives it alone; empty if that is not sure.
 
-    It is sure where every byte belongs to a record whose checksum is right, and each log has one record
-    that says nothing, the version of its file, and behind it records of one scalar without metadata.
+    It is sure where every byte belongs to a record, the checksums are right that are checked of each log
+    alone, and each log has one record that says nothing, the version of its file, and behind it records of
+    one scalar without metadata.
     """
     block = Block(b"".join(contents))
     frames = block_framing.frames(block)
@@ -49,8 +51,11 @@ def decode_together(contents: Sequence[bytes]) -> list[FirstBytes]:
     if not np.array_equal(frames.at.take(first, mode="clip"), starts + HEADER):
         return []
     cache = TemplateCache(EventTags())
+    checked = verify or min(map(len, contents)) < COLUMNS_FROM
+    if not (checked or tf_record.data_intact_column(block.data, *_last_records(frames, first)).all()):
+        return []
     with np.errstate(invalid="ignore"):  # a signalling NaN is a value like others
-        reader = BlockReader(block, frames, cache, verify=True)
+        reader = BlockReader(block, frames, cache, checked)
         if reader.check_each:
             return []
         decoded = reader.decode()
@@ -77,6 +82,12 @@ def decode_together(contents: Sequence[bytes]) -> list[FirstBytes]:
         )
         given.append(FirstBytes(content, Decoded(one, len(content), HEADER, []), tags))
     return given
+
+
+def _last_records(frames: block_framing.Frames, first: Places) -> tuple[Places, Places]:
+    """Where the data of the last record of each log begin and end; `first` are the first records."""
+    last = np.append(first[1:], len(frames.at)) - 1
+    return frames.at[last], frames.at[last] + frames.length[last]
 
 
 def _own_tags(names: Sequence[str], numbers: NDArray[np.uint32]) -> tuple[EventTags, NDArray[np.uint32]]:
