@@ -61,7 +61,7 @@ def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpiso
     return found._replace(state="resolved", resolved_step=episode.resolved_step)
 
 
-_ONE = re.compile(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|answer|group)s\b")
+_ONE = re.compile(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|group)s\b")
 
 
 def _finding(

@@ -1,4 +1,4 @@
-"""What samples of evaluations say of each data set at each step: how many answers pass."""
+"""What samples of evaluations say of each data set at each step: how many responses pass."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from rltui.logs.samples.model import Evaluation, SampleHead
 HELD_OUT = frozenset({"eval", "val", "valid", "validation", "test"})
 
 
-def pass_at_k(answers: int, passed: int, k: int) -> float:
-    """The chance that one of `k` answers passes, of `answers` >= `k` of which `passed` do.
+def pass_at_k(responses: int, passed: int, k: int) -> float:
+    """The chance that one of `k` responses passes, of `responses` >= `k` of which `passed` do.
 
-    ``1 - C(n - c, k) / C(n, k)``, unbiased for answers drawn independently (M. Chen et al., Evaluating Large
-    Language Models Trained on Code, 2021, equation 1).
+    ``1 - C(n - c, k) / C(n, k)``, unbiased for responses drawn independently (M. Chen et al., Evaluating
+    Large Language Models Trained on Code, 2021, equation 1).
     """
-    return 1.0 - math.comb(answers - passed, k) / math.comb(answers, k)
+    return 1.0 - math.comb(responses - passed, k) / math.comb(responses, k)
 
 
 def evaluations_of(heads: Iterable[SampleHead]) -> tuple[Evaluation, ...]:
     """One for each data set and step of held-out samples, by data set, then by step.
 
-    An answer passes with the greater of two rewards, as 1 of 0 and 1; a data set with more values of reward,
-    or with one that does not tell (neither 0 nor 1), has means and no rates. k is the number of answers that
-    each task has at least.
+    A response passes with the greater of two rewards, as 1 of 0 and 1; a data set with more values of reward,
+    or with one that does not tell (neither 0 nor 1), has means and no rates. k is the number of responses
+    that each task has at least.
     """
     found: dict[tuple[str, int], list[SampleHead]] = {}
     for head in heads:
@@ -39,7 +39,7 @@ def evaluations_of(heads: Iterable[SampleHead]) -> tuple[Evaluation, ...]:
 
 
 def _passing(values: set[float]) -> float | None:
-    """The reward of an answer that passes; None where rewards are graded, or tell nothing."""
+    """The reward of a response that passes; None where rewards are graded, or tell nothing."""
     if len(values) == 2 and all(map(math.isfinite, values)):
         return max(values)
     return 1.0 if values in ({0.0}, {1.0}) else None

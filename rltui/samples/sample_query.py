@@ -38,7 +38,7 @@ class Filter(NamedTuple):
     """A filter expression: terms that must all hold.
 
     `reward>0.5`, `length<=200`, `stop=length`, `group=7`, `"exact text"`, `/regex/`, words; `-` before a term
-    turns it round. Words and expressions look into prompt and answer, which have to be read for them.
+    turns it round. Words and expressions look into prompt and response, which have to be read for them.
     """
 
     heads: tuple[Callable[[SampleHead], bool], ...]

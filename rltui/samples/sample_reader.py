@@ -155,7 +155,7 @@ class Catalog:
         return samples
 
     def _with_tree(self, file: SampleFile, head: SampleHead, samples: list[Sample]) -> list[Sample]:
-        """The texts that tinker writes into a file of its own: prompt and answer of the first samples."""
+        """The texts that tinker writes into a file of its own: prompt and response of the first samples."""
         tree = Path(file.path.replace("_rollout_summaries.jsonl", "_logtree.json"))
         try:
             with LocalFile(str(tree), file.shown) as opened:

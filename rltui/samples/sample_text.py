@@ -12,7 +12,7 @@ from rltui.logs.samples.model import Sample, SampleSummary
 from rltui.text import clean, in_markdown
 
 _REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
-_BEGINNING = 400  # characters of an answer that a list may show
+_BEGINNING = 400  # characters of a response that a list may show
 _LISTED = 8  # numbers of a list that are shown
 
 
@@ -102,14 +102,14 @@ def turns(sample: Sample) -> Iterator[tuple[str, list[str]]]:
     if sample.prompt:
         yield "prompt", clean_lines(sample.prompt)
     if sample.response:
-        yield "answer", clean_lines(sample.response)
+        yield "response", clean_lines(sample.response)
 
 
 def differences(before: Sample, after: Sample) -> list[str]:
-    """The answers of two samples as a line-by-line difference: blank, `-` or `+` before each line."""
+    """The responses of two samples as a line-by-line difference: blank, `-` or `+` before each line."""
     first, second = clean_lines(before.response), clean_lines(after.response)
     lines: list[str] = []
-    # Not `ndiff`: looking for similar lines takes it minutes for long answers.
+    # Not `ndiff`: looking for similar lines takes it minutes for long responses.
     for kind, low, high, start, end in difflib.SequenceMatcher(None, first, second).get_opcodes():
         if kind == "equal":
             lines += [f"  {line}" for line in first[low:high]]
@@ -120,10 +120,10 @@ def differences(before: Sample, after: Sample) -> list[str]:
 
 
 def summary(sample: Sample) -> SampleSummary:
-    """What a list shows of a sample: the parts of its reward, and where its answer begins after reasoning."""
+    """What a list shows of a sample: parts of its reward, and how its response begins after reasoning."""
     after = _REASONED.search(sample.response)
-    answer = sample.response[after.end() :] if after is not None else ""
-    start = " ".join((answer.strip() or sample.response)[:_BEGINNING].split())
+    response = sample.response[after.end() :] if after is not None else ""
+    start = " ".join((response.strip() or sample.response)[:_BEGINNING].split())
     return SampleSummary(dict(sample.rewards), clean(start))
 
 

@@ -155,11 +155,11 @@ def test_aggregates_of_a_step() -> None:
         "zero_advantage_pct": 200 / 3,
         "zero_advantage_all_zero_pct": 100 / 3,
         "zero_advantage_all_positive_pct": 100 / 3,
-        "answers/count": 1,  # the one with a text
-        "answers/selected": 1,
-        "answers/empty_pct": 0,
-        "answers/refusal_pct": 0,
-        "answers/unclosed_pct": 0,
+        "responses/count": 1,  # the one with a text
+        "responses/selected": 1,
+        "responses/empty_pct": 0,
+        "responses/refusal_pct": 0,
+        "responses/unclosed_pct": 0,
     }
     assert found == pytest.approx(wanted)
 

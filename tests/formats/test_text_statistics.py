@@ -14,7 +14,7 @@ from rltui.logs.records.sample_statistics import SampledStep
 from rltui.logs.records.text_statistics import (
     CLIP,
     SELECTED,
-    AnswerTexts,
+    ResponseTexts,
     other_script,
     refuses,
     repetition,
@@ -28,7 +28,7 @@ WORDS = _SENTENCE.split()
 
 def statistics(answers: list[tuple[str, str]]) -> dict[str, float]:
     """Of prompts and answers."""
-    texts = AnswerTexts()
+    texts = ResponseTexts()
     for prompt, answer in answers:
         texts.add(prompt, answer)
     return dict(texts.statistics())
@@ -95,9 +95,9 @@ def test_another_script_is_one_that_the_prompt_has_none_of(
 def test_empty_and_identical_answers_are_counted_over_all() -> None:
     """Identical to another answer of the same prompt; the same answer to another prompt is another answer."""
     found = statistics([("p", "a"), ("p", "a"), ("p", "b"), ("q", "a"), ("q", " "), ("q", "")])
-    assert found["answers/count"] == 6
-    assert found["answers/empty_pct"] == pytest.approx(100 / 3)
-    assert found["answers/identical_pct"] == 25
+    assert found["responses/count"] == 6
+    assert found["responses/empty_pct"] == pytest.approx(100 / 3)
+    assert found["responses/identical_pct"] == 25
 
 
 @settings(max_examples=40, deadline=None)
@@ -119,20 +119,20 @@ def test_the_order_of_answers_makes_no_difference(
 
 def test_texts_are_read_of_a_bounded_selection() -> None:
     """So many answers, so many characters of each; the numbers say of how many."""
-    texts = AnswerTexts()
+    texts = ResponseTexts()
     for number in range(500):
         texts.add("p", f"{number} " * 10_000)
     found = dict(texts.statistics())
-    assert (found["answers/selected"], found["answers/count"]) == (SELECTED, 500)
+    assert (found["responses/selected"], found["responses/count"]) == (SELECTED, 500)
     assert sum(len(answer) for _, _, _, answer in texts._selected) <= SELECTED * (2 * CLIP + 200)
 
 
 def test_a_tag_left_open_in_the_middle_of_a_long_text_is_noticed() -> None:
     """The middle is not kept, but what it leaves open is."""
     filler = "word " * 5_000
-    assert statistics([("p", f"{filler}<think>{filler}")])["answers/unclosed_pct"] == 100
-    assert statistics([("p", f"<think>{filler}</think>{filler}")])["answers/unclosed_pct"] == 0
-    assert statistics([("p", f"<think>{filler}")])["answers/unclosed_pct"] == 100
+    assert statistics([("p", f"{filler}<think>{filler}")])["responses/unclosed_pct"] == 100
+    assert statistics([("p", f"<think>{filler}</think>{filler}")])["responses/unclosed_pct"] == 0
+    assert statistics([("p", f"<think>{filler}")])["responses/unclosed_pct"] == 100
 
 
 def test_the_correlation_of_reward_and_length_needs_samples_that_vary() -> None:
@@ -143,9 +143,9 @@ def test_the_correlation_of_reward_and_length_needs_samples_that_vary() -> None:
         same.add({"reward": 1.0, "length": number})
     for number in range(10):
         few.add({"reward": number, "length": number})
-    assert dict(step.aggregates())["answers/reward_length_correlation"] > 0.99
-    assert "answers/reward_length_correlation" not in dict(few.aggregates())
-    assert "answers/reward_length_correlation" not in dict(same.aggregates())
+    assert dict(step.aggregates())["responses/reward_length_correlation"] > 0.99
+    assert "responses/reward_length_correlation" not in dict(few.aggregates())
+    assert "responses/reward_length_correlation" not in dict(same.aggregates())
 
 
 def test_a_policy_that_repeats_itself_is_told_by_its_answers(
@@ -168,6 +168,6 @@ def test_a_policy_that_repeats_itself_is_told_by_its_answers(
                                          "score": random.random(), "step": step}))  # fmt: skip
             (folder / f"{step}.jsonl").write_text("\n".join(lines) + "\n")
     runs = {run["run"]: run for run in rltui("check", tmp_path / "runs", "--json").json()["runs"]}
-    (found,) = [each for each in runs["sick"]["findings"] if each["id"] == "answers-repeat"]
+    (found,) = [each for each in runs["sick"]["findings"] if each["id"] == "responses-repeat"]
     assert 31 <= found["since_step"] <= 34
-    assert not [each for each in runs["well"]["findings"] if each["id"].startswith("answers-")]
+    assert not [each for each in runs["well"]["findings"] if each["id"].startswith("responses-")]

@@ -55,7 +55,7 @@ def command(
     evaluations: bool,
     form: str,
 ) -> None:
-    """Print rollouts: prompt, answer, reward and what else was written of them.
+    """Print rollouts: prompt, response, reward and what else was written of them.
 
     \b
     Examples:

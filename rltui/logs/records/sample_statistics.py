@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
 from rltui.logs.records.record_keys import compared, log_keys, text_keys, unmeasured_keys
-from rltui.logs.records.text_statistics import AnswerTexts
+from rltui.logs.records.text_statistics import ResponseTexts
 
 EQUAL = 1e-6  # relative spread below which rewards count as equal: the noise of float32 averages
 CORRELATED = 16  # samples of a step that tell a correlation: its standard error is a quarter
@@ -99,10 +99,10 @@ class SampledStep:
         self._of: dict[str, array[int]] = {}  # the group of each value, -1 for none
         self._groups: dict[object, int] = {}
         self._said = self._cut = 0
-        self._texts = AnswerTexts()
+        self._texts = ResponseTexts()
 
     def add(self, record: Mapping[str, object], texts: tuple[str, str] | None = None) -> None:
-        """Take one sample. texts: its prompt and its answer."""
+        """Take one sample. texts: its prompt and its response."""
         if texts is not None:
             self._texts.add(*texts)
         group = group_of(record)
@@ -148,7 +148,7 @@ class SampledStep:
         yield from self._texts.statistics()
         followed = self._reward_by_length()
         if followed is not None:
-            yield "answers/reward_length_correlation", followed
+            yield "responses/reward_length_correlation", followed
 
     def _reward_by_length(self) -> float | None:
         """Pearson's correlation of reward and length over the samples; None where either hardly varies."""

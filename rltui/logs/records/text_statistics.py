@@ -1,6 +1,6 @@
-"""What the texts of a step's answers say, as numbers: repetition, refusals, broken format, another script.
+"""What the texts of a step's responses say, as numbers: repetition, refusals, broken format, another script.
 
-Texts are read of a bounded selection of the answers, chosen by their content, so that neither their order
+Texts are read of a bounded selection of the responses, chosen by their content, so that neither their order
 nor how a file is cut changes it. How many were read of how many stands beside the numbers.
 """
 
@@ -15,7 +15,7 @@ from functools import cache
 from rltui.data.fields import ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
 
-SELECTED = 32  # answers of a step whose texts are read
+SELECTED = 32  # responses of a step whose texts are read
 CLIP = 2_000  # characters of a text that are kept, from its beginning and as many from its end
 NGRAM = 4  # words
 _LEAST_WORDS = 20  # a text of fewer words repeats nothing
@@ -37,9 +37,9 @@ def _scripts() -> re.Pattern[str]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """How refusals begin, and the names of tags that are to be closed: data/answers.toml."""
+    """How refusals begin, and the names of tags that are to be closed: data/response_texts.toml."""
     words = ListField(TextField())
-    table = read_table("answers", lambda: TableField({"refusals": words, "tags": words}, as_dict))
+    table = read_table("response_texts", lambda: TableField({"refusals": words, "tags": words}, as_dict))
     return re.compile("|".join(re.escape(each.lower()) for each in table["refusals"])), tuple(table["tags"])
 
 
@@ -53,7 +53,7 @@ def repetition(text: str) -> float | None:
 
 
 def refuses(text: str) -> bool:
-    """Whether an answer begins as refusals in English do (the list of Zou et al., arXiv 2307.15043)."""
+    """Whether a response begins as refusals in English do (the list of Zou et al., arXiv 2307.15043)."""
     opening = text.rpartition("</think>")[2].lstrip()[:_OPENING].lower().replace("’", "'")
     return _patterns()[0].match(opening) is not None
 
@@ -82,49 +82,52 @@ def other_script(text: str, prompt: str) -> bool | None:
     return any(count >= _FOREIGN * letters for script, count in counts.items() if script not in known)
 
 
-class AnswerTexts:
-    """The texts of a step's answers: checksums of all, and the clipped texts of a selection."""
+class ResponseTexts:
+    """The texts of a step's responses: checksums of all, and the clipped texts of a selection."""
 
     def __init__(self) -> None:
         self.count = 0
         self._empty = 0
-        self._seen: dict[int, int] = {}  # how often an answer came, by the checksum of its text and prompt
+        self._seen: dict[int, int] = {}  # how often a response came, by the checksum of its text and prompt
         self._selected: list[tuple[int, int, str, str]] = []  # a heap: the greatest key on top
 
-    def add(self, prompt: str, answer: str) -> None:
-        """Take one answer."""
+    def add(self, prompt: str, response: str) -> None:
+        """Take one response."""
         self.count += 1
-        if not answer or answer.isspace():
+        if not response or response.isspace():
             self._empty += 1
             return
-        mark = zlib.crc32(answer.encode("utf-8", "replace"), zlib.crc32(prompt.encode("utf-8", "replace")))
+        mark = zlib.crc32(response.encode("utf-8", "replace"), zlib.crc32(prompt.encode("utf-8", "replace")))
         times = self._seen[mark] = self._seen.get(mark, 0) + 1
         key = zlib.crc32(times.to_bytes(8, "little"), mark)
         if len(self._selected) < SELECTED:
-            heapq.heappush(self._selected, (-key, -self.count, _clipped(prompt), _whole(answer)))
+            heapq.heappush(self._selected, (-key, -self.count, _clipped(prompt), _whole(response)))
         elif -key > self._selected[0][0]:
-            heapq.heapreplace(self._selected, (-key, -self.count, _clipped(prompt), _whole(answer)))
+            heapq.heapreplace(self._selected, (-key, -self.count, _clipped(prompt), _whole(response)))
 
     def statistics(self) -> Iterator[tuple[str, float]]:
         """Tag and value of each; shares ending in `_pct` are percent."""
         if not self.count:
             return
-        yield "answers/count", float(self.count)
-        yield "answers/selected", float(len(self._selected))
-        yield "answers/empty_pct", 100 * self._empty / self.count
+        yield "responses/count", float(self.count)
+        yield "responses/selected", float(len(self._selected))
+        yield "responses/empty_pct", 100 * self._empty / self.count
         written = self.count - self._empty
         if written > 1:
-            yield "answers/identical_pct", 100 * (1 - len(self._seen) / written)
-        texts = [(prompt, answer) for _, _, prompt, answer in sorted(self._selected)]
-        repeated = [value for _, answer in texts if (value := repetition(answer)) is not None]
+            yield "responses/identical_pct", 100 * (1 - len(self._seen) / written)
+        texts = [(prompt, response) for _, _, prompt, response in sorted(self._selected)]
+        repeated = [value for _, response in texts if (value := repetition(response)) is not None]
         if repeated:
-            yield "answers/repetition", sum(repeated) / len(repeated)
+            yield "responses/repetition", sum(repeated) / len(repeated)
         if texts:
-            yield "answers/refusal_pct", 100 * sum(refuses(answer) for _, answer in texts) / len(texts)
-            yield "answers/unclosed_pct", 100 * sum(unclosed(answer) for _, answer in texts) / len(texts)
+            yield "responses/refusal_pct", 100 * sum(refuses(response) for _, response in texts) / len(texts)
+            yield (
+                "responses/unclosed_pct",
+                100 * sum(unclosed(response) for _, response in texts) / len(texts),
+            )
         foreign = [value for each in texts if (value := other_script(each[1], each[0])) is not None]
         if foreign:
-            yield "answers/other_script_pct", 100 * sum(foreign) / len(foreign)
+            yield "responses/other_script_pct", 100 * sum(foreign) / len(foreign)
 
 
 def _clipped(text: str) -> str:

@@ -139,7 +139,7 @@ def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
 
 
 def texts_of(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Prompt and answer of a row that holds its texts itself; None where it has no answer."""
+    """Prompt and response of a row that holds its texts itself; None where it has no response."""
     columns = layouts().columns
     answer = next((record[key] for key in columns["response"] if record.get(key) is not None), None)
     if isinstance(answer, list):
@@ -228,7 +228,7 @@ def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Messa
 
 
 def ended_at_limit(sample_stop: str) -> bool:
-    """Whether a stop reason says that the answer was cut off by the length limit."""
+    """Whether a stop reason says that the response was cut off by the length limit."""
     return sample_stop.lower() in layouts().stops["length"]
 
 
@@ -259,9 +259,8 @@ def _of_row(record: Mapping[str, object], place: Place) -> Sample:
     tokens = take("response_tokens"), take("prompt_tokens")
     length = take("length")
     if not text and not answer and isinstance(tokens[0], list):
-        note = (
-            f"token ids only ({len(_list(tokens[1]))} of the prompt, {len(tokens[0])} of the answer), no text"
-        )
+        asked, said = len(_list(tokens[1])), len(tokens[0])
+        note = f"token ids only ({asked} of the prompt, {said} of the response), no text"
         length = len(tokens[0])
     step = take("step")
     reward = _total(take("reward"))
@@ -369,7 +368,7 @@ def _of_summary(record: Mapping[str, object], place: Place) -> Sample:
 
 
 def _rows_of_lists(record: Mapping[str, object]) -> list[dict[str, object]] | None:
-    """The rows of an object whose prompt, answer or conversation is a list with one entry a sample."""
+    """The rows of an object whose prompt, response or conversation is a list with one entry a sample."""
     columns = layouts().columns
     for key in (*columns["conversation"], *columns["response"]):
         value = record.get(key)
@@ -422,11 +421,11 @@ def _messages(value: object) -> Iterator[Message]:
 
 
 def _ends(messages: Sequence[Message]) -> tuple[str, str]:
-    """What the last user message before the first answer says, and all answers."""
+    """What the last user message before the first response says, and all responses."""
     answers = [message.text for message in messages if message.role in ("assistant", "tool call")]
     first = next((place for place, each in enumerate(messages) if each.role == "assistant"), len(messages))
     asked = [message.text for message in messages[:first] if message.role in ("user", "")]
-    if not answers and messages:  # texts without roles: the last one is the answer
+    if not answers and messages:  # texts without roles: the last one is the response
         return "\n".join(message.text for message in messages[:-1]), messages[-1].text
     return (asked[-1] if asked else ""), "\n".join(answers)
 
@@ -435,7 +434,7 @@ _ASSISTANT = re.compile(r"<\|im_start\|>assistant\n|<\|assistant\|>\n?|<start_of
 
 
 def _of_template(text: str) -> tuple[str, str]:
-    """A rendered chat template cut before its first answer."""
+    """A rendered chat template cut before its first response."""
     found = _ASSISTANT.search(text)
     return (text[: found.start()], text[found.end() :]) if found else ("", text)
 

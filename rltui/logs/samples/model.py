@@ -1,4 +1,4 @@
-"""A sample: one answer of the policy, with its prompt, its reward and what else was written of it."""
+"""A sample: one response of the policy, with its prompt, its reward and what else was written of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Message(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """One answer. Texts are untrusted and as written: whoever shows them cleans them.
+    """One response. Texts are untrusted and as written: whoever shows them cleans them.
 
     step: training step, as the file's name, its folder or the record says. split: `train`, `eval`, or the
     name of the table. length: in the unit that the file gives (tokens), characters where it gives none.
@@ -70,8 +70,8 @@ class SampleHead(NamedTuple):
 class Evaluation(NamedTuple):
     """What the held-out samples of one data set at one step say. Shares are of 1.
 
-    passed and pass_at_k are None where rewards do not tell right from wrong; k is the number of answers that
-    each task has at least.
+    passed and pass_at_k are None where rewards do not tell right from wrong; k is the number of responses
+    that each task has at least.
     """
 
     dataset: str
@@ -99,10 +99,10 @@ class RunSamples(NamedTuple):
 
 
 class SampleSummary(NamedTuple):
-    """What a list shows of a sample beyond its head; the beginning of its answer is cleaned."""
+    """What a list shows of a sample beyond its head; the beginning of its response is cleaned."""
 
     rewards: Mapping[str, float]
-    answer: str
+    response: str
 
 
 def nearest_step(steps: Iterable[int], step: int) -> int | None:

@@ -1,4 +1,4 @@
-"""How long answers are: their distribution over steps, and how many are cut off."""
+"""How long responses are: their distribution over steps, and how many are cut off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rltui.panes.answers.since_start import since_start
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-QUESTION = "How long are the answers, and are they cut off?"
+QUESTION = "How long are the responses, and are they cut off?"
 
 
 def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
@@ -68,7 +68,7 @@ def _amount(value: float, unit: str) -> str:
 
 
 def _ends(view: RunView, at_step: int | None) -> Iterator[Amount]:
-    """The shares of answers that were cut off and the like, where there are any."""
+    """The shares of responses that were cut off and the like, where there are any."""
     for end in answer_metrics().named["end"]:
         values = find(view, end.metric, at_step)
         if values is not None and values.value.any():

@@ -1,4 +1,4 @@
-"""One sample to read: facts, turns, reasoning folded, wrapped to a width, and differences of two answers."""
+"""One sample to read: facts, turns, reasoning folded, wrapped to a width, and what differs between two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rltui.samples.sample_text import clean_lines, differences, facts, short_val
 from rltui.text import clean, count_of, head, pad
 
 MOST = 1_000_000  # characters of a turn that are shown
-MOST_COMPARED = 200_000  # characters of an answer that are compared
+MOST_COMPARED = 200_000  # characters of a response that are compared
 _OPENED = re.compile(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
 
 
@@ -88,7 +88,7 @@ def sample_view(sample: Sample, width: int, *, unfolded: bool = False) -> Sample
 
 
 def difference_view(before: Sample, after: Sample, width: int, title: str) -> SampleView:
-    """Two answers as a difference by lines: what only the second says is new."""
+    """Two responses as a difference by lines: what only the second says is new."""
     lines = [(title, "accent", " "), ("", "text", "")]
     roles = {"-": "bad", "+": "good", " ": "dim"}
     first, second = (one._replace(response=one.response[:MOST_COMPARED]) for one in (before, after))
@@ -99,17 +99,17 @@ def difference_view(before: Sample, after: Sample, width: int, title: str) -> Sa
 
 
 def beside_view(left: Sample, right: Sample, width: int, titles: tuple[str, str]) -> SampleView:
-    """The answers of two samples side by side; one below the other where there is little room."""
+    """The responses of two samples side by side; one below the other where there is little room."""
     if width < 70:
         lines: list[tuple[str, str, str]] = []
         for title, sample in zip(titles, (left, right), strict=True):
-            lines += [(title, "accent", " "), *((text, "text", "   ") for text in _answer(sample))]
+            lines += [(title, "accent", " "), *((text, "text", "   ") for text in _response(sample))]
             lines.append(("", "text", ""))
         return _wrapped(lines, width, 0)
     half = (width - 5) // 2
     columns = []
     for title, sample in zip(titles, (left, right), strict=True):
-        texts = [title, "", *_answer(sample)]
+        texts = [title, "", *_response(sample)]
         columns.append([part for text in texts for _, part in wrapped(text, half)])
     rows = []
     for at in range(max(map(len, columns))):
@@ -119,7 +119,7 @@ def beside_view(left: Sample, right: Sample, width: int, titles: tuple[str, str]
     return SampleView(tuple(pieces), tuple(text for text, _, _ in rows))
 
 
-def _answer(sample: Sample) -> list[str]:
+def _response(sample: Sample) -> list[str]:
     if not sample.response:
         return [clean(sample.note) or "(empty)"]
     return clean_lines(sample.response[:MOST_COMPARED])

@@ -53,7 +53,7 @@ BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no les
 RECENT = 10  # parts of the run, of which the last tells whether an outcome came back
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
-OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or answers; one is chance
+OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or responses; one is chance
 FIFTH = 5  # parts of the run, of which each is compared with the start
 
 

@@ -26,7 +26,7 @@ _MISSING = {
     "best": "no sample of this step has a reward",
     "worst": "no sample of this step has a reward",
     "longest": "no sample of this step says its length",
-    "truncated": "no answer of this step ended at the length limit",
+    "truncated": "no response of this step ended at the length limit",
     "typical": "no sample of this step has both reward and length",
 }
 
@@ -107,7 +107,7 @@ def _go_to_notable(state: AppState, word: str) -> None:
         state.notify(_MISSING[word])
         return
     _select(state, head)
-    state.notify(f"the {word} of {len(pane.rows):,} samples" if word != "truncated" else "an answer cut off")
+    state.notify(f"the {word} of {len(pane.rows):,} samples" if word != "truncated" else "a response cut off")
 
 
 def _go_to_widest_group(state: AppState) -> None:
@@ -195,11 +195,11 @@ def _back(state: AppState, overlay: SampleOverlay) -> None:
 
 
 def _compare(state: AppState, overlay: SampleOverlay) -> None:
-    """The difference to the next answer of the group; after the last one the sample itself again."""
+    """The difference to the next response of the group; after the last one the sample itself again."""
     head = overlay.head
     group = [one for one in _same_prompt(state, head, head.step) if one.key != head.key]
     if not group:
-        state.notify("no other answer to this prompt at this step")
+        state.notify("no other response to this prompt at this step")
         return
     other = overlay.other if overlay.comparison == "difference" else None
     at = next((at for at, one in enumerate(group) if other is not None and one.key == other.key), -1)
@@ -208,7 +208,7 @@ def _compare(state: AppState, overlay: SampleOverlay) -> None:
 
 
 def _turn_prompt(state: AppState, overlay: SampleOverlay, by: int) -> None:
-    """The same prompt at the step before or after, side by side with this answer."""
+    """The same prompt at the step before or after, side by side with this response."""
     found = run_samples(state)
     beside = overlay.other if overlay.comparison == "beside" else None
     start = beside.step if beside is not None else overlay.head.step

@@ -1,4 +1,4 @@
-"""One sample in full, or the answers of two compared, over the whole screen."""
+"""One sample in full, or the responses of two compared, over the whole screen."""
 
 from __future__ import annotations
 

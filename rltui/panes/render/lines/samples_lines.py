@@ -12,10 +12,10 @@ from rltui.logs.samples.model import Evaluation, SampleHead, SampleSummary
 from rltui.panes.special.samples_pane import SamplesPane, headline
 from rltui.text import cell_width, clean, in_markdown, pad
 
-ANSWER_LEAST = 12  # cells of an answer's beginning
-_ANSWER_ROOM = 40  # the same before words are cut for it
+RESPONSE_LEAST = 12  # cells of a response's beginning
+_RESPONSE_ROOM = 40  # the same before words are cut for it
 _WORD = 20  # cells of a word that is shown whole where there is room; ids are longer
-PASS_AT_K = "@k: mean over tasks of 1 - C(n-c, k)/C(n, k), c of n answers right (Chen et al. 2021, eq. 1)"
+PASS_AT_K = "@k: mean over tasks of 1 - C(n-c, k)/C(n, k), c of n responses right (Chen et al. 2021, eq. 1)"
 _DATASET, _CELL = 24, 20  # cells of a data set's name and of one step
 ROWS = 200  # printed without a screen
 COMPONENTS = 4  # parts of a reward that have a column
@@ -35,20 +35,20 @@ class SamplesLayout:
     def __init__(self, pane: SamplesPane, summaries: Summaries, width: int) -> None:
         self.summaries = summaries
         self.columns: list[_Column] = []
-        room = width - 2 - ANSWER_LEAST - 2
+        room = width - 2 - RESPONSE_LEAST - 2
         for column in self._wanted(pane.rows):
             if column.width + 2 <= room:
                 self.columns.append(column)
                 room -= column.width + 2
-        self.answer = room + ANSWER_LEAST
+        self.response = room + RESPONSE_LEAST
         self.sort = pane.sort
         for at, column in enumerate(self.columns):
             if column.right:
                 continue
             more = max(map(cell_width, {column.text(head) for head in pane.rows}), default=0) - column.width
-            if 0 < more <= min(_WORD - column.width, self.answer - _ANSWER_ROOM):
+            if 0 < more <= min(_WORD - column.width, self.response - _RESPONSE_ROOM):
                 self.columns[at] = column._replace(width=column.width + more)
-                self.answer -= more
+                self.response -= more
 
     def _wanted(self, rows: Sequence[SampleHead]) -> list[_Column]:
         columns = [_Column("reward", 8, lambda head: _number(head.reward))]
@@ -80,7 +80,7 @@ class SamplesLayout:
         for column in self.columns:
             role = "accent" if column.heading == self.sort else "faint"
             spans += [(pad(column.heading, column.width, right=column.right), role), ("  ", "faint")]
-        return line(*spans, ("answer", "faint"))
+        return line(*spans, ("response", "faint"))
 
     def row(self, head: SampleHead, *, selected: bool = False) -> Line:
         """One sample."""
@@ -91,8 +91,8 @@ class SamplesLayout:
                 role = "warn" if ended_at_limit(head.stop) else "dim"
             spans += [(pad(column.text(head), column.width, right=column.right), role), ("  ", "text")]
         known = self.summaries.get(head.key)
-        answer = "" if known is None else known.answer or "(empty)"
-        spans.append((cut(answer, self.answer), "dim" if head.ok else "warn"))
+        response = "" if known is None else known.response or "(empty)"
+        spans.append((cut(response, self.response), "dim" if head.ok else "warn"))
         return line(*spans, back="select" if selected else "")
 
 
@@ -115,7 +115,7 @@ def top_lines(pane: SamplesPane, width: int, most: int = 4) -> list[Line]:
 
 
 def evaluation_lines(pane: SamplesPane, width: int, most: int = ROWS) -> list[Line]:
-    """Data sets of evaluations by the newest steps that fit: pass rate or mean reward, pass@k, answers."""
+    """Data sets of evaluations by the newest steps that fit: pass rate or mean reward, pass@k, responses."""
     if not pane.evaluations:
         return []
     by_dataset: dict[str, dict[int, Evaluation]] = {}
@@ -175,13 +175,13 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries) -> str:
         return "\n".join([*out, "", pane.empty]) + "\n"
     out += [
         "",
-        "| reward | advantage | length | stop | split | group | answer |",
+        "| reward | advantage | length | stop | split | group | response |",
         "|--:|--:|--:|---|---|---|---|",
     ]
     for head in pane.rows[:ROWS]:
         known = summaries.get(head.key)
         length = "" if head.length is None else str(head.length)
-        answer = cut(known.answer, 80) if known is not None else ""
+        response = cut(known.response, 80) if known is not None else ""
         cells = (
             _number(head.reward),
             _number(head.advantage),
@@ -190,7 +190,7 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries) -> str:
             head.split,
             head.group or "",
         )
-        out.append("| " + " | ".join(in_markdown(clean(cell)) for cell in (*cells, answer)) + " |")
+        out.append("| " + " | ".join(in_markdown(clean(cell)) for cell in (*cells, response)) + " |")
     return "\n".join(out) + "\n"
 
 
@@ -222,7 +222,7 @@ def evaluation_record(one: Evaluation) -> dict[str, object]:
 
 def evaluations_markdown(pane: SamplesPane) -> str:
     """The evaluations as a table."""
-    out = ["| data set | step | pass rate | pass@k | mean reward | answers | tasks |"]
+    out = ["| data set | step | pass rate | pass@k | mean reward | responses | tasks |"]
     out.append("|---|--:|--:|--:|--:|--:|--:|")
     for one in pane.evaluations:
         at_k = "" if one.pass_at_k is None else f"{_share(one.pass_at_k)} (k={one.k})"
@@ -245,7 +245,7 @@ def _record(head: SampleHead, known: SampleSummary | None) -> dict[str, object]:
         "length": head.length,
         "stop": clean(head.stop),
         "group": None if head.group is None else clean(head.group),
-        "answer": None if known is None else known.answer,
+        "response": None if known is None else known.response,
     }
 
 
