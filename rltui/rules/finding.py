@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from rltui.draw.numbers import format_value
+from rltui.draw.numbers import format_step, format_value
 from rltui.problem import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]
@@ -75,6 +75,13 @@ class Finding(NamedTuple):
     def rank(self) -> int:
         """0 info, 1 warning, 2 critical."""
         return RANK[self.severity]
+
+    @property
+    def since(self) -> str:
+        """`since step 1.2k`, or that it is a failure of a program that got to no step."""
+        if self.console is not None and not self.since_step:
+            return "before the first step"
+        return f"since step {format_step(self.since_step)}"
 
     @property
     def key(self) -> tuple[str, int]:

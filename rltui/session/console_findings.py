@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
+from rltui.console.failures import console_facts
 from rltui.console.scan import ConsoleReport, FoundFailure
 from rltui.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
@@ -52,6 +53,7 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
     at = "" if found.wall_time is None else f", {time.strftime('%H:%M:%S', time.localtime(found.wall_time))}"
     went_on = "; the training went on" if over else ""
     said = f": {_short(found.text)}" if failure.general else ""
+    exception = console_facts().exception.match(found.text) if failure.general else None
     return Finding(
         id=failure.id,
         severity=severity,
@@ -62,7 +64,7 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
         message=f"{failure.message}{said} ({place}{at}{went_on})",
         advice=failure.advice,
         check_next=failure.check_next,
-        title=failure.title,
+        title=failure.title if exception is None else f"{exception['name'][:40]} ended the program",
         source=failure.source,
         console=ConsoleEvidence(found.path, found.offset, found.text, found.line, found.wall_time),
     )

@@ -94,7 +94,7 @@ def command(
         if (standing := beside.get(view.name)) is not None:
             emit(f"{standing.words}, which {standing.kin} ({standing.tag} at step {standing.step:,})")
         for one in worse[view.name]:
-            emit(f"{SEVERITY_GLYPH[one.severity]} {one.message}, since step {format_step(one.since_step)}")
+            emit(f"{SEVERITY_GLYPH[one.severity]} {one.message}, {one.since}")
         emit()
         shown = comparison.differences if every else _important(comparison)
         _print(shown, markdown=form == "markdown")

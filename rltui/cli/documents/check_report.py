@@ -136,8 +136,7 @@ def _facts(verdict: Verdict, at_step: int | None) -> str:
 
 
 def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) -> Iterator[str]:
-    since = f"since step {format_step(finding.since_step)}"
-    yield f"  {marks[finding.severity]} {finding.title or finding.id}, {since}  [{finding.id}]"
+    yield f"  {marks[finding.severity]} {finding.title or finding.id}, {finding.since}  [{finding.id}]"
     parts = [finding.message]
     if below:
         parts.append("explains: " + ", ".join(other.title or other.id for other in below))

@@ -12,7 +12,6 @@ from rltui.cli.documents.check_report import symbols
 from rltui.cli.follow.followed_session import FollowedSession
 from rltui.cli.output import emit, emit_json, note
 from rltui.config import Config
-from rltui.draw.numbers import format_step
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
@@ -72,10 +71,8 @@ class FindingReporter:
         }
         for name, finding in firing.items():
             if name not in before or before[name].rank < finding.rank:
-                since = f"since step {format_step(finding.since_step)}"
-                self._print(
-                    "firing", view.name, marks[finding.severity], f"{finding.message} ({since})", finding
-                )
+                said = f"{finding.message} ({finding.since})"
+                self._print("firing", view.name, marks[finding.severity], said, finding)
         for name, finding in before.items():
             if name not in firing:
                 self._print("resolved", view.name, marks["ok"], f"resolved: {finding.message}", finding)

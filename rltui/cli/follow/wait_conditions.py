@@ -114,8 +114,7 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
         found = [one for one in view.evaluator.findings() if one.rank >= condition.limit]
         if not found:
             return None
-        since = f"since step {format_step(found[0].since_step)}"
-        message = f"{view.name}: {found[0].message} ({since})"
+        message = f"{view.name}: {found[0].message} ({found[0].since})"
         return Match(condition, view.name, message, found[0].value, found[0].since_step, found[0])
     if condition.kind == "stalled":
         live = view.liveness(now)

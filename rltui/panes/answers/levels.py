@@ -94,5 +94,4 @@ def _warning(view: RunView, pane: str) -> str:
     found = next((one for one in every if one.pane == pane and one.rank and one.state == "firing"), None)
     if found is None:
         return ""
-    since = format_step(found.since_step)
-    return f"{SEVERITY_GLYPH[found.severity]} {found.title or found.message} since step {since}. "
+    return f"{SEVERITY_GLYPH[found.severity]} {found.title or found.message} {found.since}. "

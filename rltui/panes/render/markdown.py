@@ -111,9 +111,8 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
     lines = []
     for finding in findings:
         glyph = SEVERITY_GLYPH[finding.severity]
-        since = f"since step {format_step(finding.since_step)}"
         title = in_markdown(finding.title or finding.id)
-        lines.append(f"- {glyph} **{title}** {since}: {in_markdown(finding.message)}")
+        lines.append(f"- {glyph} **{title}** {finding.since}: {in_markdown(finding.message)}")
         for item in sorted(finding.evidence, key=lambda item: item.since_step):
             since = f"since step {format_step(item.since_step)}"
             lines.append(f"  - {code_in_markdown(item.tag)} {in_markdown(item.course())}, {since}")
@@ -142,8 +141,7 @@ def _row(row: Row, shown: PaneView) -> str:
     span = "" if ends is None else " … ".join(format_value(end, row.unit) for end in ends)
     warning = ""
     if row.finding is not None:
-        since = f"since step {format_step(row.finding.since_step)}"
-        warning = f"{SEVERITY_GLYPH[row.severity]} {row.finding.title or row.finding.id}, {since}"
+        warning = f"{SEVERITY_GLYPH[row.severity]} {row.finding.title or row.finding.id}, {row.finding.since}"
     cells = (row.value_text, row.change_text, line, span, warning)
     names = (in_markdown(row.title), code_in_markdown(row.tag))
     return "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"

@@ -85,8 +85,7 @@ def _report(report: RunReport, theme: Theme) -> Iterator[str]:
 def _finding(one: ReportedFinding, report: RunReport, theme: Theme) -> Iterator[str]:
     finding = one.finding
     title = f"{SEVERITY_GLYPH[finding.severity]} {finding.title or finding.id}"
-    since = f"since step {format_step(finding.since_step)}"
-    yield f'<h2 class="{finding.severity}">{escape(title)} <small>{since}</small></h2>'
+    yield f'<h2 class="{finding.severity}">{escape(title)} <small>{finding.since}</small></h2>'
     yield f"<p>{escape(finding.message)}</p>"
     if finding.advice:
         yield f"<p><b>What to do:</b> {escape(finding.advice)}</p>"

@@ -67,8 +67,7 @@ def _report(report: RunReport) -> Iterator[str]:
 
 def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:
     finding = one.finding
-    since = f"since step {format_step(finding.since_step)}"
-    yield f"## {SEVERITY_GLYPH[finding.severity]} {in_markdown(finding.title or finding.id)}, {since}"
+    yield f"## {SEVERITY_GLYPH[finding.severity]} {in_markdown(finding.title or finding.id)}, {finding.since}"
     yield ""
     yield in_markdown(finding.message)
     if finding.advice:

@@ -249,7 +249,7 @@ def finding_text(finding: Finding) -> str:
     """A finding in a few words: what, since which step."""
     text = finding.title or finding.message
     if not text.endswith("from the start"):
-        text += f" · since step {format_step(finding.since_step)}"
+        text += f" · {finding.since}"
     if finding.state == "resolved" and finding.resolved_step is not None:
         text += f", resolved at {format_step(finding.resolved_step)}"
     return text
