@@ -1,6 +1,6 @@
-"""The points of a run's logs on their way into its tables, past the restart detector.
+"""The points of a run's logs on their way into its tables, past what restarts superseded.
 
-The restart detector says which attempt each point belongs to and what that attempt supersedes. Nearly all
+`Supersession` says which attempt each point belongs to and what that attempt supersedes. Nearly all
 points go forward in an attempt that is known: a step of a live run (`append_row`) and a block of history
 (`append_block`) take short ways, without which live steps take 2.4 times and history 1.7 to 2.9 times as long
 (bench_store). All others are looked at one by one.
@@ -20,7 +20,7 @@ from rltui.logs.delivery import Source
 from rltui.problem import Problem, Problems
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
-from rltui.store.restarts.detector import RestartDetector
+from rltui.store.restarts.supersession import Supersession
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
 from rltui.store.tag_rows import PointBlock, Rows, TagRows, Tick
@@ -35,7 +35,7 @@ class PointAppender:
         self,
         tags: TagRows,
         table: SeriesTable,
-        restarts: RestartDetector,
+        restarts: Supersession,
         superseded: SupersededPoints,
         problems: Problems,
     ) -> None:

@@ -18,7 +18,7 @@ from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
 from rltui.store.model import HIGHEST, LOWEST, Attempt, NewPoints, Points, sensible
 from rltui.store.previews import Previews
-from rltui.store.restarts.detector import RestartDetector
+from rltui.store.restarts.supersession import Supersession
 from rltui.store.series import SeriesByTag
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
@@ -43,7 +43,7 @@ def _agreed(last: Ints) -> int | None:
 class Run:
     """Everything that is held of one run. `version` changes with every change.
 
-    A point goes from `apply` to the restart detector, which says what it supersedes, and into the series
+    A point goes from `apply` to `Supersession`, which says what it supersedes, and into the series
     table: into the exact window of its series and, when that is full, on to the buckets.
     """
 
@@ -52,7 +52,7 @@ class Run:
         self.problems = Problems()
         self.tags = TagRows()
         self.table = SeriesTable(window, slots)
-        self.restarts = RestartDetector()
+        self.restarts = Supersession()
         self.previews = Previews()
         superseded = SupersededPoints()
         self.series = SeriesByTag(self.tags, self.table, self.previews, superseded)

@@ -13,9 +13,9 @@ from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
-from rltui.panes.baseline_findings import baseline_findings
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.panes.speed_findings import speed_findings
 from rltui.text import in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
@@ -80,7 +80,7 @@ def command(
         return
     beside = session.judge_sisters()
     found = [(view, compare(view, base, axis)) for view in others]
-    worse = {view.name: baseline_findings(view, base) for view in others}
+    worse = {view.name: speed_findings(view, base) for view in others}
     if as_json or form == "json":
         compared = {view.name: one for view, one in found}
         emit_json(comparison_document(logdirs, base.name, axis, compared, beside, worse))

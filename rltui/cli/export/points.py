@@ -23,7 +23,7 @@ from rltui.logs.records.tag_table import written_tag
 from rltui.problem import Problems
 from rltui.shards.plan import RunPlan
 from rltui.store.model import HIGHEST, Points
-from rltui.store.restarts.detector import RestartDetector
+from rltui.store.restarts.supersession import Supersession
 
 if TYPE_CHECKING:
     from rltui.metrics.resolve import MetricNames
@@ -68,7 +68,7 @@ class SupersededFlags:
     """Which points of one run are superseded, from the restarts among the points added so far."""
 
     def __init__(self, keep: int | None = None) -> None:
-        self.restarts = RestartDetector(keep)
+        self.restarts = Supersession(keep)
         self._rows: dict[str, int] = {}
         self._tables: dict[str, NDArray[np.intp]] = {}
 

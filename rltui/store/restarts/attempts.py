@@ -1,4 +1,4 @@
-"""The attempts of a run as the restart detector knows them: logs, their segments, what they supersede."""
+"""The attempts of a run as `Supersession` knows them: logs, their segments, what they supersede."""
 
 from __future__ import annotations
 

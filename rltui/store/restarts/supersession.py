@@ -2,9 +2,9 @@
 
 A training that is started again from a checkpoint logs steps once more that an earlier attempt had logged; of
 each step the later attempt counts. Where TensorBoard drops everything at or above a step that is smaller than
-the one before, in each tag by itself, this detector knows attempts, since logs have tags with steps of their
-own, points of several writers, and several files. Only steps, wall times and the order of points decide, so
-the store (as points arrive) and the export (in two passes) get the same answer.
+the one before, in each tag by itself, `Supersession` knows attempts, since logs have tags with steps of
+their own, points of several writers, and several files. Only steps, wall times and the order of points
+decide, so the store (as points arrive) and the export (in two passes) get the same answer.
 
 A *segment* is a stretch of one log between two starts. A start is the first point of a log (`file`), one that
 the writer declared (`session-start`), or a place where the steps of the run as a whole went back (`rewind`;
@@ -39,7 +39,7 @@ from rltui.store.tag_rows import Rows
 KEPT_SEGMENTS = 32  # segments of one log that are told apart; older ones are merged
 
 
-class RestartDetector:
+class Supersession:
     """The segments of one run. Feed a batch, admit its pieces in order, ask for limits."""
 
     def __init__(self, keep: int | None = KEPT_SEGMENTS) -> None:

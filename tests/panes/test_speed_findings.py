@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.baseline_findings import BaselineRule, baseline_findings, baseline_rules
+from rltui.panes.speed_findings import SpeedRule, speed_findings, speed_rules
 from rltui.rules.load import rulebook
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -24,7 +24,7 @@ from tests.support.window_language import values
 TAGS = {"perf.throughput": "perf/throughput", "timing.step": "timing_s/step"}
 CASES = [
     pytest.param(rule, example, expected, id=f"{rule.id}-{'fires' if expected else 'quiet'}-{number}")
-    for rule in baseline_rules()
+    for rule in speed_rules()
     for expected, examples in ((True, rule.fires), (False, rule.quiet))
     for number, example in enumerate(examples)
 ]
@@ -38,11 +38,11 @@ def logged(tag: str, text: str, **others: object) -> RunView:
 
 def ids(view: RunView, baseline: RunView) -> list[str]:
     """The rules that fire."""
-    return [one.id for one in baseline_findings(view, baseline)]
+    return [one.id for one in speed_findings(view, baseline)]
 
 
 @pytest.mark.parametrize(("rule", "example", "expected"), CASES)
-def test_a_rule_keeps_its_examples(rule: BaselineRule, example: str, expected: bool) -> None:
+def test_a_rule_keeps_its_examples(rule: SpeedRule, example: str, expected: bool) -> None:
     """What the data file says is true: these pairs of runs fire, those stay quiet."""
     mine, _, theirs = example.partition("/")
     tag = TAGS[rule.metric[0]]
@@ -51,7 +51,7 @@ def test_a_rule_keeps_its_examples(rule: BaselineRule, example: str, expected: b
 
 def test_the_table_speaks_of_known_metrics_and_own_rules() -> None:
     """Ids are those of no other rule, metrics are in the glossary, limits have a reason."""
-    for rule in baseline_rules():
+    for rule in speed_rules():
         assert rule.id not in rulebook().rules
         assert {*rule.metric, *rule.check_next, *rule.explained_by} <= set(glossary().metrics)
         assert rule.source and rule.times < rule.warning_times
@@ -60,11 +60,11 @@ def test_the_table_speaks_of_known_metrics_and_own_rules() -> None:
 def test_the_finding_says_since_when_and_how_much() -> None:
     """It dates from the stretch in which the run became slower, and half of the speed is a warning."""
     base = logged("perf/throughput", "1000~10*120")
-    (found,) = baseline_findings(logged("perf/throughput", "1000~10*60 480~10*60"), base)
+    (found,) = speed_findings(logged("perf/throughput", "1000~10*60 480~10*60"), base)
     assert 55 <= found.since_step <= 65
     assert (found.severity, found.pane, found.metrics) == ("warning", "perf", ("perf/throughput",))
     assert "52 % below the baseline's" in found.message
-    (milder,) = baseline_findings(logged("perf/throughput", "800~10*120"), base)
+    (milder,) = speed_findings(logged("perf/throughput", "800~10*120"), base)
     assert milder.severity == "info"
 
 

@@ -27,7 +27,7 @@ LAST = 6  # that must be worse at the end: a quarter of the common way
 REACH = 1.5  # Tukey's fences
 
 
-class BaselineRule(NamedTuple):
+class SpeedRule(NamedTuple):
     """One entry of the table; `times` is worse by baseline or baseline by run, above one."""
 
     id: str
@@ -46,29 +46,29 @@ class BaselineRule(NamedTuple):
     quiet: tuple[str, ...] = ()
 
 
-def _baseline_rules_field() -> TableField[dict[str, tuple[BaselineRule, ...]]]:
+def _speed_rules_field() -> TableField[dict[str, tuple[SpeedRule, ...]]]:
     times, worse = NumberField(minimum=1), TextField(choices=("above", "below"))
-    rule = table_of(BaselineRule, times=times, warning_times=times, worse=worse)
+    rule = table_of(SpeedRule, times=times, warning_times=times, worse=worse)
     return TableField({"rule": ListField(rule)}, as_dict)
 
 
 @cache
-def baseline_rules() -> tuple[BaselineRule, ...]:
+def speed_rules() -> tuple[SpeedRule, ...]:
     """The rules of the file, read at the first call."""
-    return read_table("baseline_rules", _baseline_rules_field)["rule"]
+    return read_table("speed_rules", _speed_rules_field)["rule"]
 
 
-def baseline_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:
+def speed_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:
     """What is worse than the baseline's, at most one finding of each rule."""
     found: dict[str, Finding] = {}
-    for rule in baseline_rules():
+    for rule in speed_rules():
         if not any(other in found for other in rule.unless):
             one = next((one for each in rule.metric if (one := _finding(rule, each, view, baseline))), None)
             found.update({} if one is None else {rule.id: one})
     return tuple(found.values())
 
 
-def _finding(rule: BaselineRule, canonical: str, view: RunView, baseline: RunView) -> Finding | None:
+def _finding(rule: SpeedRule, canonical: str, view: RunView, baseline: RunView) -> Finding | None:
     mine, theirs = find(view, canonical), find(baseline, canonical)
     if mine is None or theirs is None:
         return None
@@ -136,7 +136,7 @@ def _levels(view: RunView, tag: str, edges: Floats) -> Floats:
     return means * name.scale + name.offset if name.comparable else means
 
 
-def _work(rule: BaselineRule, view: RunView, baseline: RunView, edges: Floats, known: Bools) -> Floats:
+def _work(rule: SpeedRule, view: RunView, baseline: RunView, edges: Floats, known: Bools) -> Floats:
     """How much more the run does in a step than the baseline, (n,); 1 where the logs do not say."""
     for canonical in rule.explained_by:
         mine, theirs = find(view, canonical), find(baseline, canonical)
