@@ -14,6 +14,8 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "least",
         "nonzero",
         "sure",
+        "chance",
+        "lasting",
     ),
     "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release", "recent"),
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),

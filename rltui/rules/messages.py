@@ -134,6 +134,8 @@ def evidence_of(firing: Firing) -> Evidence:
 def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Finding:
     """A symptom as a finding, with what its parts did as evidence, in order of step."""
     evidence: dict[str, Evidence] = {}
+    parts = list(parts)
+    words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
     for part in sorted(parts, key=lambda part: (part.since_step, part.ticks.tag)):
         found = evidence_of(part)
         if found.tag not in evidence:
@@ -147,7 +149,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Fi
         metrics=tags,
         canonical=canonical,
         since_step=since,
-        message=symptom.message.replace("{since}", f"{since:,}"),
+        message=_fill(symptom.message, words | {"since": f"{since:,}"}),
         advice=symptom.advice,
         check_next=symptom.check_next,
         title=symptom.title,

@@ -114,6 +114,7 @@ class Gap(NamedTuple):
     held_out: str
     above: float
     relative: bool = False  # as a share of the training level
+    gained: bool = False  # as a share of what the training level has gained since the start
 
 
 class Symptom(NamedTuple):

@@ -100,7 +100,13 @@ _RULE: dict[str, Field[Any]] = {
     **dict.fromkeys(("title", "message", "advice", "source", "per"), _TEXT),
 }
 _GAP = TableField(
-    {"id": _ID, "train": _TEXT, "held_out": _TEXT, "above": NumberField(), "relative": BoolField()},
+    {
+        "id": _ID,
+        "train": _TEXT,
+        "held_out": _TEXT,
+        "above": NumberField(),
+        **dict.fromkeys(("relative", "gained"), BoolField()),
+    },
     Gap,
     required=("id", "train", "held_out", "above"),
     strict=True,

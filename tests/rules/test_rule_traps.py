@@ -264,3 +264,39 @@ def test_a_tag_of_no_metric_hides_no_rule() -> None:
     lost = np.array([0.99, 0.79, 0.61, 0.65, *[0.64] * 17])
     for others in ({}, {"nobody/knows": np.arange(21.0)}):
         assert "reward-below-start" in ids(judge_of({"reward.accuracy": lost, **others}), "warning")
+
+
+def test_one_group_a_step_ties_by_chance() -> None:
+    """Where one group is logged, single steps have no spread; an alarm needs more of them than before."""
+    wrong = 0
+    for seed in range(20):
+        rng, judge, told = np.random.default_rng([seed, 8]), evaluator(), set()
+        solved = rng.binomial(8, rng.beta(0.6, 0.9, 200)) / 8
+        spread = np.sqrt(solved * (1 - solved))
+        series = {
+            "reward.mean": solved,
+            "reward.std": spread,
+            "reward.zero_std_fraction": (spread == 0) * 1.0,
+            "policy.advantage.std": (spread > 0) * 1.0,
+            "optimizer.grad_norm": np.where(spread > 0, np.exp(0.3 * rng.standard_normal(200)), 0),
+        }
+        for begin in range(0, 200, 10):
+            part = slice(begin, begin + 10)
+            judge.feed([fresh(tag, each[part], np.arange(begin, begin + 10)) for tag, each in series.items()])
+            told |= ids(judge, "warning")
+        wrong += bool(told)
+    assert wrong <= 1
+
+
+def test_episodes_that_are_won_or_lost_crash_by_no_row_of_losses() -> None:
+    """Single episodes of a policy that wins more and more of them: some losses in a row are chance."""
+    wrong = 0
+    for seed in range(21):
+        rng, judge, told = np.random.default_rng([seed, 4]), evaluator(), set()
+        won = (rng.random(400) < np.linspace(0, 0.75, 400)) * 1.0
+        for begin in range(0, 400, 10):
+            part = slice(begin, begin + 10)
+            judge.feed([fresh("reward.episode_return.mean", won[part], np.arange(begin, begin + 10))])
+            told |= ids(judge, "warning")
+        wrong += bool(told)
+    assert wrong <= 1

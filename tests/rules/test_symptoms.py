@@ -226,3 +226,21 @@ def test_a_value_that_is_no_number_is_one_finding() -> None:
     judge = judge_of({"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))})
     assert [finding.id for finding in judge.findings()] == ["numerical-breakdown"]
     assert "more" not in judge.sentence()
+
+
+def test_evaluation_that_sees_nothing_of_what_training_gained_is_told() -> None:
+    """Training earns 1,788 and evaluation -214: told with both numbers; not where evaluation follows."""
+    rng = np.random.default_rng(3)
+    training = -200 + 1988 / (1 + np.exp(-np.linspace(-6, 10, 400))) + 20 * rng.standard_normal(400)
+    apart = {
+        "reward.episode_return.mean": training,
+        "validation.return.mean": -214 + 30 * rng.standard_normal(40),
+    }
+    judge = judge_of(apart)
+    found = next(finding for finding in judge.findings() if finding.rank)
+    assert found.id == "evaluation-gap"
+    assert found.message.startswith("Training earns 1,7")
+    assert "evaluation only -2" in found.message
+    assert 100 <= found.since_step <= 250
+    together = apart | {"validation.return.mean": training[9::10] + 60 * rng.standard_normal(40)}
+    assert "evaluation-gap" not in ids(judge_of(together))

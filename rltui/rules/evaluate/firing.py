@@ -7,12 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rltui.arrays import Bools, Floats
 from rltui.rules.evaluate.rule_state import Episode, RuleState
 from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
 from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule
+from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
+
+EVALUATIONS = 6  # in a row that lie below training: of few episodes one or two may
+GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # share of its range, and of its size, that a gain is above
+GAIN_PART = 20  # parts of the run, of which the first is its start
+LEVEL = 16  # ticks that make the level of training beside an evaluation
 
 
 class Firing(NamedTuple):
@@ -54,9 +61,10 @@ class FiringState:
                 if self._is_about(recording):
                     self._unasked.setdefault(recording.rule.id, []).append((each, recording))
         self._hold_causes(held)
-        known = {each.ticks.canonical for each in self.judged}
+        logged = [each.ruled for each in series.values()]  # no quotients of them
+        known = {each.ticks.canonical for each in logged}
         for name, gap in book.gaps.items():
-            found = _gap(gap, self.judged) if gap.train in known and gap.held_out in known else None
+            found = _gap(gap, logged) if gap.train in known and gap.held_out in known else None
             if found is not None:
                 self.firing[name] = [found]
 
@@ -204,15 +212,34 @@ def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:
             if not twin.n or ticks.n < 8:
                 continue
             held_out, steps = twin.value[twin.filled][-64:], twin.last[twin.filled][-64:]
-            level = np.array([ticks.level_at(int(step), 16) for step in steps])
+            level = np.array([ticks.level_at(int(step), LEVEL) for step in steps])
+            if gap.gained:
+                level[~_has_gained(ticks, level)] = np.nan
             distance = (level - held_out) * (1 if gap.above > 0 else -1)
             if gap.relative:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     distance = distance / np.maximum(np.abs(level), 1e-12)
-            wide = distance > abs(gap.above)
-            if len(wide) >= 2 and wide[-2:].all():
+            wide = distance > abs(gap.above) * (level - _first_level(ticks) if gap.gained else 1.0)
+            least = EVALUATIONS if gap.gained else 2
+            if len(wide) >= least and wide[-least:].all():
                 begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
                 rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {}, {})
-                value, limit, before = float(held_out[-1]), float(level[-1]), float(level[begun])
+                value, limit, before = float(median(held_out[-least:])), float(level[-1]), float(level[begun])
                 return Firing(rule, twin, int(steps[begun]), value, limit, before, RECORDING)
     return None
+
+
+def _first_level(ticks: Ticks) -> float:
+    """The level of the first twentieth of a run."""
+    return median(ticks.value[: max(ticks.n // GAIN_PART, START)])
+
+
+def _has_gained(ticks: Ticks, level: Floats) -> Bools:
+    """Which levels lie above the first one by half of their range, and by a share of their size."""
+    first = _first_level(ticks)
+    known = level[np.isfinite(level)]
+    span = max(float(np.ptp(known)), 0.0) if len(known) else 0.0
+    found: Bools = level - first > np.maximum(
+        GAIN_OF_RANGE * span, GAIN_SHARE * np.maximum(np.abs(level), abs(first))
+    )
+    return found

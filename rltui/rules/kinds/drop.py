@@ -14,6 +14,7 @@ import numpy as np
 from rltui.arrays import Bools, Floats
 from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import rate_error
 from rltui.rules.series.rolling_window import BEFORE_MIN, RollingWindow
 
 HELD = 12  # ticks that a first level must have lasted
@@ -48,7 +49,11 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
         on &= span > small * size
         on = _held(window, on, top - start >= GAINED * span, limit)
-        if length >= BEFORE_MIN:
+        if length < BEFORE_MIN:
+            for k in np.flatnonzero(on).tolist():
+                error = rate_error(window.ticks.value[: int(window.at[k]) + 1])
+                on[k] = top[k] - level[k] > rule.number("sigmas", 5) * error
+        else:
             on = _beyond_waves(window, on, top - level, top - start, length)
     off = level > limit + rule.number("release", 0.25) * span
     return ConditionStates(on, off, level, limit, first_of(window, beyond, length), upward=False)

@@ -9,6 +9,7 @@ from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
+AGAIN, CHANCE = 2, 1e-4  # times that a value came back before; chance of a row among many that is none
 AWAY = 8  # ticks before a jump, all of which lie away from the value that repeats after it
 
 
@@ -44,6 +45,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= highest > lowest
     if nowhere(idle, on):
         return None
+    for row in np.flatnonzero(on).tolist():
+        on[row] = _no_chance(window, row, within * float(size[row]))
     if not (jump := rule.number("jump", 0.0)):
         return ConditionStates(on, off, level, best, first_seen(window, length), upward=False)
     began = {int(row): _first_equal(window, int(row), within * size[row]) for row in np.flatnonzero(on)}
@@ -53,6 +56,19 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         new = np.abs(before[1:] - before[:-1]) > within * size[row]
         on[row] = len(before) == AWAY and bool(away.all()) and 2 * np.count_nonzero(new) > AWAY
     return ConditionStates(on, off, level, best, began.__getitem__, upward=False)
+
+
+def _no_chance(window: RollingWindow, row: int, within: float) -> bool:
+    """Whether ticks that had the value again and again before would not repeat it so often by chance.
+
+    One group of samples is often right, or wrong, altogether.
+    """
+    first = _first_equal(window, row, within)
+    held = window.ticks.value[: int(window.at[row]) + 1]
+    same = np.abs(held[:first] - held[-1]) <= within
+    again = int(np.count_nonzero(same[1:] & ~same[:-1]))
+    share = (np.count_nonzero(same) + 1) / (first + 2)
+    return again < AGAIN or bool(share ** (len(held) - first) < CHANCE)
 
 
 def _first_equal(window: RollingWindow, row: int, within: float) -> int:

@@ -31,7 +31,7 @@ from rltui.arrays import Bools, Floats, Ints, distinct
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import median
+from rltui.rules.series.robust_statistics import median, one_of_them
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
 
@@ -46,6 +46,7 @@ SURE = 1.0  # errors by which a gain may be larger than it looks, being the larg
 # Errors of a fall by the noise of its two windows alone, which so few ticks tell less surely.
 LOCAL = 4.0
 FEW = 8  # ticks of a window all of which must lie on one side of the limit: a dip of three is none
+FEW_VALUES = 3  # of single episodes that are won, lost or drawn
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
 BACK = 0.5  # share of the loss that must come back for it to be over
@@ -54,6 +55,7 @@ RECENT = 10  # parts of the run, of which the last tells whether an outcome came
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
 OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or responses; one is chance
+MORE_THAN_TWO = 2.5  # episodes or answers that a rate must lose
 FIFTH = 5  # parts of the run, of which each is compared with the start
 
 
@@ -116,6 +118,8 @@ def _lost(
     now = float(sums[ticks] - sums[end]) / length
     size = max(abs(top), abs(lowest))
     if not (now < limit and _large(rule, window, ticks, top - now, size)):
+        return None
+    if not _was_there(window.ticks.value[:ticks], place, wide, limit):
         return None
     effect = rule.number("effect", 0.0)
     return None if effect and top - lowest < effect * means.point_spread[row] else (top, limit)
@@ -266,17 +270,28 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
 def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: float) -> bool:
     """Whether a loss is more than a share of the size of what is lost: `young`, later `least` of it.
 
-    And of what the metric can be, where the glossary says: a success rate that was 0.7 % has lost little.
+    And of what the metric can be, where the glossary says: a success rate that was 0.7 % has lost little. Of
+    a rate over few episodes, whose least value tells how many they are, more than two must be lost.
     """
     share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
     metric = glossary().metrics.get(window.ticks.canonical or "")
     low, high = (metric.bounds if metric is not None else None) or (0.0, math.inf)
-    return loss > share * size and (math.isinf(high - low) or loss > OF_RANGE * (high - low))
+    if math.isinf(high - low) or loss <= share * size:
+        return loss > share * size
+    return loss > max(OF_RANGE * (high - low), MORE_THAN_TWO * one_of_them(window.ticks.value[:ticks]))
 
 
 def _surely(values: Floats, limit: float, beyond: np.ufunc) -> bool:
     """Whether few ticks all lie on one side of a limit, or the median of more: one outlier makes a mean."""
     return bool(beyond(values, limit).all() if len(values) < FEW else beyond(median(values), limit))
+
+
+def _was_there(values: Floats, begin: int, wide: int, limit: float) -> bool:
+    """Whether the best ticks make a level: one high score, or two rare successes, are none."""
+    best = values[begin : begin + wide]
+    if len(distinct(values)) <= FEW_VALUES:
+        return int(np.count_nonzero(best > limit)) >= FEW
+    return _surely(best, limit, np.greater)
 
 
 def _begins_anew(values: Floats) -> bool:

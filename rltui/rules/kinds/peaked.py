@@ -11,6 +11,7 @@ import numpy as np
 
 from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import rate_error
 from rltui.rules.series.rolling_window import RollingWindow
 
 LEVEL = 3  # ticks that make a level
@@ -40,6 +41,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         gain = top[k] - lowest[place]
         on[k] = (
             last[k] - place >= AFTER
+            and top[k] - now[k] > rule.number("sigmas", 4) * rate_error(held[: int(window.at[k]) + 1])
             and gain > max(rule.number("sigmas", 4) * noise[k], rule.number("least", 0.1) * abs(top[k]))
             and top[k] - now[k] > rule.number("fraction", 0.25) * gain
         )

@@ -19,6 +19,7 @@ from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # levels so far, which the series carries along
+NEARLY_ALL, MANY = 0.9, 6  # share of ticks, of so many windows
 MOST = 0.1  # of a unit that a multiple of it may be off
 
 
@@ -56,6 +57,15 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= _outside(
             rows.mean(axis=1), None if low is None else low - error, None if high is None else high + error
         )
+    held = window.ticks.value[: window.end]
+    if chance := rule.number("chance", 0.0):
+        whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
+        for k in np.flatnonzero(on).tolist():
+            on[k] = _beyond_chance(whole[: int(window.at[k]) + 1], length, rule.number("share", 0.75), chance)
+    if lasting := rule.number("lasting", 0.0):
+        inside = ~_outside(np.abs(held) if absolute else held, _last(low), _last(high))
+        newest = np.maximum.accumulate(np.where(inside, np.arange(len(held)), -1))[window.at]
+        on &= window.at - newest >= lasting * (window.at + 1)
     margin = rule.number("release", 0.1)
     off, limit, upward = np.isfinite(level), low, False
     if low is not None:
@@ -67,6 +77,36 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     far = None if low is None or high is None else np.maximum(low - level, level - high)
     began = first_of(window, beyond, length)
     return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
+
+
+def _beyond_chance(beyond: Bools, length: int, share: float, errors: float) -> bool:
+    """Whether the newest ticks are beyond the limit more often than those before, by errors of a share.
+
+    Of the last `length` ticks, or two or four times as many, beside twice as many before them: where half of
+    all ticks are beyond it, ten in a row are too few to tell. Where none was before, nothing is by chance,
+    nor where nearly all of many are.
+    """
+    count, first = len(beyond), int(beyond.argmax())
+    if beyond[first:].all() and (first >= length or count - first >= 2 * length):
+        return True
+    if count >= MANY * length and np.count_nonzero(beyond[-MANY * length :]) >= NEARLY_ALL * MANY * length:
+        return True
+    for newest in (length, 2 * length, 4 * length):
+        part = beyond[-(newest + max(2 * newest, 3 * length)) :]
+        before = len(part) - newest
+        if before < length:
+            break
+        usual, found = float(part[:before].mean()), float(part[before:].mean())
+        both = (np.count_nonzero(part) + 1) / (len(part) + 2)
+        error = math.sqrt(both * (1 - both) * (1 / newest + 1 / before))
+        if found >= share and found - usual >= errors * error:
+            return True
+    return False
+
+
+def _last(limit: Limit | None) -> float | None:
+    """A limit as the last moment knows it."""
+    return None if limit is None else float(np.ravel(limit)[-1])
 
 
 def _may_hold(rule: Rule, window: RollingWindow, length: int, absolute: bool) -> bool:

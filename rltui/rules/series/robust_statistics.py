@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, distinct
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 TREND_PARTS = 12  # medians that a trend is read from
@@ -46,6 +46,29 @@ def quantile(values: Floats, share: float) -> float:
     low, high = float(row[below]), float(row[min(below + 1, len(row) - 1)])
     part = place - below
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+
+
+def one_of_them(rates: Floats) -> float:
+    """What a single episode or answer adds to (n,) rates over few of them; 0 where they never differ.
+
+    The least value above zero where some are zero; else the least difference of two, which may be smaller.
+    """
+    known = distinct(rates)
+    if len(known) < 2:
+        return 0.0
+    return float(known[1]) if known[0] == 0 else float(np.diff(known).min())
+
+
+def rate_error(rates: Floats) -> float:
+    """The most that a median of three of (n,) rates errs by for being over few answers; 0 outside 0 to 1.
+
+    Of n answers, one of which is the least difference of two rates, a rate varies by sqrt(p (1 - p) / n),
+    most at a half, and a median of three by 0.67 of that.
+    """
+    known = distinct(rates)
+    if len(known) < 2 or known[0] < 0 or known[-1] > 1:
+        return 0.0
+    return 0.67 * math.sqrt(0.25 * float(np.diff(known).min()))
 
 
 def medians(rows: Floats) -> Floats:

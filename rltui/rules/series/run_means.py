@@ -73,6 +73,7 @@ MOST = 0.4  # share of the run that the newest window may be
 # of few ticks: the deviation of n normal values may be larger than it looks by some 2.5 / sqrt(n). With it
 # alarms on flat and rising noise (rare, two-valued, lognormal, correlated) rise from 20 to 25 in 3600 runs.
 QUIETEST, DOUBT = 0.5, 2.5
+USUAL = 0.1  # share of the ticks that had a value before from which on its return is no quiet
 
 
 class Pairs:
@@ -264,7 +265,15 @@ class RunMeans:
         now = (squares[end - 1] - squares[middle]) / np.maximum(end - 1 - middle, 1) / level
         before = (squares[middle - 1] - squares[begin]) / np.maximum(middle - 1 - begin, 1) / level
         surely = now * np.square(1 + DOUBT / np.sqrt(pairs.now))
+        if self._repeats_what_was_usual(end):
+            surely[:] = 1.0
         return np.minimum(np.maximum(surely, QUIETEST**2), 1.0), np.maximum(before, 1.0)
+
+    def _repeats_what_was_usual(self, end: int) -> bool:
+        """Whether the last of so many ticks has a value that was usual before: 0 or 1 is quiet by chance."""
+        like = self._values[:end] == self._values[end - 1]
+        row = int(like[::-1].argmin()) if not like.all() else end
+        return row > 1 and int(np.count_nonzero(like)) - row > USUAL * (end - row)
 
     def _changes(self, scale: int) -> Floats:
         """(n,) sums of squared differences before each position, cut by what is usual among so many ticks."""
