@@ -52,6 +52,11 @@ def read(text: str) -> Rows:
         ("statistics:[('average_q', nan), ('cumulative_steps', 7)]", 7, {"average_q": float("nan")}),
         ("update 7 average reward is 2.5", 7, {"average reward": 2.5}),
         ("step 7 | generation: 30.5s (50.0%)", 7, {"generation": 30.5}),
+        # Several numbers behind a name; names behind a name
+        ("[step 7/9] rewards=['0.5', '2.5'] loss=0.1", 7,
+         {"rewards/mean": 1.5, "rewards/min": 0.5, "rewards/max": 2.5, "loss": 0.1}),
+        ("step 7 return=[1. 3.]", 7, {"return/mean": 2.0, "return/min": 1.0, "return/max": 3.0}),
+        ("[Update 7/9] Value(mean=0.5, std=2)KL=0.1", 7, {"Value mean": 0.5, "Value std": 2.0, "KL": 0.1}),
         ("[Evaluator] Actor Steps = 7 | Episode Return = 2.5", 7, {"eval/Episode Return": 2.5}),
         ("2024-05-06 07:08:09 [Train] Epoch 7, loss 0.5", 7, {"train/loss": 0.5}),
         ("ACTOR - Timestep: 7 | Episode return mean: 2.5", 7, {"actor/Episode return mean": 2.5}),

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.logs.records.parse_number import statistics
 from rltui.logs.records.record_keys import compared
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
@@ -32,6 +33,16 @@ _ITEM = re.compile(
 _DIGIT = re.compile(r"\d")
 _STATED = re.compile(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
 _WRAPPED = re.compile(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
+# Several numbers behind one name, and names behind a name: "rewards=[0.5, 1.0]", "Adv(mean=0.1, std=0.5)".
+_QUOTABLE = rf"""['"]?(?:{PLAIN_NUMBER})['"]?"""
+_LIST = re.compile(
+    rf"({_WORD})\s*[:=]\s*[\[(]\s*({_QUOTABLE}(?:(?:\s*[,;]\s*|\s+){_QUOTABLE}){{1,255}})\s*,?\s*[\])]"
+)
+_LISTED = re.compile(r"[:=]\s*[\[(]")  # what the others have; found faster
+_OPENED = re.compile(r"\w\(\w+\s*[:=]")
+_GROUP = re.compile(rf"\b([^\W\d]\w*)\(((?:[^\W\d]\w*\s*[:=]\s*(?:{PLAIN_NUMBER})[,;\s]*){{1,9}})\)")
+_APART = re.compile(r"""[,;\s'"]+""")
+_IN_GROUP = re.compile(r"(\w+)\s*[:=]\s*([^,;\s]+)")
 _RESTS = re.compile(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
 _EPOCH_AND_BATCH = re.compile(
     r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
@@ -188,6 +199,10 @@ def _labelled(text: str) -> LabelledLine:
     role, text = known.without_prefixes(text.lstrip())
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
+        if _OPENED.search(text):
+            text = _GROUP.sub(_of_group, text)
+    if _LISTED.search(text):
+        text = _LIST.sub(_of_list, text)
     counters: dict[str, Counter] = {}
     if both := _EPOCH_AND_BATCH.search(text):
         epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
@@ -235,6 +250,18 @@ def line_of(numbers: Mapping[str, float]) -> LabelledLine:
         else:
             others[name] = value
     return LabelledLine(_ranked(map(Counter, counters, counters.values())), others, whole=True)
+
+
+def _of_list(found: re.Match[str]) -> str:
+    """What a list of numbers says, as records of JSON have it (`records.flatten`)."""
+    mean, low, high = (
+        statistics([float(number) for number in _APART.split(found[2].strip("'\""))]) or (0.0,) * 3
+    )
+    return f"{found[1]}/mean: {mean:.6g}  {found[1]}/min: {low:.6g}  {found[1]}/max: {high:.6g}  "
+
+
+def _of_group(found: re.Match[str]) -> str:
+    return "".join(f"  {found[1]} {name}: {number}  " for name, number in _IN_GROUP.findall(found[2]))
 
 
 def _ranked(counters: Iterable[Counter]) -> list[Counter]:
