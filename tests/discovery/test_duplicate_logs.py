@@ -424,3 +424,37 @@ def test_a_console_is_no_twin_of_evaluations(tmp_path: Path) -> None:
     heard = once(tmp_path)
     assert sorted(heard.runs()) == ["eval", "train"]
     assert {tag for tag, _, _ in heard.points["train.log"]} == {"train/episode_reward", "eval/episode_reward"}
+
+
+def test_a_console_of_another_number_is_no_twin(tmp_path: Path) -> None:
+    """`exp8.log` is the console of no `stats_exp7.json`, though it lies beside it; `exp7.log` is."""
+    for number in (7, 8):
+        lines = "".join(f"Step {i} | loss: {i / number:.3f}\n" for i in range(1, 30))
+        write(tmp_path / f"grpo_exp{number}_5123{number}.log", lines)
+    write(tmp_path / "stats_exp7.json", json.dumps({"losses": [i / 9 for i in range(30)]}))
+    heard = once(tmp_path)
+    assert heard.runs() == {
+        "stats_exp7": ["grpo_exp7_51237.log", "stats_exp7.json"],
+        "grpo_exp8_51238": ["grpo_exp8_51238.log"],
+    }
+
+
+def test_logs_that_count_other_things_are_twins(tmp_path: Path) -> None:
+    """RLlib's event file has steps of the environment, its result.json iterations; seeds stay apart."""
+    said = rows(1, range(1, 30))
+    write(tmp_path / f"a/{EVENTS}", as_events([(step * 4000, row) for step, row in said]))
+    write(tmp_path / "a/result.json", as_lines(said))
+    write(tmp_path / f"b/{EVENTS}", as_events([(step * 4000, row) for step, row in rows(2, range(1, 30))]))
+    heard = once(tmp_path)
+    assert heard.runs() == {"a": [f"a/{EVENTS}", "a/result.json"], "b": [f"b/{EVENTS}"]}
+    assert heard.sources[f"a/{EVENTS}"].also_of == "a"
+
+
+def test_a_console_that_says_more_is_not_left_out(tmp_path: Path) -> None:
+    """One series of a document is no substitute for a console of three."""
+    printed = "".join(
+        f"Step {i} | loss: {i / 7:.3f} kl: {i / 9:.3f} reward: {i / 8:.3f}\n" for i in range(30)
+    )
+    write(tmp_path / "train.log", printed)
+    write(tmp_path / "history.json", json.dumps({"losses": [i / 70 for i in range(30)]}))
+    assert sorted(once(tmp_path).runs()) == [".", "train"]

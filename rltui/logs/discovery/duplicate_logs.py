@@ -7,7 +7,9 @@ different runs too (learning rates, counters), so most of what both say at a ste
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
 _FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
+_NUMBERED = re.compile(r"([a-z]+)[ _-]?0*(\d+)")
 _COUNTED = ("counted-steps", "no-step")  # codes of problems that say so
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
@@ -139,6 +142,8 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
         agreed += int(np.count_nonzero(telling & hit))
         whole += len(few)
         whole_agreed += int(np.count_nonzero(hit))
+    if _count_otherwise(one, other):
+        return agreed >= AGREEING_ROUNDED * shared if shared >= ENOUGH_ROUNDED else None
     if shared >= ENOUGH:
         return agreed >= (AGREEING_COPY if copy else AGREEING) * shared
     if beside and whole >= ENOUGH_WHOLE:
@@ -162,16 +167,25 @@ def _same_but_rounded(printed: LogBeginning, exact: LogBeginning) -> bool | None
     return False if printed.complete and exact.complete else None
 
 
+def _count_otherwise(one: LogBeginning, other: LogBeginning) -> bool:
+    """Whether one names no steps, or has iterations where the other has steps of the environment (RLlib)."""
+    return one.counted != other.counted or one.rows.keys().isdisjoint(other.rows)
+
+
 def _rows_of_both(
     one: LogBeginning, other: LogBeginning
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """What both say at a step; row by row where one of them names no steps."""
-    if one.counted != other.counted:
-        yield from zip(
-            *([rows for _, rows in sorted(each.rows.items())] for each in (one, other)), strict=False
-        )
+    """What both say at a step; where they count other things, what is new in each row, one after another."""
+    if _count_otherwise(one, other):
+        yield from zip(_news(one), _news(other), strict=False)
     else:
         yield from ((one.rows[step], other.rows[step]) for step in one.rows.keys() & other.rows.keys())
+
+
+def _news(log: LogBeginning) -> Iterator[NDArray[np.float64]]:
+    """The values of each row that the row before it has not: constants agree between different runs."""
+    rows = [rows for _, rows in sorted(log.rows.items())]
+    return (np.setdiff1d(row, before, assume_unique=True) for before, row in pairwise(rows))
 
 
 def rank(known: Format, name: str) -> int:
@@ -183,6 +197,15 @@ def rank(known: Format, name: str) -> int:
         return 0
     order = known_as.richest_formats
     return order.index(known.name) if known.name in order else len(order) - 2
+
+
+def are_numbered_apart(one: str, other: str) -> bool:
+    """Whether two paths have other numbers behind the same word: `exp7.log` is of no run `exp8.json`."""
+    mine, its = (
+        {word: {number for each, number in found if each == word} for word, _ in found}
+        for found in (_NUMBERED.findall(path.lower()) for path in (one, other))
+    )
+    return any(mine[word].isdisjoint(its[word]) for word in mine.keys() & its.keys())
 
 
 def names_of(folder: str, name: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from rltui.logs.run_names import folders_above
 from rltui.logs.samples.layouts import Place, log_place
 
 NEAREST = 16  # logs that one is compared with at most
+_FEW = 3  # a console of that many times the series of a log is no copy of it
 CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
 
 
@@ -287,7 +288,9 @@ class RelatedRuns:
         changed: list[tuple[LogFile, str]] = []
         for other in sorted(rivals, key=lambda other: _distance(found, other.found))[:NEAREST]:
             its = self._sample(other, calls)
-            if its is None or its.empty or other.format is None or _tells_less(log, other):
+            if its is None or its.empty or other.format is None:
+                continue
+            if _is_poor_beside_console(log, other, sample, its):
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
@@ -383,12 +386,22 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
     return _one_above_other(one, other)
 
 
-def _tells_less(one: LogFile, other: LogFile) -> bool:
-    """Whether one is a console and the other a log of evaluations, which is no substitute for it."""
-    consoles = [each for each in (one, other) if each.format and each.format.name in names().copied_formats]
+def _is_poor_beside_console(
+    one: LogFile,
+    other: LogFile,
+    sample: duplicate_logs.LogBeginning,
+    its: duplicate_logs.LogBeginning,
+) -> bool:
+    """Whether one is a console and the other no substitute for it: of evaluations, or of few series."""
+    pairs = [(one, sample), (other, its)]
+    consoles = [
+        (log, says) for log, says in pairs if log.format and log.format.name in names().copied_formats
+    ]
     if len(consoles) != 1:
         return False
-    return bool(names().evaluation.search((other if consoles[0] is one else one).found.name))
+    proper, few = pairs[1 if consoles[0][0] is one else 0]
+    evaluates = names().evaluation.search(proper.found.name) is not None
+    return evaluates or _FEW * len(few.tags) <= len(consoles[0][1].tags)
 
 
 def _prints_of(one: LogFile, other: LogFile) -> bool:
@@ -398,7 +411,9 @@ def _prints_of(one: LogFile, other: LogFile) -> bool:
     """
     if one.format is None or other.format is None or _prints(one.format) == _prints(other.format):
         return False
-    return _one_above_other(one.found, other.found)
+    return _one_above_other(one.found, other.found) and not duplicate_logs.are_numbered_apart(
+        one.found.path, other.found.path
+    )
 
 
 def _prints(known: Format) -> bool:
