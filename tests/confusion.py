@@ -103,6 +103,7 @@ ONSETS: dict[tuple[str, str], int] = {
     ("sb3/sb3-ppo-late", "entropy_collapse"): 49_152,
     ("sb3/sb3-ppo-late", "reward_drop"): 49_152,
     ("sb3/sb3-ppo-lr", "entropy_collapse"): 3_072,  # 0.04, from 0.38
+    ("verl/verl-grpo-nan", "truncation"): 12,  # 12 %, from 0 to 8; 77 % three steps later
     ("rlinf/rlinf-hot", "entropy_collapse"): 1,  # 0.001 nats over two actions
     ("rlinf/rlinf-hot", "no_learning"): 1,  # the first update moves the policy by 3.3 nats
     ("openrlhf/openrlhf-short", "entropy_collapse"): 7,  # 0.29, from 2.0

@@ -9,6 +9,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "near",
         "within",
         "window",
+        "few",
         "share",
         "release",
         "least",
