@@ -11,6 +11,7 @@ import contextlib
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterable
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -20,6 +21,7 @@ from rltui.paths import atomic_file
 
 T = TypeVar("T")
 Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of each file
+_STARTED = time.time_ns()
 # What unpickling raises for a truncated or foreign file, and for classes that have changed.
 _UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ImportError, LookupError, AttributeError, TypeError)
 
@@ -32,6 +34,7 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
     sources: folders, for the TOML and Python files in them, and files. The modules of the classes that the
     value consists of belong to them.
     """
+    sources = tuple(sources)
     kept = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
     stamp = tuple(each for source in sources for each in stamp_of(source))
     with contextlib.suppress(*_UNUSABLE, ValueError):
@@ -40,7 +43,8 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
             found: T = value
             return found
     made = make()
-    if made is not None and not sys.dont_write_bytecode:
+    # Files newer than this process: an update while it runs, whose classes are not those that made the value.
+    if made is not None and not sys.dont_write_bytecode and _newest(sources) < _STARTED:
         with contextlib.suppress(OSError):
             kept.parent.mkdir(exist_ok=True)
             with atomic_file(kept, mode=0o644, sync=False) as file:
@@ -50,8 +54,16 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
 
 def stamp_of(source: Path) -> Stamp:
     """Name, size and time of a file, or of each TOML and Python file in a folder, in the order of names."""
+    return tuple(sorted((name, status.st_size, status.st_mtime_ns) for name, status in _states(source)))
+
+
+def _newest(sources: Iterable[Path]) -> int:
+    """When one of the files came to its place or was changed last, nanoseconds since 1970."""
+    return max((status.st_ctime_ns for source in sources for _, status in _states(source)), default=0)
+
+
+def _states(source: Path) -> list[tuple[str, os.stat_result]]:
     paths: Iterable[Path | os.DirEntry[str]] = (source,)
     with contextlib.suppress(NotADirectoryError), os.scandir(source) as found:
         paths = [each for each in found if each.name.endswith((".toml", ".py"))]
-    states = [(each.name, each.stat()) for each in paths]
-    return tuple(sorted((name, status.st_size, status.st_mtime_ns) for name, status in states))
+    return [(each.name, each.stat()) for each in paths]

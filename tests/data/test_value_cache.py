@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from rltui.data import value_cache
 from rltui.data.toml_files import DATA
 from rltui.data.value_cache import kept_value
 from rltui.draw.themes import load_themes
@@ -18,10 +20,16 @@ from rltui.rules import load as rules
 from rltui.rules.load import rulebook
 
 
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file whose value has been kept, as a start leaves it."""
+@pytest.fixture(autouse=True)
+def _later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that starts after the files of a test were written: it may keep what it makes."""
     monkeypatch.setattr("sys.dont_write_bytecode", False)
+    monkeypatch.setattr(value_cache, "_STARTED", time.time_ns() + 10**12)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file whose value has been kept, as a start leaves it."""
     path = tmp_path / "one.toml"
     path.write_text("1")
     assert value_of(path) == "1"
@@ -46,9 +54,8 @@ def test_an_unchanged_file_is_not_read_again(file: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["size", "time", "another file", "code"])
-def test_a_changed_file_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+def test_a_changed_file_is_read_anew(tmp_path: Path, change: str) -> None:
     """Another size is enough, and so is another time, a new file of the folder, or one of its modules."""
-    monkeypatch.setattr("sys.dont_write_bytecode", False)
     folder = tmp_path / "rules"
     folder.mkdir()
     for name in ("a.toml", "model.py"):
@@ -82,11 +89,19 @@ def test_nothing_is_written_where_no_modules_are(tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_without_the_right_to_write_is_no_error(
+def test_a_process_older_than_the_files_keeps_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """An update while a monitor runs: what its old classes make of new files is not for other processes."""
+    path = tmp_path / "one.toml"
+    path.write_text("1")
+    monkeypatch.setattr(value_cache, "_STARTED", path.stat().st_ctime_ns)
+    assert value_of(path) == "1"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_without_the_right_to_write_is_no_error(tmp_path: Path) -> None:
     """An installation of root: the value is made at each start."""
-    monkeypatch.setattr("sys.dont_write_bytecode", False)
     path = tmp_path / "one.toml"
     path.write_text("1")
     (tmp_path / "__pycache__").write_text("no folder")
@@ -94,9 +109,8 @@ def test_a_folder_without_the_right_to_write_is_no_error(
 
 
 @pytest.mark.parametrize("part", ["glossary", "rules", "frameworks", "themes"])
-def test_what_is_kept_is_what_the_files_say(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_is_what_the_files_say(part: str) -> None:
     """The shipped data read twice, with a kept value and without one, are equal."""
-    monkeypatch.setattr("sys.dont_write_bytecode", False)
     if part == "glossary":
         assert glossary.__wrapped__() == glossary.__wrapped__() == glossary_files.load(DATA / "metrics")
     elif part == "rules":
