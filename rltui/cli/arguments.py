@@ -186,13 +186,13 @@ JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, o
 
 
 def schema_option(name: str) -> Callable[[FC], FC]:
-    """The option `--schema`: prints a schema of `json_schemas` and ends the command."""
+    """The option `--schema`: prints what `json_schemas` says and ends the command."""
 
     def print_schema(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
         if wanted and not ctx.resilient_parsing:
             from rltui.cli import json_schemas
 
-            emit_json(json_schemas.SCHEMAS[name], indent=2)
+            emit_json(json_schemas.schema_of(name), indent=2)
             leave(0)
 
     return click.option(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rltui.cli.follow.wait_conditions import DEFAULT
 from rltui.cli.follow.waiting import TIMEOUT
-from rltui.cli.json_schemas import CHECK, Schema
+from rltui.cli.json_schemas import Schema, schema_of
 from rltui.cli.mcp import answers
 from rltui.cli.mcp.answers import JUDGED, LISTED, POINTS, TEXT, WAITED, Answer, Arguments
 from rltui.rules.finding import RUN_HEALTHS
@@ -92,7 +92,7 @@ TOOLS = (
             at_step=_whole("judge as of this step"),
             limit=_limit(JUDGED, "runs, the worst first"),
         ),
-        {name: value for name, value in CHECK.items() if name not in ("$schema", "title")},
+        {name: value for name, value in schema_of("check").items() if name not in ("$schema", "title")},
         answers.check,
     ),
     Tool(
