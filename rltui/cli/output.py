@@ -137,6 +137,11 @@ def emit_table(
         emit("  ".join(cells).rstrip())
 
 
+def about(logdirs: Sequence[str]) -> dict[str, object]:
+    """The fields that documents of several LOGDIRs begin with."""
+    return {"schema": 1, "logdir": clean(logdirs[0]), "logdirs": [clean(each) for each in logdirs]}
+
+
 def emit_json(value: object, *, indent: int | None = None) -> None:
     """A JSON document on one line (or indented), in ASCII, with non-finite numbers as strings.
 

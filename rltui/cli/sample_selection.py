@@ -30,11 +30,8 @@ def chosen_samples(
     Without `sort` the newest step comes first, its samples as they were written; `reverse` turns all round.
     """
     heads = sorted(_chosen(run, catalog, step, group), key=lambda head: (-head.step, head.file, head.offset))
-    if sort is not None:
-        heads = sorted_heads(heads, sort, reverse=reverse)
-    elif reverse:
-        heads = heads[::-1]
-    for sample in _samples(catalog, (head for head in heads if wanted.keeps_head(head))):
+    ordered = sorted_heads(heads, sort, reverse=reverse)
+    for sample in _samples(catalog, (head for head in ordered if wanted.keeps_head(head))):
         if wanted.keeps_text(sample):
             yield sample
 

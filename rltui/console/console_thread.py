@@ -19,7 +19,7 @@ class ConsoleThread:
     """What consoles tell, by run. Nothing is looked at before `follow`, and nothing without LOGDIRs."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
-        self.thread = WorkerThread("consoles", self._step, self._answered)
+        self.thread = WorkerThread("consoles", self._step, lambda: self._looked)
         self._logdirs = tuple(logdirs)
         self._consoles = RunConsoles(self._logdirs)
         self._looked = False
@@ -37,10 +37,6 @@ class ConsoleThread:
         """What the last look found, once; None where there was none since the last call."""
         reports, self._reports = self._reports, None
         return reports
-
-    def _answered(self) -> bool:
-        """Whether there was a first look."""
-        return self._looked
 
     def _step(self) -> float:
         """Look once."""

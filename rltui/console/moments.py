@@ -63,7 +63,7 @@ def _last_until(
             low = first[0] + 1  # never the same place again
     begin = max(low - 1, 0)
     best = None
-    for line in file.after(_line_start(file, begin), 10_000):
+    for line in file.after(file.line_around(begin)[0] if begin else 0, 10_000):
         if line.offset > high + SPAN:
             break
         said = read(moment_of(line, total))
@@ -91,7 +91,3 @@ def _first_behind(
                 return line.offset, said
         at += last
     return None
-
-
-def _line_start(file: ConsoleFile, offset: int) -> int:
-    return file.line_around(offset)[0] if offset else 0

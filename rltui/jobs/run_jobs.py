@@ -62,7 +62,7 @@ class JobThread:
     """The jobs of followed runs. Nothing is asked before `follow`, and nothing without a scheduler."""
 
     def __init__(self, logdirs: Sequence[str], scheduler: Scheduler | None = None) -> None:
-        self.thread = WorkerThread("jobs", self._step, self._answered)
+        self.thread = WorkerThread("jobs", self._step, lambda: self._asked)
         self._logdirs = tuple(logdirs)
         self._scheduler = scheduler if scheduler is not None else Slurm()
         self._runs: Mapping[str, RunTraces] = {}
@@ -81,10 +81,6 @@ class JobThread:
         """The jobs that were found last, once; None where nothing was asked since the last call."""
         found, self._found = self._found, None
         return found
-
-    def _answered(self) -> bool:
-        """Whether the scheduler has been asked once."""
-        return self._asked
 
     def _step(self) -> float:
         """Ask once."""

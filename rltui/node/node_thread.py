@@ -25,7 +25,9 @@ class NodeThread:
     """The last reading. Nothing is opened before somebody looks, and nothing is done without a driver."""
 
     def __init__(self, open_: Open = open_driver) -> None:
-        self.thread = WorkerThread("node", self._step, self._answered, self._failed)
+        self.thread = WorkerThread(
+            "node", self._step, lambda: self.thread.stopped or self.reading is not None, self._failed
+        )
         self.reading: NodeReading | None = None
         self._open = open_
         self._opened: tuple[GpuDriver, Processes] | None = None
@@ -39,10 +41,6 @@ class NodeThread:
             if wanted:
                 self.thread.start()
                 self.thread.wake()
-
-    def _answered(self) -> bool:
-        """Whether there is a first reading, or none will come."""
-        return self.thread.stopped or self.reading is not None
 
     def _step(self) -> float | None:
         """Open the driver, or read it."""

@@ -111,9 +111,11 @@ def _word(word: str, negative: bool) -> Callable[[str], bool]:
     return lambda text: (wanted in text.lower()) != negative
 
 
-def sorted_heads(heads: Iterable[SampleHead], key: SortKey, *, reverse: bool = False) -> list[SampleHead]:
-    """Heads by a field, the smallest first; those without a value last, whichever way."""
+def sorted_heads(heads: Iterable[SampleHead], key: SortKey | None, *, reverse: bool) -> list[SampleHead]:
+    """Heads by a field, the smallest first; those without a value last, whichever way. None: as they come."""
     rows = list(heads)
+    if key is None:
+        return rows[::-1] if reverse else rows
 
     def value(head: SampleHead) -> float | None:
         found: float | int | None = getattr(head, key)

@@ -49,7 +49,8 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     note_problems(config.problems)
     unknown, first = False, True
     joined = " ".join(keys)
-    for key in (joined,) if len(keys) > 1 and _is_phrase(joined) else keys:
+    is_phrase = len(keys) > 1 and (_defined(joined) is not None or definitions().metrics(joined))
+    for key in (joined,) if is_phrase else keys:
         cards = metric_cards(key, framework, config)
         defined = _defined(key) if framework is None else None
         if not cards and defined is None:
@@ -72,11 +73,6 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
 def _defined(words: str) -> Definition | None:
     """The term, problem or finding of this name."""
     return definitions().find(words) or finding_card(words)
-
-
-def _is_phrase(words: str) -> bool:
-    """Whether several arguments are the words of one name."""
-    return _defined(words) is not None or bool(definitions().metrics(words))
 
 
 def _answers(key: str, cards: list[GlossaryEntry], defined: Definition | None) -> list[dict[str, object]]:

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, Literal
 
-from rltui.cli.output import FOUND, STALLED, WRONG
+from rltui.cli.output import FOUND, STALLED, WRONG, about
 from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst
 from rltui.shards.common_trouble import common_trouble
 from rltui.shards.judged_runs import JudgedRuns, merge
 from rltui.shards.verdict import Judged, TagSets, as_plain, from_plain
-from rltui.text import clean
 
 # Problems of a metric, not of its file: files with such metrics are healthy.
 REMARKS = frozenset({"not-reported"})
@@ -53,12 +52,7 @@ def streamed_report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | N
 
 def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
     """The fields that every such document begins with."""
-    return {
-        "schema": 1,
-        "logdir": clean(logdirs[0]),
-        "logdirs": [clean(each) for each in logdirs],
-        "health": health,
-    }
+    return {**about(logdirs), "health": health}
 
 
 def shard_block(judged: JudgedRuns, part: tuple[int, int]) -> dict[str, Any]:

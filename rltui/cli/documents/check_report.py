@@ -19,7 +19,7 @@ from rltui.draw.symbols import (
     to_ascii,
 )
 from rltui.problem import Problem
-from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
+from rltui.rules.finding import RUN_HEALTHS, Finding
 from rltui.shards.common_trouble import CommonTrouble, common_trouble
 from rltui.shards.verdict import Verdict
 from rltui.text import in_markdown
@@ -140,7 +140,11 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
     parts = [finding.message]
     if below:
         parts.append("explains: " + ", ".join(other.title or other.id for other in below))
-    parts += [_evidence(item) for item in finding.evidence if finding.symptom]
+    if finding.symptom:
+        parts += [
+            f"{item.tag}  {item.course()}, since step {format_step(item.since_step)}"
+            for item in finding.evidence
+        ]
     if finding.advice and finding.rank:
         parts.append(f"{marks['do']} {finding.advice}")
     if finding.look_next and finding.rank:
@@ -154,10 +158,6 @@ def _courses(finding: Finding) -> str:
     if not finding.symptom or not finding.evidence:
         return ""
     return f" ({', '.join(f'{item.tag} {item.course()}' for item in finding.evidence)})"
-
-
-def _evidence(item: Evidence) -> str:
-    return f"{item.tag}  {item.course()}, since step {format_step(item.since_step)}"
 
 
 def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:

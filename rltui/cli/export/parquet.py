@@ -268,8 +268,10 @@ def _as_table(points: ExportBatch) -> pa.Table:
     series = pa.nulls(count, TEXT)  # what the run calls a curve, where that is not its tag
     if batch.written:
         series = pa.DictionaryArray.from_arrays(index, pa.array(list(batch.tags), pa.string()))
+    # Halves of surrogate pairs, which are no text for Parquet, become escapes.
+    tags = [tag.encode("utf-8", "backslashreplace").decode() for tag in spelled(batch)]
     columns = [
-        pa.DictionaryArray.from_arrays(index, pa.array(_utf8(spelled(batch)), pa.string())),
+        pa.DictionaryArray.from_arrays(index, pa.array(tags, pa.string())),
         pa.array(batch.step),
         pa.array(batch.wall_time, mask=np.isnan(batch.wall_time)),
         pa.array(batch.value),
@@ -300,8 +302,3 @@ def _by_tag(points: ExportBatch, values: Sequence[str | None]) -> pa.Array:
     codes = np.array([-1 if value is None else known.index(value) for value in values], np.int32)
     index = codes[points.batch.tag]
     return pa.DictionaryArray.from_arrays(pa.array(index, mask=index < 0), pa.array(known, pa.string()))
-
-
-def _utf8(tags: Sequence[str]) -> list[str]:
-    """Tags as Parquet can hold them: halves of surrogate pairs, which are no text, as escapes."""
-    return [tag.encode("utf-8", "backslashreplace").decode() for tag in tags]

@@ -120,14 +120,22 @@ def _join(
         yield b"".join(chain.from_iterable(parts))
 
 
-class JsonlWriter:
+class LineWriter:
+    """Prints points as lines, and remembers how those of each tag begin."""
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[bytes]] = {}
+
+    def forget(self, path: str) -> None:
+        """The log at this path starts again, with other tags."""
+        self._heads.pop(path, None)
+
+
+class JsonlWriter(LineWriter):
     """Prints points as JSON lines, in ASCII."""
 
     head = b""
     _names = (b'"NaN"', b'"Infinity"', b'"-Infinity"')
-
-    def __init__(self) -> None:
-        self._heads: dict[str, list[bytes]] = {}
 
     def lines(self, source: Source, batch: Batch, superseded: Bools | None) -> Iterable[bytes]:
         """Blocks of whole lines."""
@@ -144,12 +152,8 @@ class JsonlWriter:
             heads, tails, (b', "wall_time": ', b', "value": '), b"null", self._names, batch, superseded
         )
 
-    def forget(self, path: str) -> None:
-        """The log at this path starts again, with other tags."""
-        self._heads.pop(path, None)
 
-
-class CsvWriter:
+class CsvWriter(LineWriter):
     """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty).
 
     The last column is what the run calls the curve, where that is not its tag.
@@ -157,9 +161,6 @@ class CsvWriter:
 
     head = CSV_HEAD
     _names = (b"NaN", b"Infinity", b"-Infinity")
-
-    def __init__(self) -> None:
-        self._heads: dict[str, list[bytes]] = {}
 
     def lines(self, source: Source, batch: Batch, superseded: Bools | None) -> Iterable[bytes]:
         """Blocks of whole lines."""
@@ -171,10 +172,6 @@ class CsvWriter:
         named = [quoted(name) for name in batch.tags] if batch.written else [b""]
         tails = [(end + b",false," + name + b"\n", end + b",true," + name + b"\n") for name in named]
         return _join(heads, tails, (b",", b","), b"", self._names, batch, superseded)
-
-    def forget(self, path: str) -> None:
-        """The log at this path starts again, with other tags."""
-        self._heads.pop(path, None)
 
 
 def spelled(batch: Batch, first: int = 0) -> list[str]:

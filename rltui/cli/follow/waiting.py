@@ -10,7 +10,7 @@ from typing import Any
 from rltui.cli.follow.follow_findings import FindingReporter
 from rltui.cli.follow.followed_session import POLL, FollowedSession
 from rltui.cli.follow.wait_conditions import Condition, Match, first_match
-from rltui.cli.output import FOUND, STALLED, TIMED_OUT, emit
+from rltui.cli.output import FOUND, STALLED, TIMED_OUT, about, emit
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json
@@ -65,9 +65,7 @@ def wait(
         outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
         message = match.message
     return {
-        "schema": 1,
-        "logdir": clean(logdirs[0]),
-        "logdirs": [clean(each) for each in logdirs],
+        **about(logdirs),
         "outcome": outcome,
         "exit_code": code,
         "condition": None if match is None else clean(match.condition.text),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Band, Ridge
@@ -173,20 +173,15 @@ def _sample_ridge(samples: RunSamples, what: str, title: str, unit: str, at_step
         return None
     steps, there = sorted(by_step), len(steps)
     table = np.array([np.quantile(np.array(by_step[step]), SHARES) for step in steps])
-    low, high = float(table[:, 0].min()), float(table[:, -1].max())
-    if not high - low > NARROWEST:
-        return None
-    edges = np.linspace(low, high, BINS + 1)
-    rows, spans = [], []
-    for part in np.array_split(np.array(steps), min(STRETCHES, len(steps))):
-        together = np.concatenate([np.array(by_step[int(step)]) for step in part])
-        counts = np.histogram(together, edges)[0]
-        rows.append(tuple((counts / counts.sum()).tolist()))
-        spans.append((int(part[0]), int(part[-1])))
+
+    def counts(part: Ints, edges: Floats) -> Floats:
+        together = np.concatenate([np.array(by_step[steps[at]]) for at in part])
+        return np.histogram(together, edges)[0].astype(np.float64)
+
     count = sum(len(values) for values in by_step.values())
     of = f" of {there:,}" if there > len(steps) else ""
     source = f"{count:,} samples of {len(steps):,}{of} steps"
-    return Ridge(title, f"samples: {what}", unit, low, high, tuple(spans), tuple(rows), source)
+    return _in_stretches(title, f"samples: {what}", unit, steps, table, counts, source)
 
 
 def _number(head: SampleHead, what: str) -> float | None:
@@ -202,15 +197,31 @@ def _ridge(
     table, order = table[known], np.array(steps)[known]
     if not len(order):
         return None
+
+    def means(part: Ints, edges: Floats) -> Floats:
+        found: Floats = np.sum([_in_bins(table[at], shares, edges) for at in part], axis=0)
+        return found
+
+    return _in_stretches(title, tag, unit, order.tolist(), table, means, source)
+
+
+def _in_stretches(
+    title: str, tag: str, unit: str, steps: Sequence[int], table: Floats,
+    weights: Callable[[Ints, Floats], Floats], source: str,
+) -> Ridge | None:  # fmt: skip
+    """A ridge between the extremes of (n, q) quantiles at n steps; None where nothing differs.
+
+    weights: of (b) bins between (b + 1) edges, for a stretch of steps given by their (m,) places.
+    """
     low, high = float(table[:, 0].min()), float(table[:, -1].max())
     if not high - low > NARROWEST:
         return None
     edges = np.linspace(low, high, BINS + 1)
     rows, spans = [], []
-    for part in np.array_split(np.arange(len(order)), min(STRETCHES, len(order))):
-        row = np.mean([_in_bins(table[at], shares, edges) for at in part], axis=0)
+    for part in np.array_split(np.arange(len(steps)), min(STRETCHES, len(steps))):
+        row = weights(part, edges)
         rows.append(tuple((row / row.sum()).tolist()))
-        spans.append((int(order[part[0]]), int(order[part[-1]])))
+        spans.append((steps[part[0]], steps[part[-1]]))
     return Ridge(title, tag, unit, low, high, tuple(spans), tuple(rows), source)
 
 

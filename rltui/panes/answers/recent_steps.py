@@ -201,7 +201,7 @@ def times_text(factor: float) -> str:
     return f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
 
 
-def change_words(one: Fact, *, steps: bool = True) -> str:
+def change_words(one: Fact) -> str:
     """`up 48 % over 180 steps`; `up 12-fold`, `down 40-fold` where percent say less."""
     change = one.change or 0.0
     size = f"{100 * abs(change):.0f} %"
@@ -209,8 +209,7 @@ def change_words(one: Fact, *, steps: bool = True) -> str:
         size = f"{times_text(change + 1)}-fold"
     elif -1 < change <= MOSTLY_GONE:
         size = f"{times_text(1 / (1 + change))}-fold"
-    text = f"{'up' if change > 0 else 'down'} {size}"
-    return f"{text} over {one.change_steps:,} steps" if steps else text
+    return f"{'up' if change > 0 else 'down'} {size} over {one.change_steps:,} steps"
 
 
 def binned(values: Floats) -> tuple[float, ...]:

@@ -86,10 +86,7 @@ def samples_pane(
             if matches is None or matches.read < matches.of:
                 done = f"{matches.read:,} of {matches.of:,}" if matches is not None else "none"
                 notes.append(f"{done} texts searched")
-    if sort is not None:
-        heads = sorted_heads(heads, sort, reverse=reverse)
-    elif reverse:
-        heads = heads[::-1]
+    heads = sorted_heads(heads, sort, reverse=reverse)
     if samples.bytes_left:
         notes.append(f"{samples.bytes_left / 1e6:,.1f} MB still to be read")
     if samples.left_out:

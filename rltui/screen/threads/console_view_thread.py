@@ -66,7 +66,9 @@ class ConsoleViewThread:
     """Reads what `show` asks for."""
 
     def __init__(self) -> None:
-        self.thread = WorkerThread("console", self._step, self._answered, self._failed)
+        self.thread = WorkerThread(
+            "console", self._step, lambda: self._request in (None, self._done), self._failed
+        )
         self.window: ConsoleWindow | None = None
         self.located: LocatedMoment | None = None
         self._reader: _Reader | None = None
@@ -79,10 +81,6 @@ class ConsoleViewThread:
             self._request = request
             self.thread.start()
             self.thread.wake()
-
-    def _answered(self) -> bool:
-        """Whether what was asked for is there and searched."""
-        return self._request in (None, self._done)
 
     def _step(self) -> float | None:
         """Read and search a piece."""

@@ -21,7 +21,7 @@ class HParamsThread:
     """What was read so far, by run. Nothing is read until somebody asks."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
-        self.thread = WorkerThread("settings", self._step, self._answered)
+        self.thread = WorkerThread("settings", self._step, lambda: not self._asked)
         self.logdirs = tuple(logdirs)
         self.version = 0
         self._found: dict[str, tuple[tuple[str, ...], float, HParams]] = {}
@@ -51,10 +51,6 @@ class HParamsThread:
     def loading(self) -> bool:
         """Whether something that was asked for is still to come."""
         return bool(self._asked)
-
-    def _answered(self) -> bool:
-        """Whether everything that was asked for is there."""
-        return not self._asked
 
     def _ask(self, name: str, paths: tuple[str, ...]) -> None:
         with self.thread.lock:

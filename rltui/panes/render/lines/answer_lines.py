@@ -117,11 +117,6 @@ def percent_text(share: float) -> str:
     return f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %"
 
 
-def derived_mark(fact: Fact) -> str:
-    """`≈ ` before what is not logged."""
-    return "≈ " if fact.formula else ""
-
-
 def per_token_text(part: StepPhase) -> str:
     """Time per token; `≈` before what is derived."""
     if part.per_token is None:
@@ -144,7 +139,7 @@ def _facts(facts: Sequence[Fact], width: int) -> list[Line]:
         more = [
             (" · " if spans else " ", "faint"),
             ("" if fact.plain else f"{fact.title} ", "dim"),
-            (derived_mark(fact) + fact.text, "strong"),
+            (("≈ " if fact.formula else "") + fact.text, "strong"),
             (f" {trend}" if trend else "", "dim"),
         ]
         if spans and sum(cell_width(text) for text, _ in (*spans, *more)) > width:

@@ -104,7 +104,7 @@ def _curves(
         [
             (f"{curve.sign} ", curve.role),
             (fit(name, most), "text"),
-            (f" {more}" if more else "", _tone(cursor)),
+            (f" {more}" if more else "", "dim" if cursor is None else "strong"),
         ]
         for curve, name, more in named
     ]
@@ -122,10 +122,6 @@ def _beyond(outliers: Sequence[Outlier], unit: str, state: AppState) -> list[Spa
     if down:
         spans += [("  ▼ " if up else "▼ ", "mark"), (f"outliers to {format_bound(min(down), unit)}", "dim")]
     return [*spans, (": ", "dim"), (state.options.keys.hint_of("outliers"), "accent"), (" shows all", "dim")]
-
-
-def _tone(cursor: float | None) -> str:
-    return "dim" if cursor is None else "strong"
 
 
 def _value(curve: ChartCurve, cursor: float | None) -> str:
