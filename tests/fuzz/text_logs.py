@@ -42,6 +42,7 @@ _CONSOLE_ROWS = (
 _LABELLED_ROWS = (
     "2024-05-06 07:08:09,123 INFO Episode {0}/9 | Reward: {0}.5 ± 0.1 | Loss: 1,{0} | eps 0.{0}%\n",
     "###\n Learning iteration {0}/9\n  Mean reward: {0}.5\n  Total steps: {0}00\n  ETA: 00:01:0{0}\n---\n",
+    "== Iteration {0}/9 ===\n[Update 1/2] rewards=['{0}', '.5']\n[Update 2/2] Adv(mean={0}.5, std=nan)KL=1\n",
     "Epoch: [1][{0}/9] loss=tensor(0.{0}) kl: nan\rbest score: {0}\n",
     "[2023-01-15 12:05:31,110][00305] Fps is (10 sec: {0}.5, 60 sec: nan). Total num frames: {0}0. "
     "Throughput: 0: {0}.5, 1: nan. Samples: {0}. Policy #0 lag: (min: 0.0, avg: 0.{0}, max: {0}.0)\n"
@@ -69,6 +70,11 @@ def seeds() -> list[tuple[Format, bytes]]:
             (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}",
         ),
         (json_document.FORMAT, b'[{"step": 1, "x": 1}, {"step": 2, "x": NaN}]'),
+        (
+            json_document.FORMAT,
+            b'{"a": {"steps": [1, 2], "timestamps": ["2021-07-05T14:04:39"], "values": [1, NaN]}}',
+        ),
+        (json_document.FORMAT, b'{"a": [{"dtype": "f", "value": 1}, 2], "a_T": [1, 2], "b_T": [3]}'),
         (csv_table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
         (csv_table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
         (trainer_console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
