@@ -439,3 +439,13 @@ def test_damage_loses_only_what_it_touches(place: int, damage: bytes) -> None:
     found = table(read_whole(FORM, MemFile("metrics.jsonl", bytes(data)))).get("x", [])
     around = set(touched) | {n + 1 for n in touched}
     assert all((n, n + 0.5) in found for n in range(100) if n not in around)
+
+
+def test_a_single_object_without_a_step_is_a_result() -> None:
+    """It becomes a log when more follow; under a name that only logs have it is one at once."""
+    one = b'{"highest_score": 12}'
+    assert not FORM.matches("score.json", one) and not FORM.matches("score.json", one + b"\n")
+    assert FORM.matches("score.json", one + b"\n" + one) and FORM.matches(
+        "score.json", b'{"step": 1, "score": 12}'
+    )
+    assert FORM.matches("metrics.json", one) and FORM.matches("score.jsonl", one)

@@ -142,8 +142,13 @@ def _matches(name: str, head: bytes) -> bool:
     telling = log_file_names.is_telling(name)
     lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
     whole = lines[:-1]
-    if name.lower().endswith(".json") and not _many(lines):
-        return False
+    if name.lower().endswith(".json"):
+        if not _many(lines):
+            return False
+        # A single object without a step is a result ({"highest_score": 12}), unless more of its kind follow.
+        alone = len(lines) == 1 or (len(lines) == 2 and not lines[1].strip())
+        whole_one = alone and lines[0].rstrip().endswith(b"}")
+        telling = telling and not (whole_one and not log_file_names.is_plain(name))
     for line in whole:
         try:
             found = list(objects(line))
