@@ -390,6 +390,15 @@ def test_episodes_of_several_wrappers_stay_apart(tmp_path: Path) -> None:
     assert sorted(once(tmp_path).runs()) == ["PPO_1", "eval.monitor", "train.monitor"]
 
 
+def test_a_folder_of_evaluations_belongs_to_the_training_beside_it(tmp_path: Path) -> None:
+    """`eval_logs/monitor.csv` is of the only training beside it; `a/monitor.csv` is one of its own."""
+    write(tmp_path / f"PPO_1/{EVENTS}", as_events(rows(1, range(30))))
+    write(tmp_path / "eval_logs/monitor.csv", MONITOR)
+    write(tmp_path / "a/monitor.csv", MONITOR)
+    found = once(tmp_path).runs()
+    assert found == {"PPO_1": [f"PPO_1/{EVENTS}", "eval_logs/monitor.csv"], "a": ["a/monitor.csv"]}
+
+
 def test_logs_of_the_parts_of_a_training(tmp_path: Path) -> None:
     """Acme's actor, learner and evaluator are one run, whose tags say which of them speaks."""
     for part, header in {"actor": "actor_steps", "evaluator": "actor_steps,evaluator_steps"}.items():

@@ -72,7 +72,8 @@ class RelatedRuns:
             self._samples[log] = place
             return
         if names().companions.search(found.name):
-            self._companions.setdefault(found.folder, []).append(log)
+            for folder in dict.fromkeys((found.folder, _home(found.folder))):
+                self._companions.setdefault(folder, []).append(log)
         self._others.append(log)
         self._recount = True
         folders = (found.folder, *folders_above(found.folder))
@@ -216,30 +217,31 @@ class RelatedRuns:
         """Give those above a log, or that it is one of, to the only training there; what changed."""
         changed = []
         for folder in (log.found.folder, *folders_above(log.found.folder)):
-            companions = self._companions.get(folder, ())
-            if not companions:
-                continue
-            run = self._only_training(folder)
-            monitors = {each.found.run for each in companions if "monitor" in each.found.name}
-            for each in companions:
-                # Several wrappers have the same tags: they are kept apart.
-                several = len(monitors) > 1 and "monitor" in each.found.name
-                new = each.found.run if run is None or several else run
+            for each in self._companions.get(folder, ()):
+                new = self._only_training(each.found) or each.found.run
                 if each.also_of is None and each.run != new:
                     changed.append((each, each.run))
                     each.run = new
         return changed
 
-    def _only_training(self, folder: str) -> str | None:
-        """The run of all logs in a folder and below it but for companions; None where there are several."""
-        runs: set[str] = set()
-        for each in self._below.get(folder, ()):
-            known = each.format is not None or is_events(each.found.name)
-            if known and not each.gone and not names().companions.search(each.found.name):
-                runs.add(each.run)
-                if len(runs) > 1:
-                    return None
-        return next(iter(runs), None)
+    def _only_training(self, companion: FoundFile) -> str | None:
+        """The run of all other logs in and below the folder of a companion, or else of those beside it.
+
+        None where there are several, or several monitors: these have the same tags, and are kept apart.
+        """
+        for folder in dict.fromkeys((companion.folder, _home(companion.folder))):
+            runs: set[str] = set()
+            for each in self._below.get(folder, ()):
+                known = each.format is not None or is_events(each.found.name)
+                if known and not each.gone and not names().companions.search(each.found.name):
+                    runs.add(each.run)
+                    if len(runs) > 1:
+                        return None
+            if runs:
+                beside = [each.found for each in self._companions.get(folder, ())]
+                monitors = {each.run for each in beside if "monitor" in each.name}
+                return None if "monitor" in companion.name and len(monitors) > 1 else runs.pop()
+        return None
 
     # -- sub-runs
 
@@ -359,6 +361,15 @@ class RelatedRuns:
             known.size = log.size
             known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
+
+
+def _home(folder: str) -> str:
+    """The folder whose training is told of in `folder`: the one above `eval_logs` and its like."""
+    above, _, name = folder.rpartition("/")
+    known = names()
+    name = name.lower()
+    bare = name in known.plain_folders or "monitor" in name or known.evaluation.search(name)
+    return above if bare else folder
 
 
 def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
