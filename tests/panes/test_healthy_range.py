@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from types import SimpleNamespace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rltui.data.metric import Metric
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
+from rltui.panes.row import Row, rows_of
+from tests.support.made_run import MadeRun, finding
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
 
@@ -29,22 +33,24 @@ def test_every_band_is_stated_in_words(metric: Metric) -> None:
         assert math.isinf(end) or abs(end) in numbers | {0.0, 1.0}
 
 
-def _row(band: tuple[float, float] | None, **name: Any) -> Any:
-    named = {"scale": 1.0, "offset": 0.0, "statistic": "", **name}
-    return SimpleNamespace(
-        unreported=False,
-        name=SimpleNamespace(metric=SimpleNamespace(band=band, statistic="mean"), **named),
-        unit="fraction",
-    )
+def _row(values: Sequence[float] = (0.1, 0.2), severity: str = "", **known: Any) -> Row:
+    """The row of a share; known: what is known of its metric."""
+    run = MadeRun()
+    run.add("share", values, **{"unit": "fraction", **known})
+    run.found = [finding("share", severity)] if severity else []
+    (row,) = rows_of(run, ["share"])
+    return row
 
 
 def test_a_band_is_on_the_scale_of_the_curve() -> None:
     """Percent and negated values get the band of what they are; deviations get none."""
-    assert band_of(_row((0.0, 0.2))) == (0.0, 0.2)
-    assert band_of(_row((0.0, 0.2), scale=0.01)) == (0.0, 20.0)
-    assert band_of(_row((0.8, math.inf), scale=-1.0)) == (-math.inf, -0.8)
-    assert band_of(_row((0.0, 0.2), statistic="std")) is None
-    assert band_of(_row(None)) is None
+    share = _row(band=(0.0, 0.2))
+    assert band_of(share) == (0.0, 0.2)
+    assert band_of(_row(band=(0.0, 0.2), scale=0.01)) == (0.0, 20.0)
+    assert band_of(_row(band=(0.8, math.inf), scale=-1.0)) == (-math.inf, -0.8)
+    assert share.name is not None
+    assert band_of(replace(share, name=share.name._replace(statistic="std"))) is None
+    assert band_of(_row()) is None
 
 
 def test_rows_in_the_band_are_told_from_others() -> None:
@@ -66,41 +72,34 @@ def test_bands_in_words() -> None:
 
 def test_slack_ends_where_a_metric_must() -> None:
     """A share is not drawn on an axis above one; values that break the bounds stay in sight."""
-    row = _row(None)
-    row.name.metric.bounds = (0.0, 1.0)
+    row = _row(bounds=(0.0, 1.0), unit="nats")
     assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (0.0, 1.0)
     assert within_bounds(row, (-0.1, 1.5), (0.2, 1.4)) == (0.0, 1.4)
-    row.name.scale = 0.01
-    assert within_bounds(row, (-5.0, 113.0), (20.0, 98.0)) == (0.0, 100.0)
-    row.name.scale, row.name.metric.bounds = 1.0, None
-    assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (0.0, 1.0)  # its unit is that of a share
-    row.unit = "nats"
-    assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (-0.1, 1.13)
+    percent = _row(bounds=(0.0, 1.0), scale=0.01)
+    assert within_bounds(percent, (-5.0, 113.0), (20.0, 98.0)) == (0.0, 100.0)
+    assert within_bounds(_row(), (-0.1, 1.13), (0.2, 0.98)) == (0.0, 1.0)  # its unit is that of a share
+    assert within_bounds(_row(unit="nats"), (-0.1, 1.13), (0.2, 0.98)) == (-0.1, 1.13)
 
 
-def _curve(*values: float) -> Any:
-    low = np.array(values)
-    return SimpleNamespace(low=low, high=low)
-
-
-def _drawn(values: list[float], severity: str = "", band: tuple[float, float] = (0.0, 0.2)) -> Any:
-    row = _row(band)
-    row.severity = severity
-    return unhealthy(row, _curve(*values))
+def _marked(values: Sequence[float], severity: str = "", **known: Any) -> dict[int, str]:
+    row = _row(values, severity, **known)
+    drawn = curve(row, StepWindow(1.0, float(len(values))), len(values))
+    assert drawn is not None
+    return unhealthy(row, drawn)
 
 
 def test_cells_beyond_what_is_healthy_stand_out() -> None:
     """A cell gets the colour of the row's finding, a quiet one without; what is healthy gets none."""
-    assert _drawn([0.1, 0.3, math.nan, 0.2]) == {1: "info"}
-    assert _drawn([0.1, 0.3], "warning") == {1: "warn"}
-    assert _drawn([-0.1, 0.3], "critical") == {0: "bad", 1: "bad"}
-    assert unhealthy(_row(None), _curve(9.0)) == {}
+    band = (0.0, 0.2)
+    assert _marked([0.1, 0.3, math.nan, 0.2], band=band) == {1: "info"}
+    assert _marked([0.1, 0.3], "warning", band=band) == {1: "warn"}
+    assert _marked([-0.1, 0.3], "critical", band=band) == {0: "bad", 1: "bad"}
+    assert _marked([9.0, 8.0]) == {}
 
 
 def test_an_unhealthy_end_is_marked_without_colour() -> None:
     """The range of a row carries a mark at the end that is not healthy, in the same width."""
-    row = _row((0.0, 0.2))
-    row.kind = "metric"
+    row = _row(band=(0.0, 0.2))
     healthy, high, both = (
         range_text(row, low, top, 17, some=True) for low, top in ((0.0, 0.1), (0.0, 0.4), (-3.0, 0.4))
     )
