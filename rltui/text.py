@@ -8,7 +8,7 @@ enter; no other layer has to think of it again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 
 QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
@@ -57,6 +57,14 @@ def code_in_markdown(text: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     gap = " " if text.startswith("`") or text.endswith("`") or not text else ""
     return f"{fence}{gap}{text}{gap}{fence}".replace("|", "\\|").replace("\n", " ")
+
+
+def markdown_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], right: Container[int] = ()
+) -> list[str]:
+    """The lines of a table of cells that are Markdown already. right: the columns of numbers."""
+    rule = "|".join("---:" if at in right else "---" for at in range(len(heads)))
+    return [f"| {' | '.join(heads)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def quote(text: str) -> str:

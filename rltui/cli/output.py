@@ -17,7 +17,7 @@ from typing import NoReturn
 import click
 
 from rltui.draw.numbers import json_value
-from rltui.text import clean, in_markdown, pad
+from rltui.text import clean, in_markdown, markdown_table, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
@@ -119,10 +119,9 @@ def emit_table(
     shown where colour is wanted; both as text only.
     """
     if markdown:
-        emit("| " + " | ".join(map(in_markdown, heads)) + " |")
-        emit("|" + "|".join("---:" if at in right else "---" for at in range(len(heads))) + "|")
-        for row in rows:
-            emit("| " + " | ".join(in_markdown(clean(cell)) for cell in row) + " |")
+        escaped = ([in_markdown(clean(cell)) for cell in row] for row in rows)
+        for line in markdown_table([in_markdown(head) for head in heads], escaped, right):
+            emit(line)
         return
     table = [heads, *rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rltui.draw.numbers import format_plain, json_value
 from rltui.logs.samples.model import Sample, SampleSummary
-from rltui.text import clean, in_markdown
+from rltui.text import clean, in_markdown, markdown_table
 
 _REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _BEGINNING = 400  # characters of a response that a list may show
@@ -59,8 +59,7 @@ def as_text(sample: Sample) -> str:
 
 def as_markdown(sample: Sample) -> str:
     """A sample to paste into an issue: facts, then each turn in a fence that its text cannot close."""
-    lines = ["| | |", "| --- | --- |"]
-    lines += [f"| {in_markdown(label)} | {in_markdown(value)} |" for label, value in facts(sample)]
+    lines = markdown_table(("", ""), (list(map(in_markdown, pair)) for pair in facts(sample)))
     for role, text in turns(sample):
         body = "\n".join(text)
         fence = "`" * max(3, _longest_run(body, "`") + 1)

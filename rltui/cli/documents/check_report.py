@@ -22,7 +22,7 @@ from rltui.problem import Problem
 from rltui.rules.finding import RUN_HEALTHS, Finding
 from rltui.shards.common_trouble import CommonTrouble, common_trouble
 from rltui.shards.verdict import Verdict
-from rltui.text import in_markdown
+from rltui.text import in_markdown, markdown_table
 
 WIDTH = 100
 MOST_PROBLEMS = 20
@@ -177,8 +177,8 @@ def markdown_lines(
     """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
     yield f"**{in_markdown(_summary(verdicts, at_step))}**"
     yield ""
-    yield "| | run | framework | state | step | finding | since step | what to do |"
-    yield "|---|---|---|---|---:|---|---:|---|"
+    heads = ("", "run", "framework", "state", "step", "finding", "since step", "what to do")
+    table = []
     for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
         live = verdict.liveness
         step = "" if verdict.last_step is None else format_step(verdict.last_step)
@@ -189,7 +189,8 @@ def markdown_lines(
         ]
         for place, row in enumerate(rows or [(_unjudged(verdict) or "nothing is wrong", "", "")]):
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
-            yield "| " + " | ".join(in_markdown(cell) for cell in cells) + " |"
+            table.append([in_markdown(cell) for cell in cells])
+    yield from markdown_table(heads, table, (4, 6))
     for place, problem in enumerate(problems[:MOST_PROBLEMS]):
         line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
         yield ("\n" if place == 0 else "") + line

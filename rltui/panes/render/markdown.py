@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_range, format_seconds, format_step, format_value
@@ -16,7 +16,7 @@ from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
 from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text, trend_text
 from rltui.panes.row import Row
-from rltui.text import code_in_markdown, in_markdown
+from rltui.text import code_in_markdown, in_markdown, markdown_table
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -61,28 +61,30 @@ def _answer(answer: Answer) -> list[str]:
     pictures += [(one.title, f"{ridge_text(one)} ({one.source})") for one in answer.ridges]
     pictures += [(answer.gantt.title, gantt_text(answer.gantt))] if answer.gantt is not None else []
     out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in pictures]
-    if answer.parts:
-        out += ["", "| phase | key | median | p95 | share | per token |", "|---|---|---:|---:|---:|---:|"]
+    rows: list[list[str]] = []
     for part in answer.parts:
         share = percent_text(part.share) if part.share is not None else part.note
-        cells = ("\u2003" * part.depth + part.title, *part_times(part), share, per_token_text(part))
-        names = (in_markdown(cells[0]), code_in_markdown(part.tag))
-        out.append("| " + " | ".join((*names, *map(in_markdown, cells[1:]))) + " |")
+        cells = (*part_times(part), share, per_token_text(part))
+        rows.append(title_cells("\u2003" * part.depth + part.title, part.tag, *cells))
+    if rows:
+        heads: Sequence[str] = ("phase", "key", "median", "p95", "share", "per token")
+        out += ["", *markdown_table(heads, rows, range(2, 6))]
     if answer.devices is not None:
-        columns = answer.devices.columns
-        out += ["", f"| GPU | {' | '.join(columns)} | |", "|---" + "|---:" * len(columns) + "|---|"]
-        for device in answer.devices.devices:
-            texts = (device.title, *(cell.text for cell in device.cells), device.note)
-            out.append(f"| {' | '.join(map(in_markdown, texts))} |")
+        heads = ("GPU", *answer.devices.columns, "")
+        rows = [
+            [in_markdown(text) for text in (one.title, *(cell.text for cell in one.cells), one.note)]
+            for one in answer.devices.devices
+        ]
+        out += ["", *markdown_table(heads, rows, range(1, len(heads) - 1))]
     if answer.amounts:
-        words = " | ".join(
-            map(in_markdown, (answer.amounts_words[0], "key", "share", answer.amounts_words[1]))
-        )
-        out += ["", f"| {words} |", "|---|---|---:|---:|"]
-    for one in answer.amounts:
-        share = percent_text(one.share) if one.share is not None else one.note
-        key = code_in_markdown(one.tag) if one.tag else ""
-        out.append(f"| {in_markdown(one.title)} | {key} | {in_markdown(share)} | {in_markdown(one.text)} |")
+        what, amount = map(in_markdown, answer.amounts_words)
+        rows = [
+            title_cells(
+                one.title, one.tag, one.note if one.share is None else percent_text(one.share), one.text
+            )
+            for one in answer.amounts
+        ]
+        out += ["", *markdown_table((what, "key", "share", amount), rows, (2, 3))]
     out += ["", *(f"*{in_markdown(text)}*  " for text in (*answer.notes, *answer.formulas)), ""]
     return out
 
@@ -124,27 +126,24 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
 def _table(shown: PaneView) -> list[str]:
     if not shown.metrics:
         return [shown.empty] if shown.empty else []
-    out = [
-        "| metric | key | last | change | over the window | range | warning |",
-        "|---|---|---:|---:|---|---|---|",
-    ]
-    for row in shown.rows:
-        if row.kind == "heading":
-            out.append(f"| **{in_markdown(row.title)}** | | | | | | |")
-        else:
-            out.append(_row(row, shown))
-    return out
+    heads = ("metric", "key", "last", "change", "over the window", "range", "warning")
+    return markdown_table(heads, (_row(row, shown) for row in shown.rows), (2, 3))
 
 
-def _row(row: Row, shown: PaneView) -> str:
+def title_cells(title: str, tag: str, *others: str) -> list[str]:
+    """The cells of a title, its key as code, and other texts."""
+    return [in_markdown(title), code_in_markdown(tag) if tag else "", *map(in_markdown, others)]
+
+
+def _row(row: Row, shown: PaneView) -> list[str]:
+    if row.kind == "heading":
+        return [f"**{in_markdown(row.title)}**", *[""] * 6]
     line, ends = course(row, shown.window)
     span = "" if ends is None else " … ".join(format_value(end, row.unit) for end in ends)
     warning = ""
     if row.finding is not None:
         warning = f"{SEVERITY_GLYPH[row.severity]} {row.finding.title or row.finding.id}, {row.finding.since}"
-    cells = (row.value_text, row.change_text, line, span, warning)
-    names = (in_markdown(row.title), code_in_markdown(row.tag))
-    return "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"
+    return title_cells(row.title, row.tag, row.value_text, row.change_text, line, span, warning)
 
 
 def course(row: Row, window: StepWindow) -> tuple[str, tuple[float, float] | None]:

@@ -8,10 +8,10 @@ from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.hparams.topics import KEY
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.render.markdown import course
+from rltui.panes.render.markdown import course, title_cells
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
-from rltui.text import code_in_markdown, in_markdown
+from rltui.text import code_in_markdown, in_markdown, markdown_table
 
 MOST_PROBLEMS = 20
 
@@ -35,22 +35,18 @@ def _report(report: RunReport) -> Iterator[str]:
         yield ""
         yield "## Key metrics"
         yield ""
-        yield "| metric | key | last | best | over the run |"
-        yield "|---|---|---:|---|---|"
-        for row, outcome in zip(report.rows, report.outcomes, strict=True):
-            cells = (row.value_text, best_text(outcome), course(row, report.window)[0])
-            names = (in_markdown(row.title), code_in_markdown(row.tag))
-            yield "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"
+        rows = (
+            title_cells(row.title, row.tag, row.value_text, best_text(outcome), course(row, report.window)[0])
+            for row, outcome in zip(report.rows, report.outcomes, strict=True)
+        )
+        yield from markdown_table(("metric", "key", "last", "best", "over the run"), rows, (2,))
     settings = [row for row in report.settings.hparams if row.topic == KEY and row.first is not None]
     if settings:
         yield ""
         yield "## Settings"
         yield ""
-        yield "| setting | value |"
-        yield "|---|---|"
-        for setting in settings:
-            value = setting.first.text if setting.first is not None else ""
-            yield f"| {code_in_markdown(setting.key)} | {code_in_markdown(value)} |"
+        values = ((one.key, one.first.text if one.first is not None else "") for one in settings)
+        yield from markdown_table(("setting", "value"), (list(map(code_in_markdown, one)) for one in values))
         others = len(report.settings.hparams) - len(settings)
         if others:
             yield ""
@@ -75,12 +71,12 @@ def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:
         yield f"**What to do:** {in_markdown(finding.advice)}"
     if one.evidence:
         yield ""
-        yield "| evidence | since step | course | over the run |"
-        yield "|---|---:|---|---|"
+        rows = []
         for item in one.evidence:
             drawn = "" if item.row is None else course(item.row, window)[0]
-            cells = (format_step(item.since_step), in_markdown(item.course), drawn)
-            yield f"| {in_markdown(item.title)} {code_in_markdown(item.tag)} | " + " | ".join(cells) + " |"
+            name = f"{in_markdown(item.title)} {code_in_markdown(item.tag)}"
+            rows.append((name, format_step(item.since_step), in_markdown(item.course), drawn))
+        yield from markdown_table(("evidence", "since step", "course", "over the run"), rows, (1,))
     if one.explains:
         yield ""
         yield f"It explains: {in_markdown(', '.join(one.explains))}."

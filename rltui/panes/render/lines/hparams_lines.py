@@ -8,7 +8,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, hanging, line, wrap
 from rltui.hparams.hparams import HParam
 from rltui.hparams.topics import KEY
 from rltui.panes.special.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
-from rltui.text import cell_width, code_in_markdown, count_of, fit, in_markdown, pad
+from rltui.text import cell_width, code_in_markdown, count_of, fit, in_markdown, markdown_table, pad
 
 KEY_LEAST, KEY_MOST = 16, 44
 VALUE_LEAST, VALUE_MOST = 12, 56
@@ -143,17 +143,18 @@ def hparams_markdown(pane: HParamsPane) -> str:
         for name, column in zip(names, pane.columns, strict=True)
     ]
     heads += [] if several else ["said by"]
-    out += ["| setting | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
+    rows = []
     for row in pane.rows:
         if row.kind == "heading":
-            out.append(f"| **{in_markdown(row.key)}** |" + " |" * len(heads))
+            rows.append([f"**{in_markdown(row.key)}**", *[""] * len(heads)])
             continue
         cells = ["·" if cell is None else in_markdown(cell.text) for cell in row.cells]
         if several and row.differs and not pane.only_differences:
             cells = [f"**{cell}**" for cell in cells]
         if not several:
             cells.append(in_markdown(row.first.source) if row.first is not None else "")
-        out.append(f"| {code_in_markdown(row.key)} | " + " | ".join(cells) + " |")
+        rows.append([code_in_markdown(row.key), *cells])
+    out += markdown_table(["setting", *heads], rows)
     if pane.notes:
         out += ["", in_markdown(" · ".join(pane.notes))]
     return "\n".join(out) + "\n"

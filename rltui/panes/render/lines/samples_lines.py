@@ -10,7 +10,7 @@ from rltui.draw.numbers import format_plain
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import Evaluation, SampleHead, SampleSummary
 from rltui.panes.special.samples_pane import SamplesPane, headline
-from rltui.text import cell_width, clean, in_markdown, pad
+from rltui.text import cell_width, clean, in_markdown, markdown_table, pad
 
 RESPONSE_LEAST = 12  # cells of a response's beginning
 _RESPONSE_ROOM = 40  # the same before words are cut for it
@@ -173,25 +173,16 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries) -> str:
         out += ["", evaluations_markdown(pane)]
     if not pane.rows:
         return "\n".join([*out, "", pane.empty]) + "\n"
-    out += [
-        "",
-        "| reward | advantage | length | stop | split | group | response |",
-        "|--:|--:|--:|---|---|---|---|",
-    ]
+    rows = []
     for head in pane.rows[:ROWS]:
         known = summaries.get(head.key)
         length = "" if head.length is None else str(head.length)
         response = cut(known.response, 80) if known is not None else ""
-        cells = (
-            _number(head.reward),
-            _number(head.advantage),
-            length,
-            head.stop,
-            head.split,
-            head.group or "",
-        )
-        out.append("| " + " | ".join(in_markdown(clean(cell)) for cell in (*cells, response)) + " |")
-    return "\n".join(out) + "\n"
+        numbers = _number(head.reward), _number(head.advantage), length
+        rows.append((*numbers, head.stop, head.split, head.group or "", response))
+    heads = ("reward", "advantage", "length", "stop", "split", "group", "response")
+    cells = ([in_markdown(clean(cell)) for cell in row] for row in rows)
+    return "\n".join([*out, "", *markdown_table(heads, cells, (0, 1, 2))]) + "\n"
 
 
 def samples_record(pane: SamplesPane, summaries: Summaries) -> dict[str, object]:
@@ -222,13 +213,13 @@ def evaluation_record(one: Evaluation) -> dict[str, object]:
 
 def evaluations_markdown(pane: SamplesPane) -> str:
     """The evaluations as a table."""
-    out = ["| data set | step | pass rate | pass@k | mean reward | responses | tasks |"]
-    out.append("|---|--:|--:|--:|--:|--:|--:|")
+    heads = ("data set", "step", "pass rate", "pass@k", "mean reward", "responses", "tasks")
+    rows = []
     for one in pane.evaluations:
         at_k = "" if one.pass_at_k is None else f"{_share(one.pass_at_k)} (k={one.k})"
         cells = [clean(one.dataset), str(one.step), _share(one.passed), at_k, _number(one.reward)]
-        out.append("| " + " | ".join(map(in_markdown, (*cells, str(one.samples), str(one.tasks)))) + " |")
-    return "\n".join(out)
+        rows.append([in_markdown(cell) for cell in (*cells, str(one.samples), str(one.tasks))])
+    return "\n".join(markdown_table(heads, rows, range(1, 7)))
 
 
 def _share(value: float | None) -> str:
