@@ -37,7 +37,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "outlier": ("times", "sigmas", "least"),
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise"),
     "below-start": ("fraction", "sigmas", "least", "young"),
-    "no-gain": ("effect", "points", "steps"),
+    "no-gain": ("effect", "points", "steps", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {

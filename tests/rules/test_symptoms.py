@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rltui.rules.finding import order
 from rltui.rules.load import load, rulebook
 from tests.support.judged import ids, judge_of
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
@@ -244,3 +245,69 @@ def test_evaluation_that_sees_nothing_of_what_training_gained_is_told() -> None:
     assert 100 <= found.since_step <= 250
     together = apart | {"validation.return.mean": training[9::10] + 60 * rng.standard_normal(40)}
     assert "evaluation-gap" not in ids(judge_of(together))
+
+
+def _noise(n: int, level: float, spread: float) -> np.ndarray:
+    """Lognormal noise about a level."""
+    return level * np.exp(spread * np.random.default_rng(n).standard_normal(n))
+
+
+REPORTED = {  # faults that users report to frameworks, as what their metrics show: what names them, and when
+    "gradient-missing": (1, {"optimizer.grad_norm": np.zeros(60), "reward.std": _noise(60, 0.4, 0.1)}),
+    "update-out-of-bounds": (
+        61,
+        {
+            "policy.kl_ref": np.concatenate((np.linspace(0, 0.05, 60), _noise(60, 3.5, 0.3))),
+            "optimizer.grad_norm": np.concatenate((_noise(60, 0.4, 0.2), _noise(61, 1927, 0.4)[:60])),
+        },
+    ),
+    "values-explode": (
+        76,
+        {
+            "critic.q.mean": 20 * np.exp(np.maximum(0, np.arange(200) - 60) / 7),
+            "critic.loss": 5 * np.exp(np.maximum(0, np.arange(200) - 60) / 3.5),
+        },
+    ),
+    "temperature-grows": (50, {"policy.alpha": 0.1 * np.exp(np.arange(200) / 20)}),
+    "loss-risen": (
+        105,
+        {
+            "optimizer.loss": np.concatenate(
+                (_noise(80, 0.01, 0.2), 0.01 * np.exp(np.linspace(0, 4.6, 60)), _noise(61, 1, 0.2))
+            )
+        },
+    ),
+    "values-stopped": (
+        20,
+        {
+            "reward.episode_return.mean": 12 + np.random.default_rng(6).standard_normal(300),
+            "critic.loss": 10 ** np.linspace(1, -4, 300),
+            "policy.exploration": np.full(300, 0.1),
+        },
+    ),
+    "greedy-without-gain": (
+        25,
+        {
+            "reward.episode_return.mean": -20.7 + 0.1 * np.random.default_rng(7).standard_normal(300),
+            "policy.exploration": np.maximum(0.01, 1 - np.arange(300) / 30),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_reported_fault_is_named_from_where_it_began(name: str) -> None:
+    """What users report to veRL, TRL, ms-swift, rlkit and Stable-Baselines3 is said first, with its step."""
+    onset, series = REPORTED[name]
+    head = min(
+        (found for found in judge_of(series).findings() if found.rank and not found.explained_by), key=order
+    )
+    assert head.id == name
+    assert abs(head.since_step - onset) <= 30
+
+
+def test_a_loss_that_an_outcome_excuses_is_no_alarm() -> None:
+    """The loss of a policy that learns rises with its KL; so does that of values with the return."""
+    rise = np.concatenate((_noise(80, 0.01, 0.2), 0.01 * np.exp(np.linspace(0, 4.6, 60)), _noise(60, 1, 0.2)))
+    for other in ("reward.mean", "critic.q.mean", "validation.accuracy"):
+        assert "loss-risen" not in ids(judge_of({"optimizer.loss": rise, other: np.linspace(0.1, 0.9, 200)}))

@@ -230,6 +230,8 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spreads`).
     Cohen (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. Where episodes differ
     much, a gain can be small beside that and yet be sure: what was gained by `REAL` errors is not nothing.
+    With `within` a gain of less than that share of the start's size is none, however sure it is, and of a
+    rate one that never was above a fiftieth.
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -254,17 +256,31 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         if idle and not len(rows):
             return None
         error = means.deviation(rows) * np.sqrt(1 / wide[rows] + 1 / first[rows])
-        unsure = gain[rows] < REAL * error
+        little = _little(rule, window, start[rows], best[rows])
+        unsure = (gain[rows] < REAL * error) | (gain[rows] < little)
         if nowhere(idle, unsure):
             return None
-        largest = rule.number("effect", 0.5) * means.point_spread[rows]
-        on[means.moments[rows]] = (gain[rows] + SURE * error < largest) & unsure
+        largest = np.maximum(rule.number("effect", 0.5) * means.point_spread[rows], little)
+        surely = np.where(little > 0, 0.0, SURE) * error  # a share of the start needs no test of noise
+        on[means.moments[rows]] = (gain[rows] + surely < largest) & unsure
         off[means.moments[rows]] = gain[rows] - SURE * error > largest  # a gain that is proved
         value[means.moments] = means.mean(ticks - wide, ticks)
         limit[means.moments] = start
     if nowhere(idle, on):
         return None
     return ConditionStates(on, off, value, limit, at_start, before=limit)
+
+
+def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> Floats:
+    """(k,) gains below which nothing was gained, whatever the noise; 0 where any may count."""
+    within = rule.number("within", 0.0)
+    metric = glossary().metrics.get(window.ticks.canonical or "")
+    if not within or metric is None:
+        return np.zeros(len(start))
+    if metric.bounds == (0.0, 1.0):
+        return np.where(best < OF_RANGE, OF_RANGE, 0.0)
+    found: Floats = within * np.abs(start)
+    return found
 
 
 def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: float) -> bool:

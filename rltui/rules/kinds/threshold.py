@@ -2,8 +2,10 @@
 
 The median of the last `window` ticks must be beyond the limit, and `share` of these ticks too, so that
 neither one outlier nor a series that hops over the line fires; with `sure` their mean must be beyond it by
-so many errors, where neighbours tell the noise. `of` makes the limit a multiple of the
-run's own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
+so many errors, where neighbours tell the noise. With `chance` the ticks beyond it must be more than those
+before would explain: where one group of samples is logged, single ticks without any spread are usual. With
+`lasting` it has been beyond the limit for that share of the run until now. `of` makes the limit a multiple of
+the run's own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
 
 A window stands for a share of the run: 8 of 512 ticks are a sixtieth. In a run of 40 points they would be a
 fifth of it, so in a young run half of the window is enough where all of it is beyond the limit and what came
@@ -70,15 +72,17 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         return None
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
-    held = window.ticks.value[: window.end]
-    if chance := rule.number("chance", 0.0):
+    began, held = first_of(window, beyond, length), window.ticks.value[: window.end]
+    chance, lasting = rule.number("chance", 0.0), rule.number("lasting", 0.0)
+    if chance or lasting:
         whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
+    if chance:
         for k in np.flatnonzero(on).tolist():
             on[k] = _beyond_chance(whole[: int(window.at[k]) + 1], length, rule.number("share", 0.75), chance)
-    if lasting := rule.number("lasting", 0.0):
-        inside = ~_outside(np.abs(held) if absolute else held, _last(low), _last(high))
-        newest = np.maximum.accumulate(np.where(inside, np.arange(len(held)), -1))[window.at]
-        on &= window.at - newest >= lasting * (window.at + 1)
+    if lasting:
+        inside = np.maximum.accumulate(np.where(whole, -1, np.arange(len(held))))[window.at]
+        on &= window.at - inside >= lasting * (window.at + 1)
+        began = (inside + 1).tolist().__getitem__
     margin = rule.number("release", 0.1)
     off, limit, upward = np.isfinite(level), low, False
     if low is not None:
@@ -88,7 +92,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         limit = high if low is None else np.where(level < low, low, high)
         upward = low is None or not (level < low).all()
     far = None if low is None or high is None else np.maximum(low - level, level - high)
-    began = first_of(window, beyond, length)
     return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
 
 
