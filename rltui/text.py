@@ -54,9 +54,14 @@ def in_markdown(text: str) -> str:
 
 def code_in_markdown(text: str) -> str:
     """Cleaned text as code in Markdown, whatever backticks and bars it holds; for table cells, too."""
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    fence = fence_for(text)
     gap = " " if text.startswith("`") or text.endswith("`") or not text else ""
     return f"{fence}{gap}{text}{gap}{fence}".replace("|", "\\|").replace("\n", " ")
+
+
+def fence_for(text: str) -> str:
+    """Backticks that no run of them in a text closes."""
+    return "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
 
 
 def markdown_table(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rltui.draw.numbers import format_plain, json_value
 from rltui.logs.samples.model import Sample, SampleSummary
-from rltui.text import clean, in_markdown, markdown_table
+from rltui.text import clean, fence_for, in_markdown, markdown_table
 
 _REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _BEGINNING = 400  # characters of a response that a list may show
@@ -62,7 +62,7 @@ def as_markdown(sample: Sample) -> str:
     lines = markdown_table(("", ""), (list(map(in_markdown, pair)) for pair in facts(sample)))
     for role, text in turns(sample):
         body = "\n".join(text)
-        fence = "`" * max(3, _longest_run(body, "`") + 1)
+        fence = fence_for(body).rjust(3, "`")
         lines += ["", f"**{in_markdown(role)}**", "", fence, body, fence]
     if sample.note:
         lines += ["", in_markdown(clean(sample.note))]
@@ -139,11 +139,3 @@ def short_value(value: object) -> str:
     ):
         return f"{len(value):,} numbers"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _longest_run(text: str, char: str) -> int:
-    longest = run = 0
-    for each in text:
-        run = run + 1 if each == char else 0
-        longest = max(longest, run)
-    return longest

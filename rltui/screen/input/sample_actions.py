@@ -141,11 +141,10 @@ def _copy(state: AppState, head: SampleHead | None) -> None:
     state.notify("copied the sample as Markdown")
 
 
-def _compare_from_list(state: AppState, action: str) -> None:
+def _compare_from_list(state: AppState) -> None:
     _open(state)
-    top = state.overlay
-    if isinstance(top, SampleOverlay):
-        perform(state, top, Command(action))
+    if isinstance(top := state.overlay, SampleOverlay):
+        _compare(state, top)
 
 
 _IN_LIST: dict[str, Callable[[AppState, str], None]] = {
@@ -156,7 +155,7 @@ _IN_LIST: dict[str, Callable[[AppState, str], None]] = {
     "sample-step-back": lambda state, _: _turn_step(state, -1),
     "sample-step-on": lambda state, _: _turn_step(state, 1),
     "sample-groups": lambda state, _: _go_to_widest_group(state),
-    "sample-compare": lambda state, _: _compare_from_list(state, "sample-compare"),
+    "sample-compare": lambda state, _: _compare_from_list(state),
     "copy": lambda state, _: _copy(state, selected_sample(state)),
     "explain": lambda state, _: state.notify("a sample has no explanation; Enter reads it"),
 }

@@ -175,7 +175,7 @@ def row_lines(
     lines = [line(*spans, back=back)]
     finding = row.finding
     if notes and finding is not None:
-        note = note_spans(finding, columns.width - 6, indent=5, rows=notes)
+        note = note_spans(finding, columns.width - 6, notes)
         lines.append(line(*note, *_onset(row, finding, note, columns, window), back=back))
     return lines
 
@@ -235,14 +235,14 @@ def finding_rows(rows: Sequence[Row]) -> dict[int, int]:
     return found
 
 
-def note_spans(finding: Finding, width: int, indent: int, rows: int = 1) -> list[Span]:
+def note_spans(finding: Finding, width: int, rows: int) -> list[Span]:
     """A finding in one line: what, since which step, in how many rows."""
     many = f" · {rows} metrics" if rows > 1 else ""
     text, room = finding_text(finding), width - 1 - len(many)
     if cell_width(text) > room:  # the step says more than the words round it
         step = f" @{format_step(finding.since_step)}"
         text = cut(finding.title or finding.message, room - len(step)) + step
-    return [(" " * indent + "└ ", "faint"), (text + many, SEVERITY_ROLE[finding.severity])]
+    return [("     └ ", "faint"), (text + many, SEVERITY_ROLE[finding.severity])]
 
 
 def finding_text(finding: Finding) -> str:
