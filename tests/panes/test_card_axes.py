@@ -15,6 +15,7 @@ from rltui.draw.value_range import robust_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.overview import overview
+from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines, overview_lines
 from rltui.panes.row import Row, rows_of
 from tests.support.made_run import NOW, MadeRun, believable, finding
@@ -34,12 +35,10 @@ def row_of(values: Any, *, unit: str = "", found: bool = False, **name: Any) -> 
 
 
 def card(
-    row: Row, *, ranges: Ranges | None = None, width: int = 60, height: int = 10, **more: Any
+    row: Row, *, width: int = 60, height: int = 10, window: StepWindow = WINDOW, **style: Any
 ) -> list[str]:
     """A card as text."""
-    drawn = card_lines(row, width, height, more.pop("window", WINDOW), ranges=ranges,
-                       glyphs=more.pop("glyphs", "blocks"), selected=False, **more)  # fmt: skip
-    return [one.text for one in drawn]
+    return [one.text for one in card_lines(row, width, height, window, CardStyle(**style))]
 
 
 def ticks(lines: list[str]) -> list[str]:
@@ -208,7 +207,7 @@ def test_a_constant_is_a_thin_line() -> None:
         canonical="optimizer.learning_rate",
         title="Learning rate",
     )
-    drawn, cards = overview_lines(overview(run, NOW), 100, 24)
+    drawn, cards = overview_lines(overview(run, NOW), 100, 24, CardStyle())
     assert [one.text for one in drawn if "always the same: Learning rate" in one.text]
     assert not any("Learning rate" in one.text for one in drawn[:-1]) and len(cards) == 4
 

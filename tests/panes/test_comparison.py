@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from rltui.panes.comparison import Difference, compare
-from rltui.panes.render.cards import card_lines
 from rltui.panes.row import difference_text
 from rltui.session.session import Session
 from tests.support.golden import recorded
-from tests.support.made_run import NOW, MadeRun
+from tests.support.made_run import MadeRun
 from tests.support.screens import Screen, opened
 
 
@@ -79,18 +78,6 @@ def test_the_preview_of_a_pane_shows_marked_runs() -> None:
     screen.state.selection.pane = "reward"
     roles = [role for line in screen.frame(100, 30).lines[8:] for _, role in line.spans]
     assert "series1" in roles
-
-
-def test_a_card_without_other_runs_is_as_before() -> None:
-    """Nothing beside means the very same cells."""
-    from rltui.panes.overview import overview
-
-    data = overview(run("a", score=0.2), NOW)
-    cards = [
-        card_lines(data.rows[0], 40, 6, data.window, ranges=None, glyphs="blocks", selected=False, **more)
-        for more in ({}, {"others": ()})
-    ]
-    assert cards[0] == cards[1]
 
 
 # ---- the baseline

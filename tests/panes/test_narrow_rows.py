@@ -7,6 +7,7 @@ import pytest
 
 from rltui.draw.numbers import format_range
 from rltui.panes.pane import pane_view
+from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.screen import shown
 from tests.support.made_run import NOW, MadeRun, believable
@@ -103,5 +104,5 @@ def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None
     for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):
         run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
     made = pane_view(run, "reward", NOW)
-    card = card_lines(made.metrics[0], width, 6, made.window, ranges=None, glyphs="blocks", selected=False)
+    card = card_lines(made.metrics[0], width, 6, made.window, CardStyle())
     assert words in card[0].text

@@ -9,6 +9,7 @@ import numpy as np
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import pane_view
+from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import rows_of
 from tests.support.made_run import NOW, MadeRun, finding
@@ -44,7 +45,7 @@ def test_a_range_says_what_is_known() -> None:
     row = made.metrics[0]
     assert row.kind == "band" and row.spread_text == ""
     text = "\n".join(one.text for one in card_lines(
-        row, 60, 7, made.window, ranges=None, glyphs="blocks", selected=False))  # fmt: skip
+        row, 60, 7, made.window, CardStyle()))  # fmt: skip
     assert "NaN…NaN" not in text and "NaN" in text
 
 

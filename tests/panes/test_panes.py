@@ -18,6 +18,7 @@ from rltui.panes.header import coarse_age, header
 from rltui.panes.overview import key_rows, overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
+from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_grid, overview_lines
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.panes.render.lines.pane_lines import (
@@ -162,7 +163,7 @@ def test_columns_leave_in_a_sensible_order(view: RunView) -> None:
 @pytest.mark.parametrize(("width", "height"), [(140, 45), (100, 30), (80, 24)])
 def test_the_overview_shows_what_matters(view: RunView, width: int, height: int) -> None:
     """Reward, KL, entropy, length and the warnings are on the smallest ordinary screen."""
-    lines, cards = overview_lines(overview(view, NOW), width, height - 5)
+    lines, cards = overview_lines(overview(view, NOW), width, height - 5, CardStyle())
     text = "\n".join(one.text for one in lines)
     for word in ("Reward", "KL", "Entropy", "Response", "clip fraction > 0.2"):
         assert word in text
@@ -421,7 +422,7 @@ def test_a_run_without_values_is_not_called_healthy() -> None:
         words = "\n".join(one.text for one in header_lines(head, 100, alone=alone))
         assert "✓" not in words and words.startswith(" ○") is alone
     assert "waiting   no values have been written yet" in header_lines(head, 100)[1].text
-    lines, cards = overview_lines(overview(run, NOW), 100, 20)
+    lines, cards = overview_lines(overview(run, NOW), 100, 20, CardStyle())
     assert not cards and "No metric has been read yet." in lines[0].text
     assert "✓" not in as_text(pane_text(run, "overview", NOW))
 

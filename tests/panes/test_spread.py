@@ -14,6 +14,7 @@ from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread
 from rltui.panes.charts.curve import Spread, spread, words_of
 from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import Row, rows_of
 from rltui.screen.pages.chart.chart_page import _level_range
@@ -128,7 +129,7 @@ WINDOW = StepWindow(0.0, 199.0)
 
 def card(one: Row, height: int = 8) -> list[Any]:
     """A card of 50 cells."""
-    return card_lines(one, 50, height, WINDOW, ranges=None, glyphs="blocks", selected=False)
+    return card_lines(one, 50, height, WINDOW, CardStyle())
 
 
 def test_a_card_shows_the_band_where_there_is_room() -> None:
@@ -235,7 +236,7 @@ def test_an_ascii_veil_gives_way_to_the_curve() -> None:
 def test_a_card_of_nothing_finite_has_no_axis(glyphs: Any) -> None:
     """Where only NaN was logged there is no value to put beside the curve, only the marks."""
     one = row(mean=MEAN * math.nan)
-    lines = card_lines(one, 50, 8, WINDOW, ranges=None, glyphs=glyphs, selected=False)
+    lines = card_lines(one, 50, 8, WINDOW, CardStyle(glyphs=glyphs))
     assert "×" in lines[2].text and not any(char.isdigit() for line in lines[2:-1] for char in line.text)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,18 @@ ONSET = "┊"  # from the step on at which something became wrong
 LONG_STEPS = 56  # cells of a curve from which steps are written in full
 
 
+class CardStyle(NamedTuple):
+    """How cards are drawn. With `ranges` their axes hold still, and they are drawn anew only after changes.
+
+    others: what other runs have of a row's metric, drawn behind it. crosshair: a step at which all are read.
+    """
+
+    ranges: Ranges | None = None
+    glyphs: Glyphs = "blocks"
+    others: Callable[[Row], Sequence[OtherRun]] = lambda _: ()
+    crosshair: int | None = None
+
+
 @dataclass(slots=True)
 class CardCurve:
     """The rows of the curve, the line of steps below it, and what its axis must say: `log`, `▲ to 8.12k`."""
@@ -54,34 +67,29 @@ class CardCurve:
     band: str = ""  # what lies behind the curve, where the row itself has no spread
 
 
-def card_curve(
-    row: Row, width: int, rows: int, window: StepWindow, *, ranges: Ranges | None, glyphs: Glyphs,
-    others: Sequence[OtherRun] = (), crosshair: int | None = None,
-) -> CardCurve:  # fmt: skip
-    """The curve of a metric in `width` cells and `rows` rows, the line of steps not counted.
-
-    crosshair: a step that is marked. With `ranges` it is drawn anew only after something has changed.
-    """
+def card_curve(row: Row, width: int, rows: int, window: StepWindow, style: CardStyle) -> CardCurve:
+    """The curve of a metric in `width` cells and `rows` rows, the line of steps not counted."""
+    ranges, others = style.ranges, style.others(row)
     if ranges is None or not ranges.keeps_drawn:
-        return _card_curve(row, width, rows, window, ranges, glyphs, others, crosshair)
+        return _card_curve(row, width, rows, window, style, others)
     finding = row.finding
     key = (
         row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, finding.since_step),
-        width, rows, window, glyphs, crosshair, ranges.scales.get(row.tag), ranges.outliers,
+        width, rows, window, style.glyphs, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
         tuple((one.sign, one.series.tag, one.series.count, one.series.last_step) for one in others),
     )  # fmt: skip
     known = ranges.drawn.get(key)
     if not isinstance(known, CardCurve):
-        known = _card_curve(row, width, rows, window, ranges, glyphs, others, crosshair)
+        known = _card_curve(row, width, rows, window, style, others)
         ranges.drawn[key] = known
     return known
 
 
 def _card_curve(
-    row: Row, width: int, rows: int, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs,
-    others: Sequence[OtherRun], crosshair: int | None,
-) -> CardCurve:  # fmt: skip
+    row: Row, width: int, rows: int, window: StepWindow, style: CardStyle, others: Sequence[OtherRun]
+) -> CardCurve:
     """The same, drawn."""
+    ranges, glyphs, crosshair = style.ranges, style.glyphs, style.crosshair
     cells = width - AXIS - 1
     per_cell = 1 if glyphs == "ascii" or rows == 1 else 2
     drawn = curve(row, window, cells * per_cell)

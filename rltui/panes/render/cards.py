@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
-from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.charts.value_axis import Ranges
-from rltui.panes.other_runs import OtherRun
 from rltui.panes.overview import Overview
 from rltui.panes.pane_list import PANES
-from rltui.panes.render.card_curve import CardCurve, card_curve
+from rltui.panes.render.card_curve import CardCurve, CardStyle, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.row import Row, value_at
@@ -59,28 +56,13 @@ def _row_heights(lines: int, rows: int, height: int) -> list[int]:
 
 
 def card_lines(
-    row: Row,
-    width: int,
-    height: int,
-    window: StepWindow,
-    *,
-    ranges: Ranges | None,
-    glyphs: Glyphs,
-    selected: bool,
-    others: Sequence[OtherRun] = (),
-    crosshair: int | None = None,
+    row: Row, width: int, height: int, window: StepWindow, style: CardStyle, *, selected: bool = False
 ) -> list[Line]:
-    """One metric as a small chart: title and value, its key, the curve between its axes.
-
-    others: the same metric of other runs, drawn behind the curve. crosshair: a step at which it is read.
-    """
+    """One metric as a small chart: title and value, its key, the curve between its axes."""
     inner = height - 2
     with_key = inner >= 5
-    drawn = card_curve(
-        row, width, max(inner - with_key, 1), window, ranges=ranges, glyphs=glyphs, others=others,
-        crosshair=crosshair,
-    )  # fmt: skip
-    out = [_head(row, width, drawn, crosshair, back="select" if selected else "")]
+    drawn = card_curve(row, width, max(inner - with_key, 1), window, style)
+    out = [_head(row, width, drawn, style.crosshair, back="select" if selected else "")]
     if with_key:
         out.append(_key_line(row, width))
     return [*out, *drawn.rows, drawn.steps][:height]
@@ -147,16 +129,9 @@ def _moved(row: Row) -> str:
 
 
 def overview_lines(
-    data: Overview, width: int, height: int, *, ranges: Ranges | None = None, glyphs: Glyphs = "blocks",
-    selected: int = -1,
-    full: bool = False,
-    others: Callable[[Row], Sequence[OtherRun]] = lambda row: (),
-    crosshair: int | None = None,
-) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
-    """The overview below its header: findings, then cards; and where the cards stand.
-
-    others: what other runs have of a row's metric. crosshair: a step at which all cards are read.
-    """
+    data: Overview, width: int, height: int, style: CardStyle, *, selected: int = -1, full: bool = False
+) -> tuple[list[Line], list[MetricCard]]:
+    """The overview below its header: findings, then cards; and where the cards stand."""
     most = max(1, min(len(unexplained(data.findings)), 2 if height < 22 else 5 if height < 34 else 8))
     if not data.rows and not data.findings:
         return [line(("   " + PANES["overview"].empty, "dim"))], []
@@ -167,18 +142,16 @@ def overview_lines(
     )
     height -= len(quiet)
     drawn, cards = cards_lines(
-        data.rows, data.window, width, height - len(lines), ranges=ranges, glyphs=glyphs, selected=selected,
-        full=full, others=others, crosshair=crosshair,
-    )  # fmt: skip
+        data.rows, data.window, width, height - len(lines), style, selected=selected, full=full
+    )
     cards = [card._replace(y=card.y + len(lines)) for card in cards]
     lines += drawn
     return lines + [BLANK] * (height - len(lines)) * bool(quiet) + quiet, cards
 
 
 def cards_lines(
-    rows: Sequence[Row], window: StepWindow, width: int, height: int, *, ranges: Ranges | None = None,
-    glyphs: Glyphs = "blocks", selected: int = -1, full: bool = False,
-    others: Callable[[Row], Sequence[OtherRun]] = lambda row: (), crosshair: int | None = None,
+    rows: Sequence[Row], window: StepWindow, width: int, height: int, style: CardStyle, *,
+    selected: int = -1, full: bool = False,
 ) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
     """Cards side by side that fill a box, as many as fit; and where they stand in it."""
     margin = 1
@@ -195,10 +168,9 @@ def cards_lines(
         for index in range(start, min(start + columns, count)):
             x = margin + (index - start) * (card_width + 3)
             cards.append(MetricCard(x, len(lines), card_width, tall, index))
-            blocks.append(card_lines(
-                rows[index], card_width, tall, window, ranges=ranges, glyphs=glyphs,
-                selected=index == selected, others=others(rows[index]), crosshair=crosshair,
-            ))  # fmt: skip
+            blocks.append(
+                card_lines(rows[index], card_width, tall, window, style, selected=index == selected)
+            )
         for at in range(tall):
             spans: list[Span] = [(" " * margin, "text")]
             for place, block in enumerate(blocks):

@@ -13,7 +13,7 @@ from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.rules.finding import unexplained
 from rltui.screen import shown
-from rltui.screen.pages.chart.overlaid_runs import others
+from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
 from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
@@ -48,10 +48,8 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     tag = state.selection.rows.get("overview", "")
     at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
     lines, cards = overview_lines(
-        data, width, room, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
-        full=state.saved.density == "full", others=others(state),
-        crosshair=state.time.crosshair,
-    )  # fmt: skip
+        data, width, room, card_style(state), selected=at, full=state.saved.density == "full"
+    )
     columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
     spots = [
         Spot(0, index, width, 1, "go-finding", finding.id)

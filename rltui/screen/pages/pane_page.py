@@ -10,7 +10,7 @@ from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constan
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.row import Row, first_row
-from rltui.screen.pages.chart.overlaid_runs import others
+from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import AppState, PaneDrawn
@@ -100,9 +100,8 @@ def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width
     if 0 < fitting < len(metrics):
         metrics = [selected, *(row for row in metrics if row is not selected)][:fitting]
     lines, cards = cards_lines(
-        metrics, made.window, width, height - 1, ranges=state.ranges, glyphs=state.options.glyphs,
-        selected=metrics.index(selected), others=others(state), crosshair=state.time.crosshair,
-    )  # fmt: skip
+        metrics, made.window, width, height - 1, card_style(state), selected=metrics.index(selected)
+    )
     top = len(page.lines) + 1
     page.lines += [line((" " + "─" * (width - 2), "faint")), *lines]
     page.spots += card_spots(cards, metrics, top)
@@ -142,10 +141,7 @@ def _selected_metric(state: AppState, row: Row, window: StepWindow, width: int, 
     words = _healthy_words(row)
     tall = (height if height > MOST_CURVE + SPARE else min(height, MOST_CURVE)) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
-    card = card_lines(
-        row, width - 3, tall, window, ranges=state.ranges, glyphs=state.options.glyphs, selected=False,
-        others=others(state)(row), crosshair=state.time.crosshair,
-    )  # fmt: skip
+    card = card_lines(row, width - 3, tall, window, card_style(state))
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
         lines.append(line((" " * 9 + cut_sentence(words, width - 11), "dim")))

@@ -7,7 +7,7 @@ from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.cards import card_grid, cards_lines
 from rltui.screen import shown
-from rltui.screen.pages.chart.overlaid_runs import others
+from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, card_spots
 from rltui.screen.pages.pane_page import notes, pane_page
 from rltui.screen.shown_pane import rows
@@ -25,10 +25,7 @@ def pinned_page(state: AppState, width: int, height: int) -> Page:
         made = PaneView(pane.id, pane.title, tuple(found), window)
         return pane_page(state, made, width, height, column_words=False)
     at = next((index for index, row in enumerate(found) if row.tag == state.selection.row), 0)
-    lines, cards = cards_lines(
-        found, window, width, height, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
-        full=True, others=others(state), crosshair=state.time.crosshair,
-    )  # fmt: skip
+    lines, cards = cards_lines(found, window, width, height, card_style(state), selected=at, full=True)
     columns = max(sum(card.y == cards[0].y for card in cards), 1)
     page = Page(
         lines, drawn=state.drawn.get(PINNED, PaneDrawn())._replace(card_columns=columns, cards=len(cards))

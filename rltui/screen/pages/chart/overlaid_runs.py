@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
 from rltui.panes.other_runs import SIGNS, OtherRun, other_runs, sister_series
+from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.row import Row
 from rltui.screen import shown, shown_runs
 from rltui.screen.shown_pane import differences
@@ -27,6 +28,11 @@ def others(state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
         return lambda row: other_runs(view, row, runs)
     sisters = shown_runs.sisters(state, view, everywhere=False)
     return lambda row: tuple(OtherRun("", "band", one) for one in sister_series(view, row.tag, sisters))
+
+
+def card_style(state: AppState) -> CardStyle:
+    """How cards are drawn at the moment, with the runs beside."""
+    return CardStyle(state.ranges, state.options.glyphs, others(state), state.time.crosshair)
 
 
 def sign_of(state: AppState, run: RunView) -> Span:
