@@ -33,6 +33,9 @@ class LogFileNames:
     tracker_consoles: tuple[str, ...]
     part_logs: re.Pattern[str]
     companions: re.Pattern[str]
+    saved_series: re.Pattern[str]
+    saved_columns: tuple[str, ...]
+    exported_column: re.Pattern[str]
     step_files: re.Pattern[str]
     not_logs: re.Pattern[str]
     no_runs: re.Pattern[str]
@@ -69,6 +72,7 @@ def log_files_field() -> TableField[LogFileNames]:
     patterns = ConvertedField(texts, _any_of)
     one = (
         *("rank_folder", "rank_file", "tracker_folder", "part_logs", "companions"),
+        *("saved_series", "exported_column"),
         *("console", "rotated", "subrun_folder", "writer"),
     )
     special: dict[str, Field[object]] = {

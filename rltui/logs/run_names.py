@@ -88,6 +88,9 @@ def run_name(folder: str, name: str) -> RunName:
             return RunName(".", rank)
         if path.endswith(f"/{console}") and (run := _tracked(path[: -len(console) - 1])):
             return RunName(run, rank)
+    if saved := names().saved_series.match(name):
+        run = saved["run"]
+        return RunName(_join(folder, run) if run.strip(".") else clean(folder) or ".", rank)
     if part := names().part_logs.match(path):
         above = part["above"].rstrip("/")
         return RunName(clean("" if above == "logs" else above.removesuffix("/logs")) or ".", rank)

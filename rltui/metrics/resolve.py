@@ -117,6 +117,8 @@ class MetricNames:
         guess = self._guess(tag)
         if guess is None and framework is None and (plain := plainly_spelled(tag)) != tag:
             guess = self._guess(plain)
+        if guess is None and framework is None and "_" in tag and "/" not in tag:  # as names of files have it
+            guess = self._guess(tag.replace("_", "/", 1))
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)

@@ -65,6 +65,8 @@ def runs(*logdirs: Path) -> dict[str, list[str]]:
         ("a", "train.jsonl", "a/train"),
         ("a", "eval.jsonl", "a/eval"),
         ("a", "0.monitor.csv", "a/0.monitor"),
+        ("a", "run-PPO_1-tag-rollout_ep_rew_mean.csv", "a/PPO_1"),
+        ("a", "run-.-tag-loss.csv", "a"),
         ("a/run-20250302_115218-k3j", "run-k3j.wandb", "a/k3j"),
         ("a/run-20250302_115218-k3j/files", "output.log", "a/k3j"),
         ("a/files", "output.log", "a/files"),

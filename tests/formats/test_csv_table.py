@@ -48,6 +48,28 @@ def test_tables(text: str) -> None:
     assert rows(read(text)) == [("a", 1024, 0.5), ("b", 2048, 2.0)]
 
 
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [
+        ("run-PPO_1-tag-rollout_ep_rew_mean.csv", "rollout_ep_rew_mean"),
+        ("run_._tag_loss.csv", "loss"),
+        ("reward.csv", "reward"),
+    ],
+)
+def test_a_series_that_tensorboard_saved_is_called_by_its_file(name: str, tag: str) -> None:
+    """The column is called Value; the wall time beside it is no series."""
+    batch = read("Wall time,Step,Value\n1700000000.5,0,1.5\n1700000009.5,2048,2.5\n", f"ppo/{name}")
+    assert list(points(batch)) == [(tag, 0, 1700000000.5, 1.5), (tag, 2048, 1700000009.5, 2.5)]
+
+
+def test_columns_that_wandb_saved_are_called_by_their_metrics() -> None:
+    """Of one run its name is left out; where there are several, it tells their columns apart."""
+    one = '"Step","ppo-1 - train/kl","ppo-1 - train/kl__MIN","ppo-1 - train/kl__MAX"\n"5","0.5","0.4","0.6"\n'
+    assert rows(read(one)) == [("train/kl", 5, 0.5), ("train/kl__MIN", 5, 0.4), ("train/kl__MAX", 5, 0.6)]
+    two = '"Step","ppo-1 - train/kl","ppo-2 - train/kl"\n"5","0.5","0.4"\n'
+    assert rows(read(two)) == [("ppo-1 - train/kl", 5, 0.5), ("ppo-2 - train/kl", 5, 0.4)]
+
+
 def test_non_finite_and_odd_cells() -> None:
     """Non-finite cells are values; text, booleans and trial ids such as 1_000 are none."""
     batch = read("step,a,b,c,d\n1,nan,inf,True,1_000\n2,-inf,1e400,x,null\n")

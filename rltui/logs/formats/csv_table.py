@@ -41,14 +41,17 @@ class TableHeader:
         self._steps = [names.index(name) for name in record_keys.step_keys(names)]
 
     @classmethod
-    def of(cls, line: bytes) -> TableHeader | None:
-        """The header that a line is: at least two cells, none a number. None for any other line."""
+    def of(cls, line: bytes, path: str = "") -> TableHeader | None:
+        """The header that a line is: at least two cells, none a number. None for any other line.
+
+        path: of the file, which tells what the one column of a saved series is.
+        """
         text = line.decode("utf-8", "replace").strip("\ufeff\r\0")
         delimiter = max(_DELIMITERS, key=text.count)
         names = [name.strip() for name in _split(text, delimiter)]
         if len(names) < 2 or not any(names) or any(_number(name) is not None for name in names):
             return None
-        return cls(line, names, delimiter)
+        return cls(line, _tags(names, path), delimiter)
 
     def cells(self, line: bytes) -> list[str]:
         """The cells of a row; between semicolons a comma is that of a decimal, as spreadsheets write it."""
@@ -110,6 +113,22 @@ class TableHeader:
         return 2 * len(set(self.names) & set(other.names)) > len(other.names)
 
 
+def _tags(names: list[str], path: str) -> list[str]:
+    """The tags of columns as trackers' pages save them; any other names as they are.
+
+    TensorBoard writes the tag into the name of the file alone, W&B the run into each column.
+    """
+    known, base = log_file_names.names(), path.rpartition("/")[2]
+    if [name.lower() for name in names] == list(known.saved_columns):
+        saved = known.saved_series.match(base)
+        return ["time", names[1], saved["tag"] if saved else log_file_names.stem_of(base)]
+    columns = [known.exported_column.match(name) for name in names[1:]]
+    exported = [column for column in columns if column is not None]
+    if len(exported) < len(columns) or len({column["run"] for column in exported}) != 1:
+        return names
+    return [names[0], *(column["tag"] + (column["bound"] or "") for column in exported)]
+
+
 def _split(line: str, delimiter: str) -> list[str]:
     if '"' not in line:
         return line.split(delimiter)
@@ -135,6 +154,7 @@ class CsvParser:
     """The `LineParser` of tables."""
 
     def __init__(self, path: str) -> None:
+        self._path = path
         self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
         self._header: TableHeader | None = None
         self._quoted = b""  # lines of a row whose quoted field is still open
@@ -152,7 +172,8 @@ class CsvParser:
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Take rows, under the header of the first line of the file; none of a monitor file."""
-        header = TableHeader.of(file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0])
+        first = file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0]
+        header = TableHeader.of(first, self._path)
         if header is None or header.line.startswith(b"#"):
             return
         for line in lines:
@@ -194,7 +215,7 @@ class CsvParser:
         cells = header.cells(line)
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
-        elif (other := TableHeader.of(line)) is not None and other.is_like(header):
+        elif (other := TableHeader.of(line, self._path)) is not None and other.is_like(header):
             self._header = other
         else:
             self._skipped.add(line, offset)
@@ -210,7 +231,7 @@ class CsvParser:
     def _begin(self, line: bytes, offset: int) -> None:
         """Take the header, or a comment."""
         if not line.startswith(b"#"):
-            self._header = TableHeader.of(line)
+            self._header = TableHeader.of(line, self._path)
             if self._header is None:
                 self._skipped.add(line, offset)
             return
