@@ -60,15 +60,7 @@ def _rows_and_constants(
             break
         if tag in shown:
             continue
-        made = rows_of(
-            view,
-            view.tag_index.distribution_of(tag),
-            at_step=at_step,
-            findings=findings,
-            against=against,
-            apart=False,
-        )
-        row = next((row for row in made if tag in row.tags), None)
+        row = _row_with(view, tag, at_step, against, findings)
         if row is not None:
             shown.update(row.tags)
             (constants if is_constant(row) else rows).append(row)
@@ -96,10 +88,19 @@ def pinned_rows(
     for tag in pins:
         if tag not in view.run.series or any(tag in row.tags for row in rows):
             continue
-        tags = view.tag_index.distribution_of(tag)
-        made = rows_of(view, tags, at_step=at_step, findings=findings, against=against, apart=False)
-        rows += [row for row in made if tag in row.tags][:1]
+        row = _row_with(view, tag, at_step, against, findings)
+        rows += [row] if row is not None else []
     return with_distinct_titles(rows)
+
+
+def _row_with(
+    view: RunView, tag: str, at_step: int | None, against: Mapping[str, Difference] | None,
+    findings: Sequence[Finding] | None,
+) -> Row | None:  # fmt: skip
+    """The row of a tag with the other statistics of its distribution."""
+    tags = view.tag_index.distribution_of(tag)
+    made = rows_of(view, tags, at_step=at_step, findings=findings, against=against, apart=False)
+    return next((row for row in made if tag in row.tags), None)
 
 
 _ORDERS: WeakKeyDictionary[RunView, tuple[tuple[TagIndex, int], list[str]]] = WeakKeyDictionary()
