@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import distinct, distinct_places
+from rltui.arrays import distinct
 from rltui.logs.batch import Batch, SessionStart, concat
 from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.bulk import block_framing
@@ -213,8 +213,10 @@ class BlockReader:
             gap = np.flatnonzero(some != left[: len(some)])
             stop = min(stop, int(gap[0]) if len(gap) else len(some))
         new = np.flatnonzero(tag[:stop] == _UNREAD)
-        templates, first = distinct_places(template[new])
-        return self.cache.take_over(templates[np.argsort(first)].tolist()) > 0
+        seen = template[new]
+        first = np.full(len(self.cache.tag_column()), len(seen))  # the first record of each template
+        first[seen[::-1]] = np.arange(len(seen))[::-1]
+        return self.cache.take_over(seen[np.sort(first[first < len(seen)])].tolist()) > 0
 
     def _read_multi_values(self, left: Places) -> Places:
         some = left[~self.irregular[left] & (left < len(self.end) - 1)]
