@@ -16,6 +16,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "nonzero",
         "sure",
         "chance",
+        "waves",
         "lasting",
     ),
     "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release", "recent"),

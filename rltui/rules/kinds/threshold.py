@@ -2,7 +2,8 @@
 
 The median of the last `window` ticks must be beyond the limit, and `share` of these ticks too, so that
 neither one outlier nor a series that hops over the line fires; with `sure` their mean must be beyond it by
-so many errors, where neighbours tell the noise. With `chance` the ticks beyond it must be more than those
+so many errors, where neighbours tell the noise, and with `waves` the median by so many deviations of what was
+usual, which slow waves widen. With `chance` the ticks beyond it must be more than those
 before would explain: where one group of samples is logged, single ticks without any spread are usual. With
 `lasting` it has been beyond the limit for that share of the run until now. `of` makes the limit a multiple of
 the run's own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
@@ -74,6 +75,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= level != 0
     began, held = first_of(window, beyond, length), window.ticks.value[: window.end]
     chance, lasting = rule.number("chance", 0.0), rule.number("lasting", 0.0)
+    if waves := rule.number("waves", 0.0):
+        error = waves * np.nan_to_num(window.noise(length))
+        on &= _outside(level, None if low is None else low - error, None if high is None else high + error)
     if chance or lasting:
         whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
     if chance:
