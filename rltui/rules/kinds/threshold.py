@@ -12,6 +12,7 @@ A window stands for a share of the run: 8 of 512 ticks are a sixtieth. In a run 
 fifth of it, so in a young run half of the window is enough where all of it is beyond the limit and what came
 before was not (`few`: how many ticks). Noise that is beyond the limit half of the time has 6 of 8 there at
 14 % of the moments, and 4 in a row at 6 %; at a fifth of the time both happen at fewer than 2 in 1000.
+Windows of more than 12 ticks keep their length: it is what their rules say.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # levels so far, which the series carries along
 NEARLY_ALL, MANY = 0.9, 6  # share of ticks, of so many windows
 YOUNG = 64  # ticks of a run in which fewer than the whole window are enough
+LASTING = 12  # ticks of a window: a longer one is there to say that something lasts
 FEWEST = 4  # ticks that always must lie beyond: bursts of three are common
 MOST = 0.1  # of a unit that a multiple of it may be off
 
@@ -62,7 +64,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     sure = rule.number("sure", 0.0)
     if sure and np.count_nonzero(on):
         on &= _surely(window, rows, low, high, sure)
-    few = int(rule.number("few", max((length + 1) // 2, FEWEST)))
+    few = int(rule.number("few", max((length + 1) // 2, FEWEST) if length <= LASTING else length))
     if few < length and window.begin < YOUNG:
         sooner = ~on & _sooner(window, beyond[:, -few:], low, high, absolute)
         if sure and np.count_nonzero(sooner):
