@@ -11,7 +11,7 @@ from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import is_console
 from rltui.console.scan import ConsoleReport, scan
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.discovery.walk import files_below
+from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.local_file import FoundFile
 from rltui.logs.run_names import folders_above, run_name
 
@@ -37,13 +37,15 @@ def find_consoles(
     *,
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
     failed: bool = False,
+    search: FileSearch | None = None,
 ) -> dict[str, list[ConsolePlace]]:
     """The consoles below the LOGDIRs that belong to a run, by run.
 
     sources: the paths of each run's log files relative to their LOGDIR; others: of runs that were not asked
-    for, whose consoles are nobody else's. failed: lone ones, too, by the run that they may be of.
+    for, whose consoles are nobody else's. failed: lone ones, too, by the run that they may be of. search: of
+    earlier times, which knows the folders that did not change.
     """
-    found = files_below(logdirs, is_console)
+    found = (search or FileSearch(logdirs, is_console)).files()
     owners = _Owners({**others, **sources}, found)
     runs: dict[str, list[ConsolePlace]] = {}
     for each in found:
@@ -62,6 +64,7 @@ class RunConsoles:
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = tuple(logdirs)
+        self._search = FileSearch(self._logdirs, is_console)
         self._files: dict[str, ConsoleFile] = {}
         self._reports: dict[str, ConsoleReport] = {}
 
@@ -72,7 +75,9 @@ class RunConsoles:
 
         sources: the paths of each run's log files relative to their LOGDIR; others: of runs not asked for.
         """
-        return self.reports(find_consoles(self._logdirs, sources, others=others, failed=True))
+        return self.reports(
+            find_consoles(self._logdirs, sources, others=others, failed=True, search=self._search)
+        )
 
     def reports(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, tuple[ConsoleReport, ...]]:
         """The same for consoles that were found before."""
@@ -85,7 +90,7 @@ class RunConsoles:
         self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]] = MappingProxyType({})
     ) -> dict[str, list[ConsoleFile]]:
         """The consoles of each run, looked at now, the last written one first."""
-        return self._looked_at(find_consoles(self._logdirs, sources, others=others))
+        return self._looked_at(find_consoles(self._logdirs, sources, others=others, search=self._search))
 
     def _looked_at(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, list[ConsoleFile]]:
         runs: dict[str, list[ConsoleFile]] = {}

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 
 from rltui.cli.commands.snapshot import command
 from rltui.console.console_thread import ConsoleThread
+from rltui.console.failures import is_console
 from rltui.console.run_consoles import RunConsoles
+from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.follow.follower import Follower
 from rltui.session.session import Session
 from rltui.shards.plan import make_plan
@@ -118,3 +120,14 @@ def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> Non
     metrics = "step:7 - actor/entropy:0.5 - critic/score/mean:0.25 - timing_s/step:9.5\n"
     assert last_line("loading\n" + metrics) == ""
     assert last_line(metrics + "waiting for rollouts\n") == "waiting for rollouts"
+
+
+def test_a_search_repeated_sees_what_came_and_what_went(tmp_path: Path) -> None:
+    """A search that remembers folders gives what one without a past gives."""
+    search = FileSearch([tmp_path], is_console)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "train.log").touch()
+    assert [each.path for each in search.files()] == ["a/train.log", "b/train.log"]
+    (tmp_path / "a" / "train.log").rename(tmp_path / "b" / "other.log")
+    assert [each.path for each in search.files()] == ["b/other.log", "b/train.log"]

@@ -185,6 +185,14 @@ class FolderWalker:
             del self._known[key]
         self.pruned, self.waiting = state.pruned, tuple(state.waiting)
 
+    def all_found(self) -> list[FoundFile]:
+        """Walk, and give all files that are known then, in the order of their paths."""
+        for _ in self.walk(Calls()):
+            pass
+        folders = reversed(self._known.values())  # of a file that comes twice, its first place counts
+        found = {each.place: each for known in folders for each in known.found.values()}
+        return sorted(found.values(), key=lambda each: each.path)
+
     def _starts(self, calls: Calls) -> list[_Folder]:
         """The roots, to be taken from the end."""
         return [
@@ -477,9 +485,19 @@ def _below(parent: _Folder, name: str, real: str) -> _Folder:
     return _Folder(f"{parent.place}/{name}", _shown(parent, name), parent.root, real, parent.depth + 1)
 
 
-def files_below(logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> list[FoundFile]:
-    """Files of some base names that are no logs, in the order of their paths. LOGDIRs may be missing."""
-    items = FolderWalker(roots_of(logdirs, wanted), wanted).walk(Calls())
-    # Of a file that comes twice, its first place counts.
-    found = {item.place: item for item in reversed(list(items)) if isinstance(item, FoundFile)}
-    return sorted(found.values(), key=lambda item: item.path)
+class FileSearch:
+    """Files of some base names that are no logs, looked for again and again."""
+
+    def __init__(self, logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> None:
+        self._logdirs, self._wanted = logdirs, wanted
+        self._walker = FolderWalker((), wanted)
+
+    def files(self) -> list[FoundFile]:
+        """All that are there now, in the order of their paths. LOGDIRs may be missing.
+
+        Only folders that changed are listed anew.
+        """
+        roots = tuple(roots_of(self._logdirs, self._wanted))
+        if roots != self._walker.roots:
+            self._walker = FolderWalker(roots, self._wanted)
+        return self._walker.all_found()
