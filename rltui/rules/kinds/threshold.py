@@ -66,7 +66,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= _surely(window, rows, low, high, sure)
     few = int(rule.number("few", max((length + 1) // 2, FEWEST) if length <= LASTING else length))
     if few < length and window.begin < YOUNG:
-        sooner = ~on & _sooner(window, beyond[:, -few:], low, high, absolute)
+        sooner = _sooner(window, ~on, beyond[:, -few:], low, high, absolute)
         if sure and np.count_nonzero(sooner):
             sooner &= _surely(window, rows[:, -few:], low, high, sure)
         if np.count_nonzero(sooner):
@@ -132,10 +132,10 @@ def _last(limit: Limit | None) -> float | None:
 
 
 def _sooner(
-    window: RollingWindow, beyond: Bools, low: Limit | None, high: Limit | None, absolute: bool
+    window: RollingWindow, asked: Bools, beyond: Bools, low: Limit | None, high: Limit | None, absolute: bool
 ) -> Bools:
-    """Whether all of few ticks are beyond a limit at a moment of a young run, and those before were not."""
-    found: Bools = beyond.all(axis=1) & (window.at < YOUNG)
+    """Whether all of few ticks are beyond a limit, and those before were not; at moments of a young run."""
+    found: Bools = asked & beyond.all(axis=1) & (window.at < YOUNG)
     if np.count_nonzero(found):
         before = window.usual(beyond.shape[1])
         before = np.abs(before) if absolute else before
