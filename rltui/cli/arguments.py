@@ -258,6 +258,20 @@ def look_every(logdirs: Sequence[str], poll: float | None) -> None:
         REMOTE.poll = poll
 
 
+def fetch_what_is_there(logdirs: Sequence[str]) -> None:
+    """Bring the mirrors of remote folders up to date, for the configuration beside the logs.
+
+    One that cannot be reached is left to those that follow it: they tell it, and try again.
+    """
+    if any(map(is_url, logdirs)):
+        from rltui.logs.remote.object_store import StoreError
+        from rltui.logs.remote.remote_folders import REMOTE
+
+        for url in filter(is_url, logdirs):
+            with contextlib.suppress(StoreError):
+                REMOTE.of(url).sync()
+
+
 def _fetch(url: str) -> None:
     """Bring the mirror of a remote folder up to date. Ends the command with 2 when that is not possible."""
     from rltui.logs.remote.object_store import StoreError

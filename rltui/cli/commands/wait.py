@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN
+from rltui.cli.arguments import LOGDIRS, RUN, fetch_what_is_there
 from rltui.cli.follow.wait_conditions import DEFAULT, ConditionError, parse_condition
 from rltui.cli.follow.waiting import TIMEOUT, wait
 from rltui.cli.loading import read_config
@@ -56,6 +56,7 @@ def command(
         wanted = [parse_condition(text) for text in conditions or DEFAULT]
     except ConditionError as error:
         raise click.UsageError(f"--until: {error}") from None
+    fetch_what_is_there(logdirs)
     config = read_config(logdirs, strict=True)
     outcome = wait(logdirs, config, wanted, run_glob=run_glob, timeout=timeout, events=not as_json)
     if as_json:

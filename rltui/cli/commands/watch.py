@@ -13,6 +13,7 @@ from rltui.cli.arguments import (
     RUN_OPTION,
     THEME,
     LogDir,
+    fetch_what_is_there,
     look_every,
     whole_run_name,
 )
@@ -87,6 +88,8 @@ def command(
     logdirs = logdirs or (".",)
     run_glob = whole_run_name(logdirs, run_glob, fetch=False)
     look_every(logdirs, poll)
+    if no_ui:
+        fetch_what_is_there(logdirs)
     config = read_config(logdirs)
     if no_ui:
         from rltui.cli.follow.follow_findings import follow

@@ -55,7 +55,7 @@ RECENT = 10  # parts of the run, of which the last tells whether an outcome came
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
 OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or responses; one is chance
-MORE_THAN_TWO = 2.5  # episodes or answers that a rate must lose
+MORE_THAN_TWO = 2.5  # episodes or responses that a rate must lose
 FIFTH = 5  # parts of the run, of which each is compared with the start
 
 
