@@ -86,5 +86,5 @@ def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringS
 
 
 def _span(state: FiringState) -> tuple[int, int]:
-    held = [each.ticks for each in state.judged if each.ticks.n]
-    return min(ticks.first.item(0) for ticks in held), max(ticks.last.item(ticks.n - 1) for ticks in held)
+    ends = [(each.ticks.first[0], each.ticks.last[each.ticks.n - 1]) for each in state.judged if each.ticks.n]
+    return int(min(first for first, _ in ends)), int(max(last for _, last in ends))

@@ -48,7 +48,7 @@ class FiringState:
         self._user_states = [state for each in series.values() for state in each.user_states]
         self._logged = {
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
-        } - {None}
+        }
         self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
         self._unasked: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
         held: list[RuleState | UserRuleState] = []
@@ -58,7 +58,7 @@ class FiringState:
             self._take(state)
         for each in self.judged:
             for recording in each.recordings:
-                if recording.instead not in self._logged:
+                if self._is_about(recording):
                     self._unasked.setdefault(recording.rule.id, []).append((each, recording))
         self._hold_causes(held)
         logged = [each.ruled for each in series.values()]  # no quotients of them
@@ -99,17 +99,18 @@ class FiringState:
         """All states that have anything to tell, but those of recordings."""
         yield from self._user_states
         for each in self.judged:
-            spells = each.ticks.nonfinite is not None
             for state in each.shown:
-                tells = state.episode is not None or state.past or (spells and state.kind is None)
-                if tells and state.instead not in self._logged:
+                if (state.episode is not None or state.past or state.kind is None) and self._is_about(state):
                     yield state
+
+    def _is_about(self, state: RuleState) -> bool:
+        """Whether it counts: that no other metric of the run is judged in place of its own."""
+        instead = state.rule.unless_logged.get(state.ticks.canonical or "")
+        return instead is None or instead not in self._logged
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
-        if not self.firing.keys().isdisjoint(rule_ids):
-            return True
-        return any(rule_id in self._unasked and self.of(rule_id) for rule_id in rule_ids)
+        return not self.firing.keys().isdisjoint(rule_ids) or any(map(self.of, rule_ids))
 
     def possible(self) -> set[str]:
         """The rules that fire, and the recordings that may when they are asked for."""

@@ -39,18 +39,7 @@ class Episode:
 class RuleState:
     """One rule on one series, from moment to moment."""
 
-    __slots__ = (
-        "asked",
-        "episode",
-        "excluded",
-        "instead",
-        "kind",
-        "past",
-        "recording",
-        "rule",
-        "ticks",
-        "waiting",
-    )
+    __slots__ = ("asked", "episode", "excluded", "kind", "past", "recording", "rule", "ticks", "waiting")
 
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
         self.rule = rule
@@ -58,8 +47,6 @@ class RuleState:
         self.kind = KINDS.get(rule.kind)  # None: what it is about is counted by the ticks themselves
         self.excluded = EXCLUDED.get(rule.kind)
         self.ticks = ticks
-        # Another metric that is judged in place of its own where the run logs it: then it does not count.
-        self.instead = rule.unless_logged.get(ticks.canonical or "")
         self.episode: Episode | None = None
         self.past: tuple[Episode, ...] = ()
         # The first tick that it has not seen, and what the ticks carried along before it; None: it saw all.

@@ -151,8 +151,6 @@ class RollingWindow:
             first = self._moments.first(length)
             if length == 1:
                 found = self.ticks.value[self.at]
-            elif len(self.at) == 1:
-                found = self._middle(self.end - length, self.end)
             else:
                 found = np.full(len(self.at), np.nan)
                 if first < len(self.at):
@@ -162,31 +160,15 @@ class RollingWindow:
             self._cache[key] = found
         return found
 
-    def _middle(self, begin: int, end: int) -> Floats:
-        """(1,) median of the ticks between two positions, NaN where these begin before the first tick.
-
-        Of so few values a list is sorted in a quarter of the time.
-        """
-        if begin < 0:
-            return np.full(1, np.nan)
-        held = self.ticks.value[begin:end].tolist()
-        held.sort()
-        size = len(held)
-        return np.array((held[size // 2] if size % 2 else (held[size // 2 - 1] + held[size // 2]) / 2,))
-
     def usual(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) median of up to `length` ticks before the last `skip`; NaN where it would be a guess."""
         key = ("usual", length, skip)
         found = self._cache.get(key)
         if found is None:
-            first, end = self._moments.first(BEFORE_MIN + skip), self.end - skip
-            if len(self.at) == 1 and not first and length >= BEFORE_MIN:
-                found = self._middle(max(end - length, 0), end)
-            else:
-                found = np.full(len(self.at), np.nan)
-                if first < len(self.at) and length >= BEFORE_MIN:
-                    table = self._table(first, self._reach(length, skip), skip)
-                    found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
+            found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
+            if first < len(self.at) and length >= BEFORE_MIN:
+                table = self._table(first, self._reach(length, skip), skip)
+                found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
             self._cache[key] = found
         return found
 

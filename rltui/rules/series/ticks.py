@@ -192,8 +192,7 @@ class Ticks:
 
     def level(self, window: int = 8) -> float:
         """Median of the last ticks; NaN when there are none."""
-        held = sorted(self.value[max(0, self.n - window) : self.n].tolist())
-        return (held[(len(held) - 1) // 2] + held[len(held) // 2]) / 2 if held else math.nan
+        return median(self.value[max(0, self.n - window) : self.n])
 
     def level_at(self, step: int, window: int = 8) -> float:
         """Median of the last ticks that ended at or before a step; NaN when there are none."""
@@ -246,13 +245,10 @@ class Ticks:
 
     def _append(self, first: int, last: int, value: float) -> None:
         """One tick."""
+        self._have_room(1)
         place, value = self.n, value + 0.0
-        if place == len(self.value):
-            self._have_room(1)
         self.value[place] = value
-        self.first[place] = first
-        if self.last is not self.first:
-            self.last[place] = last
+        self.first[place], self.last[place] = first, last
         self.n += 1
         self.serial += 1
         if len(self.start) < START:
