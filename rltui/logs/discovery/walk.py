@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rltui.logs.file_calls import Calls
+from rltui.logs.file_systems import kind_of
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import FoundFile, Walked
@@ -495,9 +496,10 @@ class FileSearch:
     def files(self) -> list[FoundFile]:
         """All that are there now, in the order of their paths. LOGDIRs may be missing.
 
-        Only folders that changed are listed anew.
+        Only folders that changed are listed anew, where the file system tells the times of folders at once.
         """
         roots = tuple(roots_of(self._logdirs, self._wanted))
         if roots != self._walker.roots:
-            self._walker = FolderWalker(roots, self._wanted)
+            current = all(kind_of(root.place).attributes for root in roots)
+            self._walker = FolderWalker(roots, self._wanted, trust_times=current)
         return self._walker.all_found()
