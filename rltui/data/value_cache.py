@@ -2,7 +2,7 @@
 
 They are kept as Python keeps its modules: not where modules are not written (`-B`, a folder without the right
 to write), and they may be deleted at will. Parsing and checking the glossary, the frameworks and the rules
-takes 140 ms of processor time, reading what was kept of them 9.
+takes 85 ms of processor time, reading what was kept of them 10.
 """
 
 from __future__ import annotations

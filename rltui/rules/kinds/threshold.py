@@ -3,10 +3,10 @@
 The median of the last `window` ticks must be beyond the limit, and `share` of these ticks too, so that
 neither one outlier nor a series that hops over the line fires; with `sure` their mean must be beyond it by
 so many errors, where neighbours tell the noise, and with `waves` the median by so many deviations of what was
-usual, which slow waves widen. With `chance` the ticks beyond it must be more than those
-before would explain: where one group of samples is logged, single ticks without any spread are usual. With
-`lasting` it has been beyond the limit for that share of the run until now. `of` makes the limit a multiple of
-the run's own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
+usual, which slow noise widens. With `chance` the ticks beyond it must be more than those before would
+explain: where one group of samples is logged, single ticks without any spread are usual. With `lasting` it
+has been beyond the limit for that share of the run until now. `of` makes the limit a multiple of the run's
+own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
 
 A window stands for a share of the run: 8 of 512 ticks are a sixtieth. In a run of 40 points they would be a
 fifth of it, so in a young run half of the window is enough where all of it is beyond the limit and what came

@@ -49,7 +49,7 @@ def quantile(values: Floats, share: float) -> float:
 
 
 def one_of_them(rates: Floats) -> float:
-    """What a single episode or answer adds to (n,) rates over few of them; 0 where they never differ.
+    """What a single episode or response adds to (n,) rates over few of them; 0 where they never differ.
 
     The least value above zero where some are zero; else the least difference of two, which may be smaller.
     """
@@ -60,9 +60,9 @@ def one_of_them(rates: Floats) -> float:
 
 
 def rate_error(rates: Floats) -> float:
-    """The most that a median of three of (n,) rates errs by for being over few answers; 0 outside 0 to 1.
+    """The most that a median of three of (n,) rates errs by for being over few responses; 0 outside 0 to 1.
 
-    Of n answers, one of which is the least difference of two rates, a rate varies by sqrt(p (1 - p) / n),
+    Of n responses, one of which is the least difference of two rates, a rate varies by sqrt(p (1 - p) / n),
     most at a half, and a median of three by 0.67 of that.
     """
     known = distinct(rates)
