@@ -63,11 +63,16 @@ def test_a_series_that_tensorboard_saved_is_called_by_its_file(name: str, tag: s
 
 
 def test_columns_that_wandb_saved_are_called_by_their_metrics() -> None:
-    """Of one run its name is left out; where there are several, it tells their columns apart."""
+    """Of one run its name is left out; where there are several, it tells their columns apart.
+
+    Columns of people are as they wrote them: W&B has the least and the greatest value beside each.
+    """
     one = '"Step","ppo-1 - train/kl","ppo-1 - train/kl__MIN","ppo-1 - train/kl__MAX"\n"5","0.5","0.4","0.6"\n'
     assert rows(read(one)) == [("train/kl", 5, 0.5), ("train/kl__MIN", 5, 0.4), ("train/kl__MAX", 5, 0.6)]
     two = '"Step","ppo-1 - train/kl","ppo-2 - train/kl"\n"5","0.5","0.4"\n'
     assert rows(read(two)) == [("ppo-1 - train/kl", 5, 0.5), ("ppo-2 - train/kl", 5, 0.4)]
+    own = "step,loss - train,loss - val\n5,0.5,0.4\n"
+    assert rows(read(own)) == [("loss - train", 5, 0.5), ("loss - val", 5, 0.4)]
 
 
 def test_non_finite_and_odd_cells() -> None:
