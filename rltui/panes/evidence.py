@@ -9,6 +9,7 @@ from rltui.draw.numbers import format_step, format_value
 from rltui.panes.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.ratio import numerator
+from rltui.text import cell_width
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -65,11 +66,18 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
     return found
 
 
-def course_of_row(row: Row, finding: Finding, evidence: Evidence | None) -> str:
-    """`3.0e-04 → 30` on the scale of the row; of a finding without evidence its value and limit."""
+def course_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:
+    """`3.0e-04 → 30` on the scale of the row; of a finding without evidence its value and limit.
+
+    A worst level that is told beside the present one takes its place where `width` has no room for both.
+    """
     if evidence is None or not finding.evidence:
         value, limit = row.as_written(finding.value), row.as_written(finding.limit)
         text = "" if value is None else format_value(value, row.unit)
         return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
-    before, now = row.as_written(evidence.before), row.as_written(evidence.now)
-    return evidence._replace(before=before, now=now).course(row.unit)
+    before, now, worst = map(row.as_written, (evidence.before, evidence.now, evidence.worst))
+    written = evidence._replace(before=before, now=now, worst=worst)
+    course = written.course(row.unit)
+    if worst is not None and cell_width(course) > width:
+        course = written._replace(now=worst, worst=None).course(row.unit)
+    return course

@@ -17,7 +17,10 @@ RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  
 
 
 class Evidence(NamedTuple):
-    """One metric that moved: from its level before to its level now, and since when."""
+    """One metric that moved: from its level before to its level now, and since when.
+
+    `worst` is its worst level since then, told where the level of now is back within the limit.
+    """
 
     tag: str
     before: float | None
@@ -25,10 +28,13 @@ class Evidence(NamedTuple):
     since_step: int
     canonical: str | None = None
     word: str = ""  # what it did: "rises", "falls below 0.1", ...
+    worst: float | None = None
 
     def course(self, unit: str = "") -> str:
-        """From the level before to the level now; a level that is no number is NaN."""
+        """From the level before to the worst one and that of now; a level that is no number is NaN."""
         now = "NaN" if self.now is None else format_value(self.now, unit)
+        if self.worst is not None:
+            now = f"{format_value(self.worst, unit)}, now {now}"
         return now if self.before is None else f"{format_value(self.before, unit)} → {now}"
 
 
@@ -146,6 +152,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
                 "from": item.before,
                 "to": item.now,
                 "since_step": item.since_step,
+                **({} if item.worst is None else {"worst": item.worst}),
             }
             for item in finding.evidence
         ],
@@ -178,6 +185,7 @@ def from_json(data: Mapping[str, Any]) -> Finding:
                 _number(item["to"]),
                 item["since_step"],
                 item["canonical"],
+                worst=_number(item.get("worst")),
             )
             for item in data["evidence"]
         ),

@@ -30,9 +30,7 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     first = firings[0]
     worst = max(firings, key=lambda firing: -math.inf if math.isnan(firing.worst) else firing.worst)
     rank = 0 if remark else max(RANK[firing.severity] for firing in firings)
-    # What fires on although the value is back within its limit is told by the worst value.
-    compared = first.rule.kind in COMPARED
-    back = compared and (first.worst - first.limit) * (first.value - first.limit) < 0
+    back = _is_back(first, first.value)
     found = _finding(
         first.rule,
         SEVERITIES[rank],
@@ -128,7 +126,13 @@ def evidence_of(firing: Firing) -> Evidence:
         firing.since_step,
         firing.ticks.canonical,
         firing.rule.title,
+        firing.worst if _is_back(firing, now) else None,
     )
+
+
+def _is_back(firing: Firing, now: float) -> bool:
+    """Whether a rule fires on although the value is back within its limit: the worst one tells why."""
+    return firing.rule.kind in COMPARED and (firing.worst - firing.limit) * (now - firing.limit) < 0
 
 
 def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.finding import order
+from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.load import load, rulebook
 from tests.support.judged import ids, judge_of
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
@@ -121,6 +121,18 @@ def test_what_is_explained_stands_below() -> None:
     assert any(f.explained_by == "length-hacking" for f in judge.findings())
     assert judge.health == "critical"
     assert "since step" in judge.sentence()
+
+
+def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
+    """A reward that crashed and is as high as before says how low it was beside what it is now."""
+    reward = np.concatenate((RISE[:120], flat(0.1, 76), flat(0.9, 4)))
+    judge = judge_of(SYMPTOMS["learning-rate-blow-up"] | {"reward.mean": reward})
+    told = next(each for each in judge.findings() if each.id == "learning-rate-blow-up")
+    moved = next(each for each in told.evidence if each.canonical == "reward.mean")
+    assert moved.now is not None and moved.now > 0.8
+    assert moved.worst is not None and moved.worst < 0.2
+    assert moved.course().startswith("0.6") and ", now 0.9" in moved.course()
+    assert from_json(as_json(told)).evidence[0].worst == told.evidence[0].worst
 
 
 def test_a_healthy_run_is_said_to_be_well() -> None:

@@ -91,12 +91,13 @@ def evidence_lines(
 ) -> list[Line]:
     """A line for each of the metrics of a finding, in the order in which they moved; one may be selected."""
     known = {numerator(one.tag): one for one in finding.evidence}
-    moves = [course_of_row(row, finding, known.get(row.tag)) for row in rows]
     steps = [known[row.tag].since_step if row.tag in known else finding.since_step for row in rows]
     ats = [f"@{format_step(step)}" for step in steps]
     title = min(max((cell_width(row.title) for row in rows), default=0), TITLE, max(width // 3, 8))
     at = max(map(cell_width, ats), default=0)
-    rest = width - INDENT - 3 - title - 2 - at - 2 - max(map(cell_width, moves), default=0) - 3
+    room = width - INDENT - 3 - title - 2 - at - 2
+    moves = [course_of_row(row, finding, known.get(row.tag), room) for row in rows]
+    rest = room - max(map(cell_width, moves), default=0) - 3
     spark = min(rest, SPARK_MOST) if rest >= SPARK_LEAST else 0
     role = SEVERITY_ROLE[finding.severity]
     lines = []
