@@ -1,4 +1,4 @@
-"""Reading TOML files, shipped ones and users', as a field of `rltui.data.schema` describes them.
+"""Reading TOML files, shipped ones and users', as a field of `rltui.data.fields` describes them.
 
 What is wrong with a file becomes problems that name the file, the line, the key and what is permitted; the
 rest of the file holds. Nothing here raises for what a file holds, except `read_table` for a shipped table.

@@ -16,7 +16,7 @@ from rltui.data.fields import ListField, NumberField, TableField, TextField, as_
 from rltui.data.toml_files import read_table
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.recent_steps import find
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
@@ -69,7 +69,7 @@ def speed_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:
 
 
 def _finding(rule: SpeedRule, canonical: str, view: RunView, baseline: RunView) -> Finding | None:
-    mine, theirs = find(view, canonical), find(baseline, canonical)
+    mine, theirs = RunValues(view).find(canonical), RunValues(baseline).find(canonical)
     if mine is None or theirs is None:
         return None
     tags = mine.tag, theirs.tag
@@ -139,7 +139,7 @@ def _levels(view: RunView, tag: str, edges: Floats) -> Floats:
 def _work(rule: SpeedRule, view: RunView, baseline: RunView, edges: Floats, known: Bools) -> Floats:
     """How much more the run does in a step than the baseline, (n,); 1 where the logs do not say."""
     for canonical in rule.explained_by:
-        mine, theirs = find(view, canonical), find(baseline, canonical)
+        mine, theirs = RunValues(view).find(canonical), RunValues(baseline).find(canonical)
         if mine is None or theirs is None:
             continue
         with np.errstate(divide="ignore", invalid="ignore"):

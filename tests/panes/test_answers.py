@@ -16,6 +16,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
 from rltui.panes.answers.pane_answers import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.step_time import step_time
 from rltui.panes.comparison import compare
 from rltui.panes.pane import pane_view
@@ -56,7 +57,7 @@ def test_shares_add_up_to_one_or_the_overlap_is_stated(
     series: dict[str, object] = {f"timing_s/{name}": values for name, values in phases.items()}
     if step is not None:
         series["timing_s/step"] = step
-    found = step_time(run(series, steps=8))
+    found = step_time(RunValues(run(series, steps=8)))
     if found is None or not found.answer.shares:
         return
     assert sum(share.share for share in found.answer.shares) == pytest.approx(1)
@@ -289,7 +290,7 @@ def test_values_of_ranks_are_a_strip() -> None:
     series: dict[str, object] = {f"global_seqlen/rank_{rank}": 100.0 + rank for rank in (0, 10, 2)}
     view = run(series)
     pane = view.names.name("global_seqlen/rank_2").pane
-    strips = per_rank(view, pane)
+    strips = per_rank(RunValues(view), pane)
     assert [(one.ranks, one.values) for one in strips] == [((0, 2, 10), (100.0, 102.0, 110.0))]
     assert strips[0].title.endswith("by rank")
 
@@ -341,7 +342,7 @@ def test_all_forms_say_the_same(pane: str, name: str) -> None:
 def test_shares_of_real_logs_add_up_to_one() -> None:
     """Every small real log with phases gets shares that are a partition; none of them overlaps."""
     session = Session.load((str(LOGS),), Config())
-    found = {view.name: step_time(view) for view in session.ordered()}
+    found = {view.name: step_time(RunValues(view)) for view in session.ordered()}
     told = {name: one.answer for name, one in found.items() if one is not None and one.answer.shares}
     assert any("verl" in name for name in told)
     for one in told.values():

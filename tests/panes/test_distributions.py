@@ -14,6 +14,7 @@ from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge
 from rltui.panes.answers.model import Answer, Ridge
 from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.render.answer_pictures import band_lines, ridge_lines
 from rltui.panes.render.lines.answer_lines import answer_lines
 from tests.support.answers import answer, run
@@ -34,7 +35,7 @@ def samples(rewards: dict[int, list[float]], split: str = "train") -> RunSamples
 def test_a_band_holds_extremes_and_mean() -> None:
     """Where minimum, mean and maximum are logged the band has them in the same stretches of steps."""
     series = {"response_length/min": 10.0, "response_length/max": [100.0 + at for at in range(60)]}
-    found = band(run(series), "lengths.response")
+    found = band(RunValues(run(series)), "lengths.response")
     assert found is not None
     assert (found.low[0], found.middle[0], found.high[0], found.high[-1]) == (10, 100, 100, 159)
     assert (found.steps, len(found.low)) == ((0, 59), 60)
@@ -43,7 +44,10 @@ def test_a_band_holds_extremes_and_mean() -> None:
 
 def test_a_constant_is_no_distribution() -> None:
     """Ends that are one value all along are no picture."""
-    assert band(run({"response_length/min": 100.0, "response_length/max": 100.0}), "lengths.response") is None
+    assert (
+        band(RunValues(run({"response_length/min": 100.0, "response_length/max": 100.0})), "lengths.response")
+        is None
+    )
 
 
 def test_tenths_and_extremes_make_a_ridge() -> None:
@@ -51,7 +55,7 @@ def test_tenths_and_extremes_make_a_ridge() -> None:
     at = {"min": 0.0, "p10": 10.0, "median": 50.0, "p90": 90.0, "max": 100.0, "mean": 50.0}
     config = Config(aliases={f"own/{name}": f"lengths.response.{name}" for name in at})
     series = {f"own/{name}": value for name, value in at.items()}
-    found = quantile_ridge(run(series, others={}, config=config), "lengths.response")
+    found = quantile_ridge(RunValues(run(series, others={}, config=config)), "lengths.response")
     assert found is not None
     assert all(np.allclose(row, 1 / BINS) for row in found.rows)
 
@@ -167,7 +171,7 @@ def test_drawn_ridges_and_bands_fill_their_lines(width: int, rows: int, columns:
     assert len(ridge_lines(ridge, width, rows)) == 2 + 2
     values = [float(at % 5) for at in range(columns)] + [9.0]
     series = {"response_length/min": values, "response_length/max": [one + 20 for one in values]}
-    found = band(run(series, steps=len(values)), "lengths.response")
+    found = band(RunValues(run(series, steps=len(values))), "lengths.response")
     if found is not None:
         lines = band_lines(found, width, rows)
         assert len(lines) == rows + 2

@@ -13,6 +13,7 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.model import Answer
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.phase_spans import phase_spans
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
@@ -68,7 +69,7 @@ def _samples(tag: str, count: int, use_of: dict[str, float], gap: float = 5.0) -
 
 
 def _answer(view: RunView) -> Answer:
-    found = gpu_answer(view)
+    found = gpu_answer(RunValues(view))
     assert found is not None
     return found
 
@@ -94,15 +95,15 @@ def test_idle_time_is_told_by_phase() -> None:
 def test_phases_that_do_not_make_up_a_step_are_not_laid_out() -> None:
     """Where the rest of a step lies nobody knows; and without wall times nothing is said of phases."""
     points = _samples("system/gpu.0.gpu", 240, {"gen": 0.0, "reward": 0.0, "update": 90.0})
-    assert phase_spans(_view(_steps(20, covered=False) + points)) is None
+    assert phase_spans(RunValues(_view(_steps(20, covered=False) + points))) is None
     assert "during" not in _answer(_view(_steps(20, covered=False) + points)).sentence
     timeless = [(tag, step, math.nan, value) for tag, step, _, value in _steps(20)]
-    assert phase_spans(_view(timeless + points)) is None
+    assert phase_spans(RunValues(_view(timeless + points))) is None
 
 
 def test_the_phase_at_a_time() -> None:
     """Generation comes first in a step, the update of the actor last; outside of all steps there is none."""
-    spans = phase_spans(_view(_steps(3)))
+    spans = phase_spans(RunValues(_view(_steps(3))))
     assert spans is not None
     times = START + np.array([-1.0, 1.0, 39.0, 42.0, 50.0, 61.0, 181.0])
     names = [spans.titles[at] if at >= 0 else "" for at in spans.at(times)]
@@ -183,8 +184,8 @@ def test_throttling_for_any_reason_counts() -> None:
 def test_recorded_trackers_tell_their_gpus(name: str, gpus: int) -> None:
     """Logs written by the trackers themselves show each of their GPUs, as Markdown, too."""
     session = Session.load([Path(SHARED, "trackers", name)])
-    found = [answer for view in session.ordered() if (answer := gpu_answer(view)) is not None]
+    found = [answer for view in session.ordered() if (answer := gpu_answer(RunValues(view))) is not None]
     assert found and found[0].devices is not None
     assert len(found[0].devices.devices) == gpus
-    view = next(view for view in session.ordered() if gpu_answer(view) is not None)
+    view = next(view for view in session.ordered() if gpu_answer(RunValues(view)) is not None)
     assert "| GPU 0 |" in as_markdown(pane_report(view, "system", view.run.last_wall))

@@ -10,6 +10,7 @@ from rltui.hparams.hparams import hparams_of
 from rltui.panes.answers.accelerators.hardware import hardware_of, peak_of_name
 from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.render.lines.answer_lines import answer_lines
 from tests.support.answers import answer, run
 
@@ -39,7 +40,7 @@ def test_attention_and_active_parameters_count() -> None:
         "trainer": {"nnodes": 1, "n_gpus_per_node": 8}, "gpu_name": "A100-SXM4-80GB",
     }  # fmt: skip
     beside = Beside(hparams_of(settings, "config.yaml"))
-    known = hardware_of(run({}), beside)
+    known = hardware_of(RunValues(run({}), beside=beside))
     assert known.parameters is not None and known.parameters.value == 30e9
     assert known.active_parameters is not None and known.active_parameters.value == 3e9
     found = answer("perf", {**SERIES, "prompt_length/mean": 200.0}, beside)

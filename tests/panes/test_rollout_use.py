@@ -14,6 +14,7 @@ from rltui.panes.answers.accelerators.resources import accelerators, hours, toke
 from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
 from tests.support.answers import answer, run, shares
 
@@ -130,9 +131,9 @@ def test_hours_tokens_and_what_the_lost_share_cost() -> None:
         "response/aborted_ratio": 0.2, "perf/total_num_tokens": 96_000.0, "perf/throughput": 200.0,
     }  # fmt: skip
     view = run(series)
-    used = accelerators(view, Beside())
+    used = accelerators(RunValues(view))
     assert used is not None and (used.value, bool(used.formula)) == (8, True)
-    spent, tokens = hours(view), tokens_so_far(view)
+    spent, tokens = hours(RunValues(view)), tokens_so_far(RunValues(view))
     assert spent is not None and spent.value == pytest.approx(1.0)
     assert tokens is not None and tokens.value == pytest.approx(60 * 96_000.0)
     found = answer_of(view, "rollout")
@@ -145,10 +146,10 @@ def test_hours_tokens_and_what_the_lost_share_cost() -> None:
 def test_the_user_and_the_settings_say_how_many_accelerators() -> None:
     """The configuration counts first, then settings of nodes and accelerators in a node."""
     settings_of = Beside(hparams_of({"trainer": {"nnodes": 4, "n_gpus_per_node": 8}}, "config.yaml"))
-    told = accelerators(run({}), settings_of)
+    told = accelerators(RunValues(run({}), beside=settings_of))
     assert told is not None and told.value == 32
     user = Config(hardware={"*": UserHardware(gpus=3)})
-    told = accelerators(run({}, config=user), settings_of)
+    told = accelerators(RunValues(run({}, config=user), beside=settings_of))
     assert told is not None and (told.value, told.formula) == (3, "configuration")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.since_start import since_start
 from tests.support.answers import answer, run
 
@@ -52,10 +53,10 @@ def test_start_is_that_of_the_run_not_of_the_recent_window() -> None:
     """A run longer than its exact window is compared with its first tenth; up to a step, with that seen."""
     values = np.linspace(0, 100, 20_000).tolist()
     view = run({"critic/rewards/mean": values}, steps=20_000)
-    whole = since_start(view, "critic/rewards/mean")
+    whole = since_start(RunValues(view), "critic/rewards/mean")
     assert whole is not None
     assert (whole.start, whole.end) == pytest.approx((5, 95), rel=0.05)
-    then = since_start(view, "critic/rewards/mean", 10_000)
+    then = since_start(RunValues(view, 10_000), "critic/rewards/mean")
     assert then is not None
     assert (then.start, then.end) == pytest.approx((2.5, 47.5), rel=0.1)
 
@@ -70,7 +71,10 @@ def test_outliers_turn_no_change_around() -> None:
 
 def test_few_steps_have_no_start() -> None:
     """Of fewer than ten stretches with points nothing is said."""
-    assert since_start(run({"critic/rewards/mean": list(range(9))}, steps=9), "critic/rewards/mean") is None
+    assert (
+        since_start(RunValues(run({"critic/rewards/mean": list(range(9))}, steps=9)), "critic/rewards/mean")
+        is None
+    )
 
 
 def test_a_fall_within_the_first_tenth_is_told_from_where_it_began() -> None:

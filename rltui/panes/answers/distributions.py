@@ -12,11 +12,10 @@ from rltui.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Band, Ridge
-from rltui.panes.answers.recent_steps import find, values_of
+from rltui.panes.answers.recent_steps import RunValues
 
 if TYPE_CHECKING:
     from rltui.logs.samples.model import RunSamples, SampleHead
-    from rltui.session.run_view import RunView
 
 COLUMNS = 60  # stretches of steps that a band is told by
 STRETCHES = 6  # that a ridge is told by
@@ -33,19 +32,19 @@ SHAPE = (("min", 0.0), ("p10", 0.1), ("median", 0.5), ("p90", 0.9), ("max", 1.0)
 SHARES = np.array(QUANTILES)
 
 
-def band(view: RunView, base: str, at_step: int | None = None) -> Band | None:
+def band(run: RunValues, base: str) -> Band | None:
     """The band of a distribution (`lengths.response`); None where its ends are not logged."""
-    tags = _statistics(view, base)
+    tags = _statistics(run, base)
     if "mean" not in tags:
         return None
-    first, last = _extent(view, list(tags.values()), at_step)
+    first, last = _extent(run, list(tags.values()))
     if first is None or last is None or last <= first:
         return None
 
     def course(tag: str) -> tuple[float, ...]:
-        name = view.names.name(tag)
+        name = run.name(tag)
         count = min(COLUMNS, last - first + 1)
-        values = view.run.series[tag].columns(float(first), math.nextafter(last + 1.0, 0.0), count).mean
+        values = run.view.run.series[tag].columns(float(first), math.nextafter(last + 1.0, 0.0), count).mean
         return tuple((values * name.scale + name.offset if name.comparable else values).tolist())
 
     middle = course(tags["mean"])
@@ -76,42 +75,42 @@ def band(view: RunView, base: str, at_step: int | None = None) -> Band | None:
     )  # fmt: skip
 
 
-def _statistics(view: RunView, base: str) -> dict[str, str]:
+def _statistics(run: RunValues, base: str) -> dict[str, str]:
     """The tags of a distribution in training by statistic; those beside the mean are of the same writer."""
-    mean = find(view, f"{base}.mean")
+    mean = run.find(f"{base}.mean")
     if mean is None:
         return {}
     found = {"mean": mean.tag}
-    for tag in view.tag_index.distribution_of(mean.tag):
-        statistic = view.names.name(tag).statistic
-        if statistic and view.run.series[tag].count:
+    for tag in run.view.tag_index.distribution_of(mean.tag):
+        statistic = run.name(tag).statistic
+        if statistic and run.view.run.series[tag].count:
             found.setdefault(statistic, tag)
     for name in ("p10", "median", "p90"):
-        values = find(view, f"{base}.{name}")
+        values = run.find(f"{base}.{name}")
         if values is not None and values.tag.rpartition("/")[0] == mean.tag.rpartition("/")[0]:
             found[name] = values.tag
     return found
 
 
-def _extent(view: RunView, tags: Sequence[str], at_step: int | None) -> tuple[int, int] | tuple[None, None]:
+def _extent(run: RunValues, tags: Sequence[str]) -> tuple[int, int] | tuple[None, None]:
     """The steps of some series, up to a step."""
-    series = [view.run.series[tag] for tag in tags]
+    series = [run.view.run.series[tag] for tag in tags]
     first = min((one.first_step for one in series if one.first_step is not None), default=None)
     last = max((one.last_step for one in series if one.last_step is not None), default=None)
     if first is None or last is None:
         return None, None
-    return first, last if at_step is None else min(last, at_step)
+    return first, last if run.at_step is None else min(last, run.at_step)
 
 
 # ---- ridges
 
 
-def quantile_ridge(view: RunView, base: str, at_step: int | None = None) -> Ridge | None:
+def quantile_ridge(run: RunValues, base: str) -> Ridge | None:
     """The ridge of a distribution whose extremes, median and tenths are logged at each step."""
-    tags = _statistics(view, base)
+    tags = _statistics(run, base)
     if any(name not in tags for name, _ in SHAPE):
         return None
-    series = [values_of(view, tags[name], at_step) for name, _ in SHAPE]
+    series = [run.of(tags[name]) for name, _ in SHAPE]
     steps = series[0].step
     for one in series[1:]:
         steps = np.intersect1d(steps, one.step)
@@ -123,18 +122,16 @@ def quantile_ridge(view: RunView, base: str, at_step: int | None = None) -> Ridg
     return _ridge(metric.title, tags["mean"], metric.unit, steps.tolist(), table, shares, "logged quantiles")
 
 
-def logged_ridges(
-    view: RunView, wanted: Callable[[str], bool], at_step: int | None = None
-) -> Iterator[Ridge]:
+def logged_ridges(run: RunValues, wanted: Callable[[str], bool]) -> Iterator[Ridge]:
     """The ridges of logged histograms whose tags are wanted."""
-    for tag, series in view.run.histograms.items():
+    for tag, series in run.view.run.histograms.items():
         if not len(series) or not wanted(tag):
             continue
         steps, table = series.step, series.quantiles
-        if at_step is not None:
-            table, steps = table[steps <= at_step], steps[steps <= at_step]
+        if run.at_step is not None:
+            table, steps = table[steps <= run.at_step], steps[steps <= run.at_step]
         if len(steps):
-            name = view.names.name(tag)
+            name = run.name(tag)
             title = name.title if name.canonical is not None else tag
             made = _ridge(title, tag, "", steps.tolist(), table, SHARES, "logged histograms")
             if made is not None:

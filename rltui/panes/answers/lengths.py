@@ -4,47 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
 from rltui.panes.answers.model import Amount, Answer
-from rltui.panes.answers.recent_steps import binned, fact, find
+from rltui.panes.answers.recent_steps import RunValues, binned, fact
 from rltui.panes.answers.since_start import since_start
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 QUESTION = "How long are the responses, and are they cut off?"
 
 
-def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def length_answer(run: RunValues) -> Answer | None:
     """The answer of the pane lengths; None for a run that logs no lengths."""
     known = answer_metrics().named
-    logged = ((one, find(view, one.metric, at_step)) for one in known["length"])
+    logged = ((one, run.find(one.metric)) for one in known["length"])
     length, mean = next((pair for pair in logged if pair[1] is not None), (None, None))
     if length is None or mean is None:
         return None
     base = length.metric.removesuffix(".mean")
-    cut, most = find(view, known["end"][0].metric, at_step), find(view, f"{base}.max", at_step)
+    cut, most = run.find(known["end"][0].metric), run.find(f"{base}.max")
     unit = glossary().metrics[length.metric].unit
     facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit), told=True)]
     if cut is not None:
         facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now), told=True))
-    prompt = find(view, "lengths.prompt.mean", at_step)
+    prompt = run.find("lengths.prompt.mean")
     if prompt is not None:
         facts.append(replace(fact("prompts", prompt, unit), text=_amount(prompt.now, unit)))
-    drawn = band(view, base, at_step)
+    drawn = band(run, base)
     ridge = (
-        next(logged_ridges(view, lambda tag: view.names.name(tag).pane == "lengths", at_step), None)
-        or quantile_ridge(view, base, at_step)
-        or sample_ridge(beside.samples, "length", "Length of samples", "", at_step)
+        next(logged_ridges(run, lambda tag: run.name(tag).pane == "lengths"), None)
+        or quantile_ridge(run, base)
+        or sample_ridge(run.beside.samples, "length", "Length of samples", "", run.at_step)
     )
     text = f"{length.word} have {_amount(mean.now, unit)} on average"
-    whole = since_start(view, mean.tag, at_step)
+    whole = since_start(run, mean.tag)
     if whole is not None and (moved := whole.words(mean.now, lambda value: _amount(value, unit))):
         text += f", {moved}"
     if cut is not None and cut.now > 0:
@@ -55,7 +50,7 @@ def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     elif cut is not None:
         text += "; none is cut off"
     return Answer(
-        QUESTION, f"{text}.", tuple(facts), amounts=tuple(_ends(view, at_step)),
+        QUESTION, f"{text}.", tuple(facts), amounts=tuple(_ends(run)),
         amounts_words=("responses", ""), bands=() if drawn is None else (drawn,),
         ridges=() if ridge is None else (ridge,),
     )  # fmt: skip
@@ -67,9 +62,9 @@ def _amount(value: float, unit: str) -> str:
     return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
 
 
-def _ends(view: RunView, at_step: int | None) -> Iterator[Amount]:
+def _ends(run: RunValues) -> Iterator[Amount]:
     """The shares of responses that were cut off and the like, where there are any."""
     for end in answer_metrics().named["end"]:
-        values = find(view, end.metric, at_step)
+        values = run.find(end.metric)
         if values is not None and values.value.any():
             yield Amount(end.word, values.tag, values.now, history=binned(values.value))

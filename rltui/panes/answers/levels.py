@@ -9,9 +9,8 @@ from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer_metrics import Level, answer_metrics
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer
-from rltui.panes.answers.recent_steps import Values, fact, find, values_of
+from rltui.panes.answers.recent_steps import RunValues, Values, fact
 from rltui.panes.answers.since_start import since_start
 from rltui.rules.finding import unexplained
 
@@ -22,25 +21,25 @@ TOLD = 2  # quantities of which the sentence tells
 MOST = 4  # quantities of which numbers are given, those of the sentence among them
 
 
-def policy_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def policy_answer(run: RunValues) -> Answer | None:
     """The answer of the pane policy; None for a run that logs none of its quantities."""
-    return _answer(view, "policy", at_step)
+    return _answer(run, "policy")
 
 
-def critic_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def critic_answer(run: RunValues) -> Answer | None:
     """The answer of the pane critic; None for a run that logs none of its quantities."""
-    return _answer(view, "critic", at_step)
+    return _answer(run, "critic")
 
 
-def validation_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def validation_answer(run: RunValues) -> Answer | None:
     """The answer of the pane validation: the last value on held-out data, and whether it is the best."""
     for canonical in answer_metrics().metrics["held_out"]:
-        tags = view.tag_index.canonical.get(canonical, ())
-        found = [one for tag in tags if len((one := values_of(view, tag, at_step)).value)]
+        tags = run.tags(canonical)
+        found = [one for tag in tags if len((one := run.of(tag)).value)]
         if found:
             values = max(found, key=lambda one: len(one.value))
             metric = glossary().metrics[canonical]
-            name, last = view.names.name(values.tag), float(values.value[-1])
+            name, last = run.name(values.tag), float(values.value[-1])
             text = f"{name.title} is {_text(last, canonical)} at step {format_step(int(values.step[-1]))}"
             if len(values.value) > 1 and metric.direction in ("up", "down"):
                 at = int(values.value.argmax() if metric.direction == "up" else values.value.argmin())
@@ -52,16 +51,16 @@ def validation_answer(view: RunView, at_step: int | None = None, beside: Beside 
     return None
 
 
-def _answer(view: RunView, pane: str, at_step: int | None) -> Answer | None:
+def _answer(run: RunValues, pane: str) -> Answer | None:
     levels, found = answer_metrics().pane[pane], []
     for level in levels.level:
-        values = find(view, level.metric, at_step)
-        if values is not None and view.names.name(values.tag).pane == pane:
+        values = run.find(level.metric)
+        if values is not None and run.name(values.tag).pane == pane:
             found.append((level, values))
     if not found:
         return None
-    text = "; ".join(_said(view, level, values, at_step) for level, values in found[:TOLD])
-    wrong = _warning(view, pane) if at_step is None else ""
+    text = "; ".join(_said(run, level, values) for level, values in found[:TOLD])
+    wrong = _warning(run.view, pane) if run.at_step is None else ""
     facts = []
     for at, (level, values) in enumerate(found[:MOST]):
         one = fact(level.word, values, glossary().metrics[level.metric].unit)
@@ -70,14 +69,14 @@ def _answer(view: RunView, pane: str, at_step: int | None) -> Answer | None:
     return Answer(levels.question, f"{wrong}{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 
-def _said(view: RunView, level: Level, values: Values, at_step: int | None) -> str:
+def _said(run: RunValues, level: Level, values: Values) -> str:
     """A quantity with its level and where that was: `entropy is 1.23, down from 2.1 at the start`."""
 
     def text(value: float) -> str:
         return "none" if level.share and value <= 0 else _text(value, level.metric, share=level.share)
 
     said = level.said.format(word=level.word, value=text(values.now))
-    whole = since_start(view, values.tag, at_step)
+    whole = since_start(run, values.tag)
     moved = whole.words(values.now, text) if whole is not None else ""
     return f"{said}, {moved}" if moved else said
 

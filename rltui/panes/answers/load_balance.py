@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, Values, find, first_steps_of
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
+from rltui.panes.answers.recent_steps import LAST, RunValues, Values
 
 QUESTION = "Who waits for whom?"
 IMBALANCE = "load.imbalance"
@@ -23,12 +18,12 @@ WORTH = 1.5  # times the usual one from which the slowest holds up the others
 SINGLE = 1e-9  # ranks whose loads differ by less are one rank, or as good as one
 
 
-def load_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def load_answer(run: RunValues) -> Answer | None:
     """The answer of the pane load; None for a run that logs no load of ranks."""
-    before, after = (_triple(view, f"{when}_balancing", at_step) for when in ("before", "after"))
-    strips = per_rank(view, "load", at_step)
-    logged = _value(view, IMBALANCE, at_step)
-    stragglers = _stragglers(view, at_step)
+    before, after = (_triple(run, f"{when}_balancing") for when in ("before", "after"))
+    strips = per_rank(run, "load")
+    logged = _value(run, IMBALANCE)
+    stragglers = _stragglers(run)
     if before is None and after is None and not strips and logged is None and not stragglers:
         return None
     ranges = tuple(
@@ -64,14 +59,14 @@ def idle_share(load: tuple[float, float, float]) -> float:
     return 1 - load[0] / load[2] if load[2] > 0 else 0.0
 
 
-def _value(view: RunView, canonical: str, at_step: int | None) -> Values | None:
-    found = find(view, canonical, at_step)
-    return None if found is None else found.without_first(first_steps_of(view))
+def _value(run: RunValues, canonical: str) -> Values | None:
+    found = run.find(canonical)
+    return None if found is None else found.without_first(run.first_steps)
 
 
-def _triple(view: RunView, listed: str, at_step: int | None) -> tuple[float, float, float] | None:
+def _triple(run: RunValues, listed: str) -> tuple[float, float, float] | None:
     """Medians of minimum, mean and maximum; the middle of both where the mean is not logged."""
-    low, mean, high = (_value(view, each, at_step) for each in answer_metrics().metrics[listed])
+    low, mean, high = (_value(run, each) for each in answer_metrics().metrics[listed])
     if low is None or high is None or low.now > high.now:
         return None
     middle = mean.now if mean is not None else (low.now + high.now) / 2
@@ -95,11 +90,11 @@ def _facts(
     return tuple(found)
 
 
-def _stragglers(view: RunView, at_step: int | None) -> tuple[Fact, ...]:
+def _stragglers(run: RunValues) -> tuple[Fact, ...]:
     found = []
     for title, most, usual in answer_metrics().straggler:
-        top = _value(view, most, at_step)
-        base = _value(view, usual, at_step) if usual else None
+        top = _value(run, most)
+        base = _value(run, usual) if usual else None
         if top is None or (usual and (base is None or not base.now > 0)):
             continue
         ratio = top.now if base is None else top.now / base.now

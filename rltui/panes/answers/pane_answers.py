@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer
     from rltui.session.run_view import RunView
 
-# A module of this package and its function of view, step and what is beside. The first frame of the monitor
-# does not wait for them.
+# A module of this package and its function of `RunValues`. The first frame of the monitor waits for none.
 ANSWERS: Mapping[str, tuple[str, str]] = {
     "timing": ("step_time.step_time", "step_time_answer"),
     "load": ("load_balance", "load_answer"),
@@ -55,11 +54,12 @@ def answer_of(
     if pane not in ANSWERS:
         return None
     from rltui.panes.answers.model import Answer
+    from rltui.panes.answers.recent_steps import RunValues
 
     found: Answer | None = None
     if view.run.series:
         module, name = ANSWERS[pane]
-        found = getattr(_module(module), name)(view, at_step, beside)
+        found = getattr(_module(module), name)(RunValues(view, at_step, beside))
     if found is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         return Answer("", UNANSWERED[pane])
     return found

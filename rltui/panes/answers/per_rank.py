@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_range
 from rltui.panes.answers.model import Strip
-from rltui.panes.answers.recent_steps import values_of
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
+from rltui.panes.answers.recent_steps import RunValues
 
 _RANK = re.compile(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
 _LAST_WORD = re.compile(r"[^A-Za-z]+")
 MOST_STRIPS = 3
 
 
-def per_rank(view: RunView, pane: str, at_step: int | None = None) -> tuple[Strip, ...]:
+def per_rank(run: RunValues, pane: str) -> tuple[Strip, ...]:
     """The medians of the last points by rank; a family of keys needs at least two ranks."""
     families: dict[str, list[tuple[int, str]]] = {}
-    for tag in view.tag_index.panes.get(pane, ()):
+    for tag in run.view.tag_index.panes.get(pane, ()):
         found = _RANK.search(tag)
-        if found is not None and not view.names.name(tag).held_out:
+        if found is not None and not run.name(tag).held_out:
             family = f"{tag[: found.start(2)]}*{tag[found.end(2) :]}"
             families.setdefault(family, []).append((int(found[2]), tag))
     strips = []
     for family, members in families.items():
-        values = {rank: values_of(view, tag, at_step) for rank, tag in sorted(members)}
+        values = {rank: run.of(tag) for rank, tag in sorted(members)}
         known = {rank: one.now for rank, one in values.items() if len(one.value)}
         if len(known) < 2:
             continue
-        name, kind = view.names.name(members[0][1]), family.partition("*")[0].rstrip("_-./: ")
+        name, kind = run.name(members[0][1]), family.partition("*")[0].rstrip("_-./: ")
         unit = name.metric.unit if name.metric is not None and name.comparable else name.unit
         scale, unit = (100.0, "percent") if unit == "fraction" else (1.0, unit)
         low, high = format_range(scale * min(known.values()), scale * max(known.values()), unit)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer_metrics import answer_metrics
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Fact
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:
+    from rltui.metrics.metric_name import MetricName
     from rltui.session.run_view import RunView
 
 LAST = 20  # steps that "now" means, at most
@@ -118,76 +120,83 @@ class _Remembered:
 _REMEMBERED = _Remembered()
 
 
-def once(view: RunView, key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` returns, asked once for the points that a run has now: a frame wants it several times."""
-    known = _REMEMBERED.of(view)
-    if key not in known:
-        known[key] = make()
-    return cast(T, known[key])
+class RunValues(NamedTuple):
+    """What an answer is made of: a run up to a step (None: all of it), and what files beside its logs say."""
 
+    view: RunView
+    at_step: int | None = None
+    beside: Beside = NOTHING
 
-def values_of(view: RunView, tag: str, at_step: int | None = None) -> Values:
-    """The exact recent values of a tag, up to a step."""
-    return once(view, ("values", tag, at_step), lambda: _values_of(view, tag, at_step))
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, asked once for the points that the run has: a frame wants it several times."""
+        known = _REMEMBERED.of(self.view)
+        if (key, self.at_step) not in known:
+            known[key, self.at_step] = make()
+        return cast(T, known[key, self.at_step])
 
+    def name(self, tag: str) -> MetricName:
+        """What a tag means."""
+        return self.view.names.name(tag)
 
-def _values_of(view: RunView, tag: str, at_step: int | None) -> Values:
-    name, points = view.names.name(tag), view.run.series[tag].recent()
-    kept = np.isfinite(points.value)
-    if at_step is not None:
-        kept &= points.step <= at_step
-    steps, value = points.step[kept], points.value[kept]
-    if len(steps):
-        newest = np.append(steps[1:] != steps[:-1], True)  # of several points at a step the newest
-        steps, value = steps[newest], value[newest]
-    if name.comparable:
-        value = value * name.scale + name.offset
-    return Values(tag, steps, value)
+    def tags(self, canonical: str) -> Sequence[str]:
+        """The tags of a metric."""
+        return self.view.tag_index.canonical.get(canonical, ())
 
+    def of(self, tag: str) -> Values:
+        """The exact recent values of a tag."""
+        return self.once(("values", tag), lambda: self._of(tag))
 
-def find(view: RunView, canonical: str, at_step: int | None = None, *, near: str = "") -> Values | None:
-    """The values of a metric in training; None without any, or for an MFU that is always zero.
+    def _of(self, tag: str) -> Values:
+        name, points = self.name(tag), self.view.run.series[tag].recent()
+        kept = np.isfinite(points.value)
+        if self.at_step is not None:
+            kept &= points.step <= self.at_step
+        steps, value = points.step[kept], points.value[kept]
+        if len(steps):
+            newest = np.append(steps[1:] != steps[:-1], True)  # of several points at a step the newest
+            steps, value = steps[newest], value[newest]
+        if name.comparable:
+            value = value * name.scale + name.offset
+        return Values(tag, steps, value)
 
-    Of several tags the one that begins like `near`, then the one with most points.
-    """
-    found = [
-        values_of(view, tag, at_step)
-        for tag in view.tag_index.canonical.get(canonical, ())
-        if not view.names.name(tag).held_out and not view.names.name(tag).part
-    ]
-    best = max(
-        (one for one in found if len(one.value)),
-        key=lambda one: (_alike(one.tag, near), len(one.value)),
-        default=None,
-    )
-    if best is not None and canonical.startswith(special_metrics().zero_if_unknown) and not best.value.any():
-        return None
-    return best
+    def find(self, canonical: str, *, near: str = "") -> Values | None:
+        """The values of a metric in training; None without any, or for an MFU that is always zero.
 
+        Of several tags the one that begins like `near`, then the one with most points.
+        """
+        names = ((tag, self.name(tag)) for tag in self.tags(canonical))
+        found = [self.of(tag) for tag, name in names if not name.held_out and not name.part]
+        best = max(
+            (one for one in found if len(one.value)),
+            key=lambda one: (_alike(one.tag, near), len(one.value)),
+            default=None,
+        )
+        if best is not None and canonical.startswith(special_metrics().zero_if_unknown):
+            return best if best.value.any() else None
+        return best
 
-def find_all(view: RunView, listed: str, at_step: int | None = None) -> Iterator[tuple[str, Values]]:
-    """Canonical id and values of the metrics of a list of `answer_metrics` that a run has in training."""
-    for canonical in answer_metrics().metrics[listed]:
-        if (values := find(view, canonical, at_step)) is not None:
-            yield canonical, values
+    def find_all(self, listed: str) -> Iterator[tuple[str, Values]]:
+        """Canonical id and values of the metrics of a list of `answer_metrics` that it has in training."""
+        for canonical in answer_metrics().metrics[listed]:
+            if (values := self.find(canonical)) is not None:
+                yield canonical, values
 
+    def find_first(self, listed: str) -> Values | None:
+        """The values of the first of these; None without any."""
+        return next((values for _, values in self.find_all(listed)), None)
 
-def find_first(view: RunView, listed: str, at_step: int | None = None) -> Values | None:
-    """The values of the first of these; None without any."""
-    return next((values for _, values in find_all(view, listed, at_step)), None)
+    @property
+    def first_steps(self) -> Ints:
+        """The first steps of its attempts, which compilation and warm-up make slow; at least one."""
+        span = self.view.run.span
+        later = [attempt.first_step for attempt in self.view.run.attempts[1:]]
+        return np.array([span[0] if span is not None else 0, *later], np.int64)
 
 
 def _alike(tag: str, other: str) -> int:
     """How many of their first parts two keys share."""
     pairs = zip(tag.split("/"), other.split("/"), strict=False)
     return next((at for at, (one, two) in enumerate(pairs) if one != two), 0)
-
-
-def first_steps_of(view: RunView) -> Ints:
-    """The first steps of the attempts of a run, which compilation and warm-up make slow; at least one."""
-    span = view.run.span
-    later = [attempt.first_step for attempt in view.run.attempts[1:]]
-    return np.array([span[0] if span is not None else 0, *later], np.int64)
 
 
 def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.model import Amount, Answer, Band, Fact
-from rltui.panes.answers.recent_steps import LAST, Values, binned, fact, find, values_of
+from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact
 from rltui.panes.answers.since_start import since_start
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 QUESTION = "What is earned, and what for?"
 TOTAL = ("reward", "reward.episode_return")
@@ -32,16 +27,16 @@ _REWARD = re.compile(r"(?:^|[/_.])(?:rewards?|returns?|advantages?)(?:[/_.]|$)",
 _PARAMETER = re.compile(r"weight|bias|grad|param|layer", re.IGNORECASE)
 
 
-def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def reward_answer(run: RunValues) -> Answer | None:
     """The answer of the pane reward; None for a run that logs no rewards."""
-    totals = {one: found for one in TOTAL if (found := find(view, f"{one}.mean", at_step)) is not None}
+    totals = {one: found for one in TOTAL if (found := run.find(f"{one}.mean")) is not None}
     # A reward of one for each step is always the same: the return tells how many steps there were.
     base = next((one for one, values in totals.items() if np.ptp(values.value)), next(iter(totals), None))
     total = totals[base] if base is not None else None
-    score = find(view, f"{SCORE}.mean", at_step, near=total.tag if total is not None else "")
+    score = run.find(f"{SCORE}.mean", near=total.tag if total is not None else "")
     if base is None and score is not None:
         base, total, score = SCORE, score, None
-    parts = _components(view, at_step)
+    parts = _components(run)
     if total is None and not parts:
         return None
     facts: list[Fact] = []
@@ -51,7 +46,7 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
         now = float(np.mean(total.last))  # of outcomes that are 0 or 1 a median tells nothing
         head = replace(fact(title.lower(), total, "score"), value=now, text=_text(now), told=True)
         facts.append(head)
-        whole = since_start(view, total.tag, at_step)
+        whole = since_start(run, total.tag)
         moved = whole.words(now, _text, more_is_better=True) if whole is not None else ""
         said.append(f"{title} is {head.text}" + (f", {moved}" if moved else ""))
         if score is not None:
@@ -65,15 +60,13 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     if len(parts) > MOST:
         notes.append(f"{len(parts) - MOST} smaller components are left out")
     bands = [
-        one
-        for name in (base, SCORE if score is not None else None)
-        if name and (one := band(view, name, at_step))
+        one for name in (base, SCORE if score is not None else None) if name and (one := band(run, name))
     ]
     ridges = [
-        *logged_ridges(view, lambda tag: _is_reward(view, tag), at_step),
+        *logged_ridges(run, lambda tag: _is_reward(run, tag)),
         *(one for one in (
-            sample_ridge(beside.samples, "reward", "Reward of samples", "score", at_step),
-            sample_ridge(beside.samples, "advantage", "Advantage of samples", "", at_step),
+            sample_ridge(run.beside.samples, "reward", "Reward of samples", "score", run.at_step),
+            sample_ridge(run.beside.samples, "advantage", "Advantage of samples", "", run.at_step),
         ) if one is not None),
     ]  # fmt: skip
     return Answer(
@@ -88,20 +81,20 @@ def _text(value: float) -> str:
     return format_value(value, "score").strip()
 
 
-def _is_reward(view: RunView, tag: str) -> bool:
-    name = view.names.name(tag)
+def _is_reward(run: RunValues, tag: str) -> bool:
+    name = run.name(tag)
     known = name.pane == "reward" or (name.canonical or "").startswith("policy.advantage")
     return known or (bool(_REWARD.search(tag)) and not _PARAMETER.search(tag))
 
 
-def _components(view: RunView, at_step: int | None) -> list[tuple[str, Values]]:
+def _components(run: RunValues) -> list[tuple[str, Values]]:
     """The means of the components of the reward in training, with what each is called, the largest first."""
     found = []
-    for tag in view.tag_index.canonical.get(COMPONENT, ()):
-        name = view.names.name(tag)
+    for tag in run.tags(COMPONENT):
+        name = run.name(tag)
         if name.held_out or name.statistic not in ("", "mean") or tag.rpartition("/")[2] in NO_MEAN:
             continue
-        values = values_of(view, tag, at_step)
+        values = run.of(tag)
         if len(values.value):
             words = [part for part in tag.split("/") if part != "mean"]
             found.append((name.part or words[-1], values))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Floats
 from rltui.draw.numbers import format_step
-from rltui.panes.answers.recent_steps import once
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.series.robust_statistics import median
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 PARTS = 20  # equal stretches of steps that a run is cut into, at most
 ENDS = 2  # stretches that the start and the end are the mean of: a tenth of the run each, at least
@@ -73,17 +70,17 @@ class SinceStart(NamedTuple):
         return f"{'up' if now > self.start else 'down'} from {text(self.start)} at the start"
 
 
-def since_start(view: RunView, tag: str, at_step: int | None = None) -> SinceStart | None:
+def since_start(run: RunValues, tag: str) -> SinceStart | None:
     """What a tag did up to a step; None with too few points, or all of them at one step."""
-    return once(view, ("since-start", tag, at_step), lambda: _since_start(view, tag, at_step))
+    return run.once(("since-start", tag), lambda: _since_start(run, tag))
 
 
-def _since_start(view: RunView, tag: str, at_step: int | None) -> SinceStart | None:
-    series, name = view.run.series[tag], view.names.name(tag)
+def _since_start(run: RunValues, tag: str) -> SinceStart | None:
+    series, name = run.view.run.series[tag], run.name(tag)
     first, last = series.first_step, series.last_step
     if first is None or last is None:
         return None
-    last = last if at_step is None else min(last, at_step)
+    last = last if run.at_step is None else min(last, run.at_step)
     parts = min(PARTS, last - first + 1)
     if parts < LEAST:
         return None

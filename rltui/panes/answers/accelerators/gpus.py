@@ -12,8 +12,8 @@ import numpy as np
 from rltui.arrays import Floats, distinct
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.rules.series.robust_statistics import median
 from rltui.text import in_sentence
@@ -70,16 +70,16 @@ class _Gpu:
         return seconds if seconds >= IDLE_SECONDS else 0.0
 
 
-def gpu_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def gpu_answer(run: RunValues) -> Answer | None:
     """The answer of the pane system; None for a run whose log has nothing of single GPUs."""
-    gpus = _gpus(view, at_step)
+    gpus = _gpus(run)
     if not gpus:
         return None
-    spans = phase_spans(view, at_step)
+    spans = phase_spans(run)
     nodes = {gpu.node for gpu in gpus}
     in_phases = _use_in_phases(gpus, spans) if spans is not None else []
     notes = [] if spans is None else ["phases are laid out in the order in which trainers run them"]
-    if at_step is None and (inside := inside_words(view)):
+    if run.at_step is None and (inside := inside_words(run.view)):
         notes.append(inside)
     several = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
     facts = [Fact("GPUs", len(gpus), f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}{several}", plain=True)]
@@ -99,22 +99,22 @@ def inside_words(view: RunView) -> str:
     return f"live, from inside the job: {command}" if command else ""
 
 
-def _gpus(view: RunView, at_step: int | None) -> list[_Gpu]:
+def _gpus(run: RunValues) -> list[_Gpu]:
     """The GPUs that the log tells apart, by node and number."""
     found: dict[tuple[str, int], _Gpu] = {}
-    panes = view.tag_index.panes
+    panes = run.view.tag_index.panes
     for tag in (*panes.get("system", ()), *panes.get("perf", ())):
-        name = view.names.name(tag)
+        name = run.name(tag)
         quantity = ALSO.get(name.canonical or "", name.canonical or "")
         number = _NUMBER.search(tag)
         if quantity not in COLUMNS or number is None or not name.comparable:
             continue
         node = _NODE.search(tag)
         key = ((node["ray"] or node["label"]) if node is not None else "", int(number["number"]))
-        points = view.run.series[tag].recent()
+        points = run.view.run.series[tag].recent()
         kept = np.isfinite(points.value)
-        if at_step is not None:
-            kept &= points.step <= at_step
+        if run.at_step is not None:
+            kept &= points.step <= run.at_step
         if not kept.any():
             continue
         values = points.value[kept] * name.scale + name.offset

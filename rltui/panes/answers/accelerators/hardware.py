@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
 from rltui.hparams.hparams import HParam, HParams, merge
 from rltui.hparams.logged_text import logged_hparams
-
-if TYPE_CHECKING:
-    from rltui.panes.answers.beside import Beside
-    from rltui.session.run_view import RunView
+from rltui.panes.answers.recent_steps import RunValues
 
 # `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name, active ones behind an A.
 _SIZE = re.compile(
@@ -64,10 +61,10 @@ def hardware_keys() -> HardwareKeys:
     )
 
 
-def hardware_of(view: RunView, beside: Beside) -> Hardware:
+def hardware_of(of: RunValues) -> Hardware:
     """What the user says of a run, then what its settings say."""
-    run, user = view.run, view.hardware
-    hparams = merge((logged_hparams(run.texts.values(), run.hparams), beside.hparams))
+    run, user = of.view.run, of.view.hardware
+    hparams = merge((logged_hparams(run.texts.values(), run.hparams), of.beside.hparams))
     parameters, active = _parameters(hparams)
     return Hardware(
         gpus=_user(user.gpus) or _gpus(hparams),

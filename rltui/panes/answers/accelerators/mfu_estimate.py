@@ -7,7 +7,7 @@ mixture of experts the active ones), and 12 L h T for attention over T tokens in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,7 @@ from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_si
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
-from rltui.panes.answers.recent_steps import Values, find, find_first, first_steps_of
-
-if TYPE_CHECKING:
-    from rltui.panes.answers.beside import Beside
-    from rltui.session.run_view import RunView
+from rltui.panes.answers.recent_steps import RunValues, Values
 
 PARAMETERS = "optimizer.param_count"
 LENGTH = "lengths.total.mean"
@@ -36,16 +32,16 @@ class MfuEstimate(NamedTuple):
     inputs: str
 
 
-def mfu_estimate(view: RunView, beside: Beside, at_step: int | None = None) -> MfuEstimate | None:
+def mfu_estimate(run: RunValues) -> MfuEstimate | None:
     """The estimate; None where an input is unknown, or where what comes out is impossible."""
-    hardware = hardware_of(view, beside)
-    gpus, peak = accelerators(view, beside, at_step), hardware.peak_tflops
-    parameters = hardware.active_parameters or hardware.parameters or _logged_parameters(view, at_step)
+    hardware = hardware_of(run)
+    gpus, peak = accelerators(run), hardware.peak_tflops
+    parameters = hardware.active_parameters or hardware.parameters or _logged_parameters(run)
     if gpus is None or peak is None or parameters is None:
         return None
-    first = first_steps_of(view)
-    tokens, update = find_first(view, "tokens", at_step), find_first(view, "updates", at_step)
-    seconds = update or find(view, "timing.step", at_step)
+    first = run.first_steps
+    tokens, update = run.find_first("tokens"), run.find_first("updates")
+    seconds = update or run.find("timing.step")
     if tokens is None or seconds is None:
         return None
     steps = np.intersect1d(tokens.step, seconds.step)
@@ -53,7 +49,7 @@ def mfu_estimate(view: RunView, beside: Beside, at_step: int | None = None) -> M
     steps, spent = steps[spent > 0], spent[spent > 0]
     if not len(steps):
         return None
-    attention, words = _attention(view, hardware, steps, at_step)
+    attention, words = _attention(run, hardware, steps)
     flops = (6 * parameters.value + attention) * tokens.at(steps)
     values = Values("", steps, flops / (spent * gpus.value * peak.value * 1e12)).without_first(first)
     if not 0 < values.now <= MOST:
@@ -69,23 +65,21 @@ def mfu_estimate(view: RunView, beside: Beside, at_step: int | None = None) -> M
     return MfuEstimate(of, values, formula, inputs)
 
 
-def _logged_parameters(view: RunView, at_step: int | None) -> Told | None:
-    count = find(view, PARAMETERS, at_step)
+def _logged_parameters(run: RunValues) -> Told | None:
+    count = run.find(PARAMETERS)
     return None if count is None or not count.now > 0 else Told(count.now, count.tag)
 
 
-def _attention(
-    view: RunView, hardware: Hardware, steps: Ints, at_step: int | None
-) -> tuple[Floats | float, str]:
+def _attention(run: RunValues, hardware: Hardware, steps: Ints) -> tuple[Floats | float, str]:
     """FLOPs of attention for a token at (n,) steps, and how the formula spells them; 0 where unknown."""
     layers, width = hardware.layers, hardware.hidden_size
     if layers is None or width is None:
         return 0.0, ""
-    length = find(view, LENGTH, at_step)
+    length = run.find(LENGTH)
     if length is not None:
         tokens = length.held(steps)
     else:
-        parts = [one for name in PROMPT_AND_RESPONSE if (one := find(view, name, at_step)) is not None]
+        parts = [one for name in PROMPT_AND_RESPONSE if (one := run.find(name)) is not None]
         if not parts:
             return 0.0, ""
         tokens = np.sum([one.held(steps) for one in parts], axis=0)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
-from rltui.panes.answers.recent_steps import Values, find, find_all, find_first
+from rltui.panes.answers.recent_steps import RunValues, Values
 from rltui.rules.series.robust_statistics import median
 from rltui.session.time_travel import span_of
-
-if TYPE_CHECKING:
-    from rltui.panes.answers.beside import Beside
-    from rltui.session.run_view import RunView
 
 STEP = "timing.step"
 COUNTER = "progress.tokens"
@@ -31,24 +27,24 @@ class Used(NamedTuple):
     formula: str = ""
 
 
-def accelerators(view: RunView, beside: Beside, at_step: int | None = None) -> Used | None:
+def accelerators(run: RunValues) -> Used | None:
     """How many accelerators train: as the user or the settings say, else as throughputs imply; None unknown.
 
     A throughput in total by that per accelerator is their number where it is a whole one; so is tokens of a
     step / (step time x throughput per accelerator).
     """
-    told = hardware_of(view, beside).gpus
+    told = hardware_of(run).gpus
     if told is not None:
         return Used(told.value, told.source)
-    per_one = find(view, "perf.throughput", at_step)
+    per_one = run.find("perf.throughput")
     if per_one is None:
         return None
-    total = find(view, "perf.tokens_per_second", at_step)
+    total = run.find("perf.tokens_per_second")
     if total is not None:
         found = _whole(total, per_one)
         if found:
             return Used(found, "tokens/s / tokens/s per GPU")
-    tokens, step = find_first(view, "tokens", at_step), find(view, STEP, at_step)
+    tokens, step = run.find_first("tokens"), run.find(STEP)
     if tokens is not None and step is not None:
         steps = np.intersect1d(tokens.step, step.step)
         seconds = step.at(steps)
@@ -73,51 +69,51 @@ def _whole(total: Values, one: Values) -> int:
     return count if 1 <= count <= MOST_ACCELERATORS and near >= 0.9 else 0
 
 
-def hours(view: RunView, at_step: int | None = None) -> Used | None:
+def hours(run: RunValues) -> Used | None:
     """Hours so far: the sum of step times, else from the first point to the last; None unknown."""
-    total = total_of(view, STEP, at_step)
+    total = total_of(run, STEP)
     if total is not None and total > 0:
         return Used(total / 3600, "sum of the step times")
-    run = view.run
-    if at_step is not None and at_step < span_of(run)[1]:
+    stored = run.view.run
+    if run.at_step is not None and run.at_step < span_of(stored)[1]:
         return None
-    spent = run.last_wall - run.first_wall
+    spent = stored.last_wall - stored.first_wall
     return Used(spent / 3600, "from the first point to the last") if spent > 0 else None
 
 
-def total_of(view: RunView, canonical: str, at_step: int | None = None) -> float | None:
+def total_of(run: RunValues, canonical: str) -> float | None:
     """The sum of all shown points of a metric of training up to a step; None without any."""
-    found = find(view, canonical, at_step)
+    found = run.find(canonical)
     if found is None:
         return None
-    series, name = view.run.series[found.tag], view.names.name(found.tag)
+    series, name = run.view.run.series[found.tag], run.name(found.tag)
     first, last = series.first_step, series.last_step
-    if first is None or last is None or (at_step is not None and at_step < series.exact_from - 1):
+    if first is None or last is None or (run.at_step is not None and run.at_step < series.exact_from - 1):
         return None
-    end = last if at_step is None else min(last, at_step)
+    end = last if run.at_step is None else min(last, run.at_step)
     cut = series.columns(float(first), math.nextafter(end + 1.0, 0.0), 1)
     count = int(cut.count[0])
     return None if not count else (float(cut.mean[0]) * name.scale + name.offset) * count
 
 
-def tokens_so_far(view: RunView, at_step: int | None = None) -> Used | None:
+def tokens_so_far(run: RunValues) -> Used | None:
     """Tokens so far: a counter of the log, else the sum of the tokens of its steps; None unknown."""
-    counter = find(view, COUNTER, at_step)
+    counter = run.find(COUNTER)
     if counter is not None and len(counter.value):
         return Used(float(counter.value[-1]))
-    for canonical, values in find_all(view, "tokens", at_step):
+    for canonical, values in run.find_all("tokens"):
         if len(values.value) > 3 and bool((np.diff(values.value) > 0).all()):
             return Used(float(values.value[-1]))  # it counts on by itself
-        total = total_of(view, canonical, at_step)
+        total = total_of(run, canonical)
         if total is not None:
             return Used(total, "sum of the tokens of the steps")
     return None
 
 
-def resource_facts(view: RunView, beside: Beside, at_step: int | None = None) -> list[Fact]:
+def resource_facts(run: RunValues) -> list[Fact]:
     """Accelerator hours and tokens so far."""
     found = []
-    spent, count = hours(view, at_step), accelerators(view, beside, at_step)
+    spent, count = hours(run), accelerators(run)
     if spent is not None and count is not None:
         used = spent.value * count.value
         formula = f"{count.value:,.0f} GPUs ({count.formula}) × {spent.formula}"
@@ -126,7 +122,7 @@ def resource_facts(view: RunView, beside: Beside, at_step: int | None = None) ->
     elif spent is not None:
         text = f"{format_duration(3600 * spent.value)} of steps so far"
         found.append(Fact("hours so far", spent.value, text, formula=spent.formula, plain=True))
-    tokens = tokens_so_far(view, at_step)
+    tokens = tokens_so_far(run)
     if tokens is not None:
         text = f"{format_si(tokens.value)} tokens so far"
         found.append(Fact("tokens so far", tokens.value, text, formula=tokens.formula, plain=True))

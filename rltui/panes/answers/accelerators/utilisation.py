@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, Values, fact, find_all, find_first, first_steps_of
+from rltui.panes.answers.recent_steps import LAST, RunValues, Values, fact
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
 from rltui.rules.series.robust_statistics import quantile
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 QUESTION = "What do I get for the hardware?"
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
@@ -26,41 +21,41 @@ BOUND = 0.5  # share of generation from which it bounds a step
 MOST_FACTS = 6
 
 
-def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def utilisation_answer(run: RunValues) -> Answer | None:
     """The answer of the pane perf; None for a run that logs neither utilisation nor throughput."""
-    first = first_steps_of(view)
+    first = run.first_steps
     ranges, said = [], []
-    for canonical, every in find_all(view, "utilisation", at_step):
+    for canonical, every in run.find_all("utilisation"):
         title, values = glossary().metrics[canonical].title, every.without_first(first)
         said.append(_percent(fact(title, values, "fraction")))
         ranges.append(_range(title, values, said[-1].text))
     rates = []
-    for canonical, values in find_all(view, "rates", at_step):
+    for canonical, values in run.find_all("rates"):
         metric = glossary().metrics[canonical]
         rates.append(token_rate(fact(metric.title, values.without_first(first), metric.unit), metric.unit))
-    estimate = None if ranges else mfu_estimate(view, beside, at_step)
+    estimate = None if ranges else mfu_estimate(run)
     if estimate is not None:
         now = _percent(fact("MFU", estimate.values, "fraction", formula=estimate.formula))
         ranges.append(_range(f"≈ MFU of {estimate.of}", estimate.values, f"≈ {now.text}"))
         said.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
-    strips = per_rank(view, "perf", at_step)
-    steps = step_time(view, at_step)
+    strips = per_rank(run, "perf")
+    steps = step_time(run)
     if not rates and steps is not None:
         rates = [one for one in steps.answer.facts if one.title == "tokens per second"]
     if not ranges and not rates and not strips:
-        return _without_rates(view, at_step)
+        return _without_rates(run)
     waiting = []
-    for canonical, values in find_all(view, "waiting_shares", at_step):
+    for canonical, values in run.find_all("waiting_shares"):
         title = glossary().metrics[canonical].title.lower()
         waiting.append(fact(title, values.without_first(first), "fraction"))
-    for canonical, values in find_all(view, "memory", at_step):
+    for canonical, values in run.find_all("memory"):
         if values.value.any():
             metric = glossary().metrics[canonical]
             text = format_value(float(values.value[-LAST:].max()), metric.unit)
             waiting.append(replace(fact(metric.title.lower(), values, metric.unit), text=text))
             break
     missing = (
-        any(view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
+        any(run.view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
         and not ranges
     )
     share = steps.generation if steps is not None else None
@@ -81,9 +76,9 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
     )  # fmt: skip
 
 
-def _without_rates(view: RunView, at_step: int | None) -> Answer | None:
+def _without_rates(run: RunValues) -> Answer | None:
     """What is said of a log that has tokens, or times, but not both; None without either."""
-    tokens = find_first(view, "tokens", at_step)
+    tokens = run.find_first("tokens")
     if tokens is None:
         return None
     count = fact("tokens a step", tokens, "tokens")

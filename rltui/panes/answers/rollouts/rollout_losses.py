@@ -10,16 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.panes.answers.recent_steps import Values, find, values_of
+from rltui.panes.answers.recent_steps import RunValues, Values
 from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 STEADY_STEPS = 8  # points from which a count that never falls counts since the start
 RISES = 3  # of which so many must rise
@@ -39,13 +35,13 @@ class Loss:
     share: Floats = field(default_factory=lambda: np.empty(0))  # of all rollouts, at the steps of an axis
 
 
-def losses_of(view: RunView, reasons: Sequence[Reason], at_step: int | None) -> Iterator[Loss]:
+def losses_of(run: RunValues, reasons: Sequence[Reason]) -> Iterator[Loss]:
     """What the log says of each reason; of several metrics the first, shares before counts."""
     for reason in reasons:
         found = [
             one
             for canonical in reason.metrics
-            for one in _of_metric(view, reason, canonical, at_step, every=reason.named)
+            for one in _of_metric(run, reason, canonical, every=reason.named)
         ]
         if reason.named:
             yield from (one for one in found if one.values.value.any())
@@ -53,20 +49,18 @@ def losses_of(view: RunView, reasons: Sequence[Reason], at_step: int | None) -> 
             yield min(found, key=lambda one: one.counts)
 
 
-def _of_metric(
-    view: RunView, reason: Reason, canonical: str, at_step: int | None, *, every: bool
-) -> Iterator[Loss]:
+def _of_metric(run: RunValues, reason: Reason, canonical: str, *, every: bool) -> Iterator[Loss]:
     """The keys of a metric in training; of several that count the same the largest, of shares their mean."""
     evaluation = set(rollout_outcomes().words_of_evaluation)
     tags = [
         tag
-        for tag in view.tag_index.canonical.get(canonical, ())
-        if not view.names.name(tag).held_out and evaluation.isdisjoint(_LETTERS.split(tag.lower()))
+        for tag in run.tags(canonical)
+        if not run.name(tag).held_out and evaluation.isdisjoint(_LETTERS.split(tag.lower()))
     ]
-    own = [tag for tag in tags if not view.names.name(tag).part]
+    own = [tag for tag in tags if not run.name(tag).part]
     found: list[Loss] = []
     for tag in tags if every else own or tags:
-        name, values = view.names.name(tag), values_of(view, tag, at_step)
+        name, values = run.name(tag), run.of(tag)
         if not len(values.value):
             continue
         counts = name.unit not in ("fraction", "percent")
@@ -98,10 +92,10 @@ def _each_step(values: Values) -> Values:
     return Values(values.tag, values.step[1:], rises) if since_start else values
 
 
-def _counter(view: RunView, canonicals: Sequence[str], at_step: int | None) -> Values | None:
+def _counter(run: RunValues, canonicals: Sequence[str]) -> Values | None:
     """The first of several metrics that counts something, at each step."""
     for canonical in canonicals:
-        found = find(view, canonical, at_step)
+        found = run.find(canonical)
         if found is not None and found.value.any():
             return _each_step(found)
     return None
@@ -119,11 +113,11 @@ class LostShares:
     among: bool = False
 
 
-def lost_shares(view: RunView, losses: Sequence[Loss], axis: Ints, at_step: int | None) -> LostShares:
+def lost_shares(run: RunValues, losses: Sequence[Loss], axis: Ints) -> LostShares:
     """The shares of losses at (n,) steps: as they are written, or by what is counted beside them."""
     named = [one for one in losses if not one.reason.total]
     whole = next((one for one in losses if one.reason.total and one.counts), None)
-    totals = {groups: _total(view, named, whole, axis, at_step, groups=groups) for groups in (False, True)}
+    totals = {groups: _total(run, named, whole, axis, groups=groups) for groups in (False, True)}
     found = LostShares([], [], _are_of_the_lost(named, axis))
     for one in named:
         if not one.counts:
@@ -161,7 +155,7 @@ def _are_of_the_lost(named: Sequence[Loss], axis: Ints) -> bool:
 
 
 def _total(
-    view: RunView, named: Sequence[Loss], whole: Loss | None, axis: Ints, at_step: int | None, *, groups: bool
+    run: RunValues, named: Sequence[Loss], whole: Loss | None, axis: Ints, *, groups: bool
 ) -> Floats | None:
     """All rollouts, or groups of them, at the steps of an axis: generated, or used and lost; None unknown."""
     table = rollout_outcomes()
@@ -172,10 +166,10 @@ def _total(
     lost = sum(counts, np.zeros(len(axis)))
     if whole is not None and whole.groups == groups:
         lost = np.maximum(lost, whole.values.at(axis))
-    generated = None if groups else _counter(view, table.generated, at_step)
+    generated = None if groups else _counter(run, table.generated)
     if generated is not None:
         return np.maximum(generated.at(axis), lost)
-    used = _counter(view, table.groups if groups else table.used, at_step)
+    used = _counter(run, table.groups if groups else table.used)
     return None if used is None else used.at(axis) + lost
 
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Amount, Answer, Fact, Share
-from rltui.panes.answers.recent_steps import LAST, Values, binned, fact, find
+from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
     LostShares,
@@ -27,9 +25,6 @@ from rltui.panes.answers.rollouts.rollout_losses import (
 from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
 from rltui.panes.answers.step_time.step_time import step_time
 from rltui.text import count_of
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 QUESTION = "Which share of the rollouts was of use?"
 SMALL = 0.001  # share below which a reason is not named
@@ -43,19 +38,19 @@ WAITS = (("perf.wait_fraction", ""), ("timing.wait_for_data", "timing.step"))
 IDLES = (("perf.idle_fraction", ""), ("timing.wait_for_trainer", "timing.step"))
 
 
-def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def rollout_answer(run: RunValues) -> Answer | None:
     """The answer of the pane rollout; None for a run that says nothing of what becomes of its rollouts."""
     table = rollout_outcomes()
-    losses = list(losses_of(view, table.lost, at_step))
-    inside = list(losses_of(view, table.without_signal, at_step))
-    waiting = _waiting(view, at_step)
-    lag = _lag(view, at_step)
+    losses = list(losses_of(run, table.lost))
+    inside = list(losses_of(run, table.without_signal))
+    waiting = _waiting(run)
+    lag = _lag(run)
     if not losses and not inside and not waiting and lag is None:
         return None
     facts = [*([lag] if lag is not None else []), *waiting]
     axis = max((one.values.step for one in (*losses, *inside)), key=len, default=np.empty(0, np.int64))[-400:]
     notes: list[str] = []
-    found = lost_shares(view, losses, axis, at_step)
+    found = lost_shares(run, losses, axis)
     among = found.among
     if among:
         notes.append("shares of the discarded rollouts: the log does not say how many were used")
@@ -65,13 +60,13 @@ def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = N
         Amount(one.title, one.values.tag, None, one.values.now, _count_text(one), "the log has no total")
         for one in counted
     ]
-    cut = find(view, CUT_OFF, at_step)
+    cut = run.find(CUT_OFF)
     if cut is not None and cut.now > 0:
         history = binned(cut.at(axis)) if len(axis) else ()
         note = "of what is used: cut off, but trained on"
         amounts.append(Amount("truncated", cut.tag, None, cut.now, format_share(cut.now), note, history))
-    resources = resource_facts(view, beside, at_step)
-    cost = None if among or not lost else _cost(view, beside, lost, at_step)
+    resources = resource_facts(run)
+    cost = None if among or not lost else _cost(run, lost)
     facts += [*resources, *([cost] if cost is not None else [])]
     steps = min(LAST, len(axis))
     of = "discarded rollouts" if among else "rollouts"
@@ -139,13 +134,13 @@ def _count_text(one: Loss) -> str:
 # ---- who waits, how old, what it costs
 
 
-def _waiting(view: RunView, at_step: int | None) -> list[Fact]:
+def _waiting(run: RunValues) -> list[Fact]:
     """The shares of time in which training and generation wait for each other."""
     found = []
     for title, sources in ((TRAINING, WAITS), (GENERATION, IDLES)):
         for canonical, whole in sources:
-            values = find(view, canonical, at_step)
-            base = find(view, whole, at_step) if whole else None
+            values = run.find(canonical)
+            base = run.find(whole) if whole else None
             if values is None or (whole and base is None):
                 continue
             formula = ""
@@ -164,9 +159,9 @@ def _waiting(view: RunView, at_step: int | None) -> list[Fact]:
     return found
 
 
-def _lag(view: RunView, at_step: int | None) -> Fact | None:
+def _lag(run: RunValues) -> Fact | None:
     """How many versions old the weights were that wrote what is trained on."""
-    mean, most = (find(view, canonical, at_step) for canonical in rollout_outcomes().lag)
+    mean, most = (run.find(canonical) for canonical in rollout_outcomes().lag)
     if mean is None:
         return None
     one = fact("policy lag", mean, "versions")
@@ -176,12 +171,12 @@ def _lag(view: RunView, at_step: int | None) -> Fact | None:
     return replace(one, text=text)
 
 
-def _cost(view: RunView, beside: Beside, lost: float, at_step: int | None) -> Fact | None:
+def _cost(run: RunValues, lost: float) -> Fact | None:
     """What generating the lost share has cost so far; all of it is at most that where phases are unknown."""
-    spent, count = hours(view, at_step), accelerators(view, beside, at_step)
+    spent, count = hours(run), accelerators(run)
     if spent is None or lost < SMALL:
         return None
-    steps = step_time(view, at_step)
+    steps = step_time(run)
     part = steps.generation if steps is not None else None
     total = spent.value * (count.value if count is not None else 1) * lost
     formula = COST

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.panes.answers.recent_steps import find
+from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:
@@ -41,22 +41,22 @@ class PhaseSpans:
         return np.where(inside, self.phase[np.maximum(place, 0)], -1)
 
 
-def phase_spans(view: RunView, at_step: int | None = None) -> PhaseSpans | None:
+def phase_spans(run: RunValues) -> PhaseSpans | None:
     """The phases of recent steps on the axis of wall time.
 
     Phases are laid out in the order in which trainers run them (`phase_order`), up to the wall time at which
     the step was logged. None where they overlap, make up too little of a step, or have no wall time.
     """
-    steps = find(view, STEP, at_step)
+    steps = run.find(STEP)
     found = [
         (canonical, values)
         for canonical in special_metrics().phase_order
-        if (values := find(view, canonical, at_step)) is not None
+        if (values := run.find(canonical)) is not None
     ]
     if not found:
         return None
     axis = steps.step if steps is not None else found[0][1].step
-    series = view.run.series[steps.tag if steps is not None else found[0][1].tag].recent()
+    series = run.view.run.series[steps.tag if steps is not None else found[0][1].tag].recent()
     if not len(series.step):
         return None
     place = np.maximum(np.searchsorted(series.step, axis, "right") - 1, 0)
@@ -74,7 +74,7 @@ def phase_spans(view: RunView, at_step: int | None = None) -> PhaseSpans | None:
     order = np.argsort(begins, axis=None, kind="stable")
     begin, end, phase = begins.ravel()[order], ends.ravel()[order], numbers.ravel()[order]
     ran = end > begin
-    titles = tuple(_title(view, values.tag) for _, values in found)
+    titles = tuple(_title(run.view, values.tag) for _, values in found)
     return PhaseSpans(titles, begin[ran], end[ran], phase[ran])
 
 

@@ -14,10 +14,9 @@ import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_step
 from rltui.panes.answers.model import Gantt, GanttRow
-from rltui.panes.answers.recent_steps import find
+from rltui.panes.answers.recent_steps import RunValues
 
 if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
     from rltui.spans.model import LoggedSpans, Span
 
 STEP = "timing.step"
@@ -26,9 +25,9 @@ NAMED = 3  # rows that the words name
 Edges = tuple[float, float]
 
 
-def gantt(view: RunView, spans: LoggedSpans, at_step: int | None = None) -> Gantt | None:
+def gantt(run: RunValues, spans: LoggedSpans) -> Gantt | None:
     """The newest step with spans, or the newest up to a step; None without spans."""
-    step = max((one for one in spans.by_step if at_step is None or one <= at_step), default=None)
+    step = max((one for one in spans.by_step if run.at_step is None or one <= run.at_step), default=None)
     if step is not None:
         inside = spans.by_step[step]
         whole = (min(span.begin for span in inside), max(span.end for span in inside))
@@ -36,13 +35,13 @@ def gantt(view: RunView, spans: LoggedSpans, at_step: int | None = None) -> Gant
     if not spans.timed:
         return None
     reach = (spans.timed[0].begin, max(span.end for span in spans.timed))
-    for step, edges in _steps(view, at_step):
+    for step, edges in _steps(run):
         seconds = min(reach[1], edges[1]) - max(reach[0], edges[0])
         if seconds >= COVERED * (edges[1] - edges[0]):
             found = _timed_chart(spans, edges, step, f"step {format_step(step)}")
             if found is not None:
                 return found
-    if at_step is not None:
+    if run.at_step is not None:
         return None
     for span in reversed(spans.profiled):
         found = _timed_chart(spans, (span.begin, span.end), None, span.name)
@@ -98,16 +97,16 @@ def _apart(edges: Iterable[Edges]) -> tuple[Edges, ...]:
     return tuple(found)
 
 
-def _steps(view: RunView, at_step: int | None) -> Iterable[tuple[int, Edges]]:
+def _steps(run: RunValues) -> Iterable[tuple[int, Edges]]:
     """Recent steps with the wall times between which they lie, the newest first."""
-    values = find(view, STEP, at_step)
-    series = view.run.series[values.tag] if values is not None else None
+    values = run.find(STEP)
+    series = run.view.run.series[values.tag] if values is not None else None
     if series is None:
-        series = max(view.run.series.values(), key=lambda one: one.count, default=None)
+        series = max(run.view.run.series.values(), key=lambda one: one.count, default=None)
     if series is None or not series.count:
         return
     points = series.recent()
-    known = np.isfinite(points.wall_time) & (points.step <= at_step if at_step is not None else True)
+    known = np.isfinite(points.wall_time) & (points.step <= run.at_step if run.at_step is not None else True)
     steps, walls = points.step[known], points.wall_time[known]
     rising = np.flatnonzero((np.diff(steps) > 0) & (np.diff(walls) > 0)) + 1
     lengths = values.at(steps) if values is not None else np.zeros(len(steps))

@@ -9,33 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
-from rltui.panes.answers.recent_steps import (
-    LAST,
-    Values,
-    binned,
-    change_words,
-    fact,
-    find,
-    find_all,
-    first_steps_of,
-    once,
-    values_of,
-)
+from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, change_words, fact
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.text import in_sentence
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 STEP = "timing.step"
 NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
@@ -84,33 +69,33 @@ class StepTime(NamedTuple):
     generation: float | None = None  # its share of what the shares are of
 
 
-def step_time_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+def step_time_answer(run: RunValues) -> Answer | None:
     """The answer of the pane timing; None for a run that logs no times of steps or phases."""
-    found = step_time(view, at_step)
-    chart = gantt(view, beside.spans, at_step)
+    found = step_time(run)
+    chart = gantt(run, run.beside.spans)
     if chart is None:
         if found is None:
             return None
-        return replace(found.answer, notes=(*found.answer.notes, *beside.spans.notes))
+        return replace(found.answer, notes=(*found.answer.notes, *run.beside.spans.notes))
     said = f"Spans of {chart.title} are {'; '.join(longest(chart))}"
     if found is None:
-        return Answer(QUESTION, f"{said}.", gantt=chart, notes=beside.spans.notes)
-    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said, *beside.spans.notes))
+        return Answer(QUESTION, f"{said}.", gantt=chart, notes=run.beside.spans.notes)
+    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said, *run.beside.spans.notes))
 
 
-def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
+def step_time(run: RunValues) -> StepTime | None:
     """The shares of a step's time, as of a step; None where nothing can be said."""
-    return once(view, ("step time", at_step), lambda: _step_time(view, at_step))
+    return run.once("step time", lambda: _step_time(run))
 
 
-def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
-    first = first_steps_of(view)
-    whole = _step_values(view, at_step)
-    phases = _phases(view, at_step, first)
+def _step_time(run: RunValues) -> StepTime | None:
+    first = run.first_steps
+    whole = _step_values(run)
+    phases = _phases(run, first)
     steps = whole.without_first(first) if whole is not None else None
     inside = {phase.tag: phase.inside.tag for phase in phases if phase.inside is not None}
-    inside |= _per_token_tags(view, phases)
-    phases, unknown = _known(view, phases, at_step)
+    inside |= _per_token_tags(run, phases)
+    phases, unknown = _known(run, phases)
     regular, seldom = _split(phases, steps)
     if steps is None and not regular:
         return _one_phase(phases)
@@ -134,10 +119,10 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     overlap = total > 0 and busy > OVERLAP * total
     base = busy if overlap or not total else max(total, busy)
     shares, kept = _shares(top, axis[last], base, base - busy)
-    facts = _facts(view, at_step, whole_steps)
+    facts = _facts(run, whole_steps)
     if not shares:
         facts = tuple(replace(one, told=one.title == STEP_FACT) for one in facts)
-    per_token = _per_token(view, at_step, axis)
+    per_token = _per_token(run, axis)
     parts = _parts(kept, axis, lengths if total and not overlap else work, base, last, per_token)
     parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
     count = min(LAST, len(axis))
@@ -169,13 +154,10 @@ def _waits_for_others(top: Sequence[_Phase], lengths: Floats, work: Floats) -> l
     return waits if exceeds and len(waits) < len(top) else []
 
 
-def _step_values(view: RunView, at_step: int | None) -> Values | None:
+def _step_values(run: RunValues) -> Values | None:
     """The step time; of several keys the one with most points, then the longest."""
-    names = view.names
     found = [
-        values_of(view, tag, at_step)
-        for tag in view.tag_index.canonical.get(STEP, ())
-        if not names.name(tag).held_out and not names.name(tag).statistic
+        run.of(tag) for tag in run.tags(STEP) if not run.name(tag).held_out and not run.name(tag).statistic
     ]
     return max(
         (one for one in found if len(one.value)),
@@ -184,21 +166,21 @@ def _step_values(view: RunView, at_step: int | None) -> Values | None:
     )
 
 
-def _phases(view: RunView, at_step: int | None, first: Ints) -> list[_Phase]:
+def _phases(run: RunValues, first: Ints) -> list[_Phase]:
     """The phases that a run logs, each with the one that it is a part of."""
     metrics = glossary().metrics
     found: list[_Phase] = []
-    for canonical, tags in view.tag_index.canonical.items():
+    for canonical, tags in run.view.tag_index.canonical.items():
         metric = metrics.get(canonical)
         if metric is None or not metric.within:
             continue
         for tag in tags[:MOST_PHASES]:
-            name = view.names.name(tag)
+            name = run.name(tag)
             if name.held_out and canonical != "timing.validation":
                 continue
             if name.statistic not in ("", "mean"):
                 continue  # the extremes of a time are no time of their own
-            values = values_of(view, tag, at_step)
+            values = run.of(tag)
             if len(values.value) and bool((values.value > 0).any()):
                 title = _key_title(tag) if canonical in NAMED else _short(name.title)
                 found.append(_Phase(values, title, canonical))
@@ -219,20 +201,20 @@ def _phases(view: RunView, at_step: int | None, first: Ints) -> list[_Phase]:
     return found
 
 
-def _known(view: RunView, phases: list[_Phase], at_step: int | None) -> tuple[list[_Phase], list[str]]:
+def _known(run: RunValues, phases: list[_Phase]) -> tuple[list[_Phase], list[str]]:
     """The phases without those that are NaN at many steps, whose share nobody knows, and that in words."""
     kept, notes = [], []
     tags = [(phase.tag, phase.title) for phase in phases]
     silent = [
-        (tag, _short(view.names.name(tag).title))
-        for canonical, listed in view.tag_index.canonical.items()
+        (tag, _short(run.name(tag).title))
+        for canonical, listed in run.view.tag_index.canonical.items()
         if canonical in glossary().metrics and glossary().metrics[canonical].within
         for tag in listed[:MOST_PHASES]
-        if view.run.series[tag].nonfinite and tag not in dict(tags) and not view.names.name(tag).held_out
+        if run.view.run.series[tag].nonfinite and tag not in dict(tags) and not run.name(tag).held_out
     ]
     for tag, title in (*tags, *silent):
-        points = view.run.series[tag].recent()
-        shown = points.value if at_step is None else points.value[points.step <= at_step]
+        points = run.view.run.series[tag].recent()
+        shown = points.value if run.at_step is None else points.value[points.step <= run.at_step]
         lost = int((~np.isfinite(shown[-LAST:])).sum())
         if lost > UNKNOWN * min(len(shown), LAST):
             notes.append(f"{title} is NaN at {lost} of the last {min(len(shown), LAST)} steps and left out")
@@ -398,9 +380,9 @@ def _seldom_part(phase: _Phase, axis: Ints, lengths: Floats, inside: bool) -> St
     return StepPhase(phase.title, phase.tag, middle, high, None, 0, note)
 
 
-def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fact, ...]:
+def _facts(run: RunValues, steps: Values | None) -> tuple[Fact, ...]:
     """Step time, steps per minute and tokens per second, with their trend."""
-    first = first_steps_of(view)
+    first = run.first_steps
     found: list[Fact] = []
     if steps is not None and steps.now > 0:
         length = fact(STEP_FACT, steps, "s")
@@ -412,11 +394,11 @@ def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fa
             length,
             Fact("steps per minute", rate, text, slower, length.change_steps, formula, plain=True),
         ]
-    for canonical, values in find_all(view, "tokens_per_second", at_step):
+    for canonical, values in run.find_all("tokens_per_second"):
         unit = glossary().metrics[canonical].unit
         found.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
         return tuple(found)
-    tokens = _tokens(view, at_step)
+    tokens = _tokens(run)
     if tokens is not None and steps is not None:
         at = tokens.at(steps.step)
         there = (at > 0) & (steps.value > 0)
@@ -438,9 +420,9 @@ def token_rate(one: Fact, unit: str) -> Fact:
     )
 
 
-def _tokens(view: RunView, at_step: int | None) -> Values | None:
+def _tokens(run: RunValues) -> Values | None:
     """Tokens of each step; None where they are not logged, or where the key counts on from step to step."""
-    found = (values for _, values in find_all(view, "tokens", at_step))
+    found = (values for _, values in run.find_all("tokens"))
     return next((values for values in found if not _counts_on(values)), None)
 
 
@@ -451,15 +433,15 @@ def _counts_on(values: Values) -> bool:
     )
 
 
-def _per_token(view: RunView, at_step: int | None, axis: Ints) -> dict[str, tuple[float, bool]]:
+def _per_token(run: RunValues, axis: Ints) -> dict[str, tuple[float, bool]]:
     """Milliseconds per token by phase as logged, and under `""` the tokens of the last steps together."""
     found: dict[str, tuple[float, bool]] = {}
-    for canonical in view.tag_index.canonical:
+    for canonical in run.view.tag_index.canonical:
         if canonical.startswith(PER_TOKEN) and not canonical.endswith(".other"):
-            values = find(view, canonical, at_step)
+            values = run.find(canonical)
             if values is not None:
                 found[f"timing.{canonical.removeprefix(PER_TOKEN)}"] = (values.now, False)
-    tokens = _tokens(view, at_step)
+    tokens = _tokens(run)
     if tokens is not None:
         at = tokens.at(axis[-LAST:])
         if (at > 0).all() and len(at):
@@ -467,12 +449,12 @@ def _per_token(view: RunView, at_step: int | None, axis: Ints) -> dict[str, tupl
     return found
 
 
-def _per_token_tags(view: RunView, phases: Sequence[_Phase]) -> dict[str, str]:
+def _per_token_tags(run: RunValues, phases: Sequence[_Phase]) -> dict[str, str]:
     """Keys of times per token, each with the key of its phase."""
     heads = {phase.canonical: phase.tag for phase in phases if phase.inside is None}
     return {
         tag: heads[phase]
-        for canonical, tags in view.tag_index.canonical.items()
+        for canonical, tags in run.view.tag_index.canonical.items()
         if (phase := f"timing.{canonical.removeprefix(PER_TOKEN)}") in heads
         and canonical.startswith(PER_TOKEN)
         for tag in tags
