@@ -14,6 +14,7 @@ from rltui.data.toml_files import read_table
 
 Schema = dict[str, Any]
 Kind = str | tuple[str, ...]  # of a field, as the file says
+Fields = Mapping[str, Kind]  # of an object
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TITLES = {name: f"rltui {name} --json" for name in ("check", "runs")} | {
@@ -27,13 +28,19 @@ _KINDS: Mapping[str, Schema] = {
     "count": {"type": "integer", "minimum": 0},
     "value": {"anyOf": [{"type": ["number", "null"]}, {"enum": ["NaN", "Infinity", "-Infinity"]}]},
     "1": {"const": 1},
+    "object": {"type": "object"},
     "self": {"$ref": "#"},
 }
 
 
-def _tables_field() -> Field[Mapping[str, Mapping[str, Kind]]]:
+def field_kinds() -> MapField[Kind]:
+    """The fields of an object, each with its kind."""
     kinds: tuple[Field[Kind], ...] = (TextField(), ListField(TextField()))
-    return MapField(MapField(AnyOfField(kinds, "a kind of field or a list of words")))
+    return MapField(AnyOfField(kinds, "a kind of field or a list of words"))
+
+
+def _tables_field() -> MapField[dict[str, Kind]]:
+    return MapField(field_kinds())
 
 
 @cache
@@ -51,9 +58,12 @@ def _schema(kind: Kind) -> Schema:
         return {"type": "array", "items": _schema(kind[:-2])}
     if kind.endswith("?"):
         return {"type": [_schema(kind[:-1])["type"], "null"]}
-    if kind in _KINDS:
-        return _KINDS[kind]
-    fields = _fields(kind)
+    return _KINDS[kind] if kind in _KINDS else schema_of_fields(kind)
+
+
+def schema_of_fields(fields: Fields | str) -> Schema:
+    """The schema of an object by its fields, or by the name of their table in the file."""
+    fields = _fields(fields) if isinstance(fields, str) else fields
     properties = {name.removesuffix("?"): _schema(each) for name, each in fields.items()}
     required = [name for name in fields if not name.endswith("?")]
     return {"type": "object", "properties": properties, "required": required}

@@ -58,6 +58,19 @@ def _found(value: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class PlainField:
+    """Anything, as it stands there: of shipped files alone, whose texts need no cleaning."""
+
+    def check(self, value: object, path: KeyPath, report: Report) -> object:
+        """See Field."""
+        return value
+
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
 class BoolField:
     """True or false."""
 

@@ -15,8 +15,13 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from rltui.cli.follow.wait_conditions import DEFAULT
+from rltui.cli.follow.waiting import TIMEOUT
+from rltui.cli.mcp.answers import ANSWERS
 from rltui.cli.mcp.server import make_server
-from rltui.cli.mcp.tools import TOOLS
+from rltui.cli.mcp.tools import tools
+from rltui.rules.finding import RUN_HEALTHS
+from rltui.samples.sample_query import SORT_KEYS
 from tests.support.checked import SICK, WELL, environment, write
 from tests.support.commands import rltui
 
@@ -158,7 +163,7 @@ async def test_no_question_leaves_the_folders_given(logs: Path, tmp_path: Path) 
     async with Client(make_server([str(logs)])) as client:
         for name in ("../other", str(tmp_path / "other"), "*/../../other"):
             assert "no single run" in await refusal(client, "list_metrics", run=name)
-    properties = {name for tool in TOOLS for name in tool.input_schema["properties"]}
+    properties = {name for tool in tools().tool for name in tool.input_schema["properties"]}
     assert not {name for name in properties if "path" in name or "dir" in name or "file" in name}
 
 
@@ -169,10 +174,22 @@ async def test_the_command_serves_standard_input_and_ends_with_it(logs: Path, tm
     )
     async with Client(stdio_client(server)) as client:
         listed = (await client.list_tools()).tools
-        assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
+        assert [tool.name for tool in listed] == [tool.name for tool in tools().tool]
         assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed)
         assert all(tool.output_schema for tool in listed)
         assert (await ask(client, "list_runs", limit=1))["runs"][0]["run"] == "seed7"
+
+
+def test_what_the_file_of_tools_repeats_is_what_the_code_does() -> None:
+    """Names of tools, orders, healths, and what is waited for."""
+    known = {tool.name: tool.input_schema["properties"] for tool in tools().tool}
+    assert known.keys() == ANSWERS.keys()
+    assert known["list_runs"]["health"]["items"]["enum"] == list(RUN_HEALTHS)
+    assert known["get_samples"]["sort"]["enum"] == list(SORT_KEYS)
+    assert (known["wait"]["until"]["default"], known["wait"]["timeout"]["maximum"]) == (
+        list(DEFAULT),
+        TIMEOUT,
+    )
 
 
 def test_without_the_sdk_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:

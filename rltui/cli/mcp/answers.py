@@ -11,7 +11,7 @@ import fnmatch
 import glob
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from rltui.cli.documents.check_document import report
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
-from rltui.cli.follow.wait_conditions import DEFAULT, ConditionError, parse_condition
+from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, NothingReadError, fail
@@ -36,14 +36,9 @@ from rltui.shards.judged_runs import of_session
 from rltui.store.series import Series
 from rltui.text import clean
 
-Arguments = Mapping[str, Any]  # checked against the tool's input schema
+Arguments = Mapping[str, Any]  # checked against the tool's input schema, its defaults among them
 Answer = dict[str, Any]
 
-LISTED = 50  # runs or metrics of one answer, unless asked for more
-JUDGED = 10  # runs whose findings are told
-POINTS = 50  # points of one series
-WAITED = 60.0  # seconds
-TEXT = 4000  # characters of one text of a sample
 _PATIENCE = 60.0  # seconds that finding samples may take
 _WORST_FIRST = RUN_HEALTHS[::-1]
 
@@ -56,8 +51,7 @@ def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
         view for view in session.ordered() if view.health in arguments.get("health", RUN_HEALTHS)
     ]  # fmt: skip
     views.sort(key=lambda view: _WORST_FIRST.index(view.health))
-    limit = arguments.get("limit", LISTED)
-    return {"runs": [_run(view, now) for view in views[:limit]], "total": len(views)}
+    return {"runs": [_run(view, now) for view in views[: arguments["limit"]]], "total": len(views)}
 
 
 def _run(view: RunView, now: float) -> Answer:
@@ -72,7 +66,7 @@ def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     session = load(tuple(logdirs), arguments.get("run"), at_step, charts=False)
     document = report(of_session(session, at_step=at_step), logdirs, at_step)
     runs = sorted(document["runs"], key=lambda run: _WORST_FIRST.index(run["health"]))
-    return {**document, "runs": runs[: arguments.get("limit", JUDGED)], "total": len(runs)}
+    return {**document, "runs": runs[: arguments["limit"]], "total": len(runs)}
 
 
 def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
@@ -90,15 +84,13 @@ def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 def list_metrics(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The metrics of a run: key, meaning, pane, first and last step, newest value."""
     view = _one_run(logdirs, arguments["run"], charts=False)
-    pattern = arguments.get("metric", "*")
-    tags = [tag for tag in view.run.series if _matches(view, tag, pattern)]
+    tags = [tag for tag in view.run.series if _matches(view, tag, arguments["metric"])]
     if "pane" in arguments:
         tags = [tag for tag in tags if view.names.name(tag).pane == arguments["pane"]]
-    limit = arguments.get("limit", LISTED)
     return {
         "run": view.name,
         "framework": view.framework,
-        "metrics": [_metric(view, tag) for tag in tags[:limit]],
+        "metrics": [_metric(view, tag) for tag in tags[: arguments["limit"]]],
         "total": len(tags),
     }
 
@@ -131,16 +123,15 @@ def get_series(logdirs: Sequence[str], arguments: Arguments) -> Answer:
                 + (f"; nearest: {near}" if near else "")
             )
     tags = list(dict.fromkeys(tag for found in chosen.values() for tag in found))
-    most, limit = arguments.get("max_points", POINTS), arguments.get("limit", LISTED)
     return {
         "run": view.name,
-        "series": [_series(view, tag, arguments, most) for tag in tags[:limit]],
+        "series": [_series(view, tag, arguments) for tag in tags[: arguments["limit"]]],
         "total": len(tags),
     }
 
 
-def _series(view: RunView, tag: str, arguments: Arguments, most: int) -> Answer:
-    series, name = view.run.series[tag], view.names.name(tag)
+def _series(view: RunView, tag: str, arguments: Arguments) -> Answer:
+    series, name, most = view.run.series[tag], view.names.name(tag), arguments["max_points"]
     low, high = _steps(series, arguments)
     head = {"metric": clean(tag), "canonical": name.canonical, "unit": name.unit}
     recent = series.recent()
@@ -173,7 +164,7 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui compare --json`."""
     session = load(tuple(logdirs))
     base = baseline_run(session, arguments["baseline"])
-    pattern, axis = arguments.get("run", "*"), arguments.get("by", "step")
+    pattern, axis = arguments.get("run", "*"), arguments["by"]
     others = [
         view
         for view in session.ordered()
@@ -181,23 +172,22 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     ]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
-    limit = arguments.get("limit", LISTED)
     document = comparison_document(
         logdirs, base.name, axis, {view.name: compare(view, base, axis) for view in others}
     )
     for run in document["runs"]:
         metrics = sorted(run["metrics"], key=lambda metric: not metric["outside"])
-        run["total"], run["metrics"] = len(metrics), metrics[:limit]
+        run["total"], run["metrics"] = len(metrics), metrics[: arguments["limit"]]
     return document
 
 
 def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """Rollouts as data, long texts cut in the middle."""
     try:
-        wanted = parse_filter(arguments.get("filter", ""))
+        wanted = parse_filter(arguments["filter"])
     except FilterError as error:
         fail(f"filter: {error}")
-    limit, characters = arguments.get("limit", 3), arguments.get("max_characters", TEXT)
+    limit, characters = arguments["limit"], arguments["max_characters"]
     step = arguments.get("step")
     pattern = arguments.get("run", "*")
     found: list[object] = []
@@ -214,7 +204,7 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
             step=None if step is None else str(step),
             group=arguments.get("group"),
             sort=arguments.get("sort"),
-            reverse=arguments.get("reverse", False),
+            reverse=arguments["reverse"],
         )
         found += [_cut(as_json(run, each), characters) for each in islice(samples, limit - len(found))]
     if not found:
@@ -237,7 +227,7 @@ def _cut(value: object, characters: int) -> object:
 def wait_for(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui wait --json`."""
     try:
-        conditions = [parse_condition(text) for text in arguments.get("until") or DEFAULT]
+        conditions = [parse_condition(text) for text in arguments["until"]]
     except ConditionError as error:
         fail(f"until: {error}")
     return wait(
@@ -245,7 +235,7 @@ def wait_for(logdirs: Sequence[str], arguments: Arguments) -> Answer:
         read_config(tuple(logdirs)),
         conditions,
         run_glob=arguments.get("run"),
-        timeout=arguments.get("timeout", WAITED),
+        timeout=arguments["timeout"],
         events=False,
     )
 
@@ -263,3 +253,15 @@ def _matches(view: RunView, tag: str, pattern: str) -> bool:
         or view.names.name(tag).canonical == pattern
         or ("*" in pattern and fnmatch.fnmatchcase(tag, pattern))
     )
+
+
+ANSWERS: Mapping[str, Callable[[Sequence[str], Arguments], Answer]] = {
+    "list_runs": list_runs,
+    "check": check,
+    "explain": explain,
+    "list_metrics": list_metrics,
+    "get_series": get_series,
+    "compare": compare_runs,
+    "get_samples": get_samples,
+    "wait": wait_for,
+}  # by the name of the tool

@@ -1,4 +1,4 @@
-"""The server: tools of `tools.TOOLS` spoken over standard input and output with the official SDK."""
+"""The server: the tools spoken over standard input and output with the official SDK."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from rltui import __version__, crash
-from rltui.cli.mcp.tools import INSTRUCTIONS, TOOLS, Tool
+from rltui.cli.mcp.answers import ANSWERS
+from rltui.cli.mcp.tools import Tool, tools
 from rltui.cli.output import to_json
 from rltui.text import clean
 
-_BY_NAME = {tool.name: tool for tool in TOOLS}
 _HINTS = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
@@ -28,16 +28,17 @@ def make_server(logdirs: Sequence[str]) -> Server:
     """A server that answers about the runs below these LOGDIRs and nothing else."""
     reading = anyio.CapacityLimiter(2)  # calls that read logs at the same time; others wait
     waiting = anyio.CapacityLimiter(16)
+    by_name = {tool.name: tool for tool in tools().tool}
 
     async def list_tools(
         _: ServerRequestContext, __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=[_described(tool) for tool in by_name.values()])
 
     async def call_tool(_: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = _BY_NAME.get(params.name)
+        tool = by_name.get(params.name)
         if tool is None:
-            return _error(f"no tool named {clean(params.name)!r}; tools: {', '.join(_BY_NAME)}")
+            return _error(f"no tool named {clean(params.name)!r}; tools: {', '.join(by_name)}")
         limiter = waiting if tool.name == "wait" else reading
         arguments = params.arguments or {}
         return await anyio.to_thread.run_sync(
@@ -48,7 +49,7 @@ def make_server(logdirs: Sequence[str]) -> Server:
         "rltui",
         version=__version__,
         title="rltui",
-        instructions=INSTRUCTIONS,
+        instructions=tools().instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -62,7 +63,7 @@ def answer(tool: Tool, logdirs: Sequence[str], arguments: dict[str, object]) -> 
         place = "/".join(map(str, error.absolute_path)) or "arguments"
         return _error(f"{place}: {error.message}")
     try:
-        text = to_json(tool.answer(logdirs, arguments))
+        text = to_json(ANSWERS[tool.name](logdirs, {**tool.defaults, **arguments}))
     except click.ClickException as error:
         return _error(error.format_message())
     except OSError as error:
