@@ -92,7 +92,7 @@ def _of_plan(plan: Plan) -> Judged:
 
 
 def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Iterator[Judged | Lost]:
-    from rltui.shards.judge import judge, judge_as_json, read_json
+    from rltui.shards.judge import judge
 
     engine = chosen_engine(asked, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))
@@ -101,6 +101,4 @@ def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Itera
             for shard in shards:
                 yield judge(shard, question, progress)
         return
-    task = partial(judge_as_json, question=question)
-    for result in in_order(shards, engine, task, "judged"):
-        yield result if isinstance(result, Lost) else read_json(result)
+    yield from in_order(shards, engine, partial(judge, question=question), "judged")

@@ -10,7 +10,7 @@ at all: its sisters have gained, it has not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -339,16 +339,3 @@ def with_sisters(findings: Iterable[Finding], standing: Standing | None) -> tupl
         (each for each in own if each.rank > found.rank), None
     )  # a cause is known: a remark beside it
     return (*own, found._replace(severity="info") if below is not None else found)
-
-
-def as_plain(outcome: OutcomeCurve | None) -> list[object] | None:
-    """For JSON."""
-    return None if outcome is None else [*outcome[:6], list(outcome.steps), list(outcome.levels)]
-
-
-def from_plain(plain: Sequence[Any] | None) -> OutcomeCurve | None:
-    """What `as_plain` wrote."""
-    if plain is None:
-        return None
-    run, metric, tag, framework, settings, names, steps, levels = plain
-    return OutcomeCurve(run, metric, tag, framework, settings, names, tuple(steps), tuple(levels))

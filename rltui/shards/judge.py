@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain
 from typing import NamedTuple
-
-import orjson
 
 from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.panes.runs.facts import RunFacts, RunSettings
-from rltui.problem import Problem
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import SharedNames
 from rltui.shards.plan import Shard
-from rltui.shards.verdict import Judged, ListedSource, TagSets, Verdict, as_plain, from_plain, notes_among
+from rltui.shards.verdict import Judged, ListedSource, Verdict, notes_among
 from rltui.store.continued_runs import life_of
 
 
@@ -56,7 +53,7 @@ _SHARED = _SharedNames()
 
 
 def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None] | None = None) -> Judged:
-    """Read and judge the runs of a shard."""
+    """Read and judge the runs of a shard, here or in another process: the result can be pickled."""
     session = Session(question.config, shared=_SHARED.of(question.config, len(shard)))
     said = chain.from_iterable(run.deliveries for run in shard)
     logs = [log for run in shard for log in run.logs]
@@ -110,26 +107,4 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         last_line=view.last_line if at_step is None else "",
         curve=outcome_curve(view, settings=settings),
         given_name=view.given_name,
-    )
-
-
-def judge_as_json(shard: Shard, question: Question) -> bytes:
-    """The same for another process: as JSON, which `read_json` takes."""
-    judged = judge(shard, question)
-    sets = TagSets()
-    verdicts = [as_plain(verdict, sets) for verdict in judged.verdicts]
-    problems = [[p.level, p.code, p.path, p.message, p.offset, p.count] for p in judged.problems]
-    return orjson.dumps(
-        {"verdicts": verdicts, "problems": problems, "tags": sets.as_plain()},
-        option=orjson.OPT_SERIALIZE_NUMPY,
-    )
-
-
-def read_json(data: bytes | Iterable[bytes]) -> Judged:
-    """What `judge_as_json` wrote."""
-    plain = orjson.loads(data if isinstance(data, bytes) else b"".join(data))
-    sets = TagSets(plain["tags"])
-    return Judged(
-        [from_plain(each, sets) for each in plain["verdicts"]],
-        [Problem(*problem) for problem in plain["problems"]],
     )

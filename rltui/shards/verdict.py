@@ -15,7 +15,6 @@ from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
-from rltui.session import sister_runs
 from rltui.session.sister_runs import OutcomeCurve, Standing, standings, with_sisters
 from rltui.store.continued_runs import Life
 
@@ -198,10 +197,24 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "sources": [list(source) for source in verdict.sources],
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
         "outcome": None if verdict.outcome is None else json_value(list(verdict.outcome)),
-        "curve": sister_runs.as_plain(verdict.curve),
+        "curve": None if verdict.curve is None else list(verdict.curve),
     }
     del plain["standing"]  # which a comparison finds
     return plain
+
+
+def judged_as_plain(judged: Judged) -> Plain:
+    """What became of a shard, for JSON."""
+    sets = TagSets()
+    verdicts = [as_plain(verdict, sets) for verdict in judged.verdicts]
+    return {"verdicts": verdicts, "tags": sets.as_plain(), "problems": list(map(astuple, judged.problems))}
+
+
+def judged_from_plain(plain: Plain) -> Judged:
+    """What `judged_as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
+    sets = TagSets(plain["tags"])
+    verdicts = [from_plain(each, sets) for each in plain["verdicts"]]
+    return Judged(verdicts, [Problem(*problem) for problem in plain["problems"]])
 
 
 def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
@@ -219,7 +232,7 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         "consoles": tuple(plain["consoles"]),
         "life": None if life is None else Life(plain["run"], sets.tags(life[0]), *life[1:]),
         "outcome": _outcome(plain["outcome"]),
-        "curve": sister_runs.from_plain(plain["curve"]),
+        "curve": _curve(plain["curve"]),
     }
     return Verdict(**known)
 
@@ -229,6 +242,13 @@ def _outcome(plain: Sequence[Any] | None) -> Outcome | None:
         return None
     title, tag, unit, direction, last, best, best_step, exact = plain
     return Outcome(title, tag, unit, direction, _number(last), _number(best), best_step, exact)
+
+
+def _curve(plain: Sequence[Any] | None) -> OutcomeCurve | None:
+    if plain is None:
+        return None
+    run, metric, tag, framework, settings, names, steps, levels = plain
+    return OutcomeCurve(run, metric, tag, framework, settings, names, tuple(steps), tuple(levels))
 
 
 def _number(value: float | str | None) -> float | None:

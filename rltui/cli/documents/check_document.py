@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from typing import Any, Literal
 
 from rltui.cli.output import FOUND, STALLED, WRONG, about
@@ -11,7 +10,7 @@ from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst
 from rltui.shards.common_trouble import common_trouble
 from rltui.shards.judged_runs import JudgedRuns, merge
-from rltui.shards.verdict import Judged, TagSets, as_plain, from_plain
+from rltui.shards.verdict import Judged, judged_as_plain, judged_from_plain
 
 # Problems of a metric, not of its file: files with such metrics are healthy.
 REMARKS = frozenset({"not-reported"})
@@ -57,15 +56,8 @@ def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
 
 def shard_block(judged: JudgedRuns, part: tuple[int, int]) -> dict[str, Any]:
     """What the document of a shard has besides: all that `from_documents` needs."""
-    sets = TagSets()
-    return {
-        "index": part[0],
-        "of": part[1],
-        "lost": judged.lost,
-        "verdicts": [as_plain(verdict, sets) for verdict in judged.verdicts],
-        "tags": sets.as_plain(),
-        "problems": [list(astuple(problem)) for problem in judged.problems],
-    }
+    told = judged_as_plain(Judged(judged.verdicts, judged.problems))
+    return {"index": part[0], "of": part[1], "lost": judged.lost, **told}
 
 
 def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
@@ -79,12 +71,7 @@ def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
     by_index = {block["index"]: block for block in blocks}
     if len(by_index) < len(blocks):
         raise ValueError("a shard is there twice")
-    parts = []
-    for block in by_index.values():
-        sets = TagSets(block["tags"])
-        verdicts = [from_plain(each, sets) for each in block["verdicts"]]
-        parts.append(Judged(verdicts, [Problem(*problem) for problem in block["problems"]]))
-    judged = merge(parts)
+    judged = merge(map(judged_from_plain, by_index.values()))
     judged.lost = sum(block["lost"] for block in blocks)
     count = blocks[0]["of"]
     for index in sorted(set(range(1, count + 1)) - by_index.keys()):
