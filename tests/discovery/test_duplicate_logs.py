@@ -467,3 +467,32 @@ def test_a_console_that_says_more_is_not_left_out(tmp_path: Path) -> None:
     write(tmp_path / "train.log", printed)
     write(tmp_path / "history.json", json.dumps({"losses": [i / 70 for i in range(30)]}))
     assert sorted(once(tmp_path).runs()) == [".", "train"]
+
+
+def test_schedules_make_no_copies_of_consoles(tmp_path: Path) -> None:
+    """Trainings whose exploration falls alike differ in their rewards, whole numbers though they are."""
+    for seed in (3, 5):
+        lines = (f"Episode {k} reward -{k * seed % 11}.000 eps {0.99**k:.3f}\n" for k in range(40))
+        write(tmp_path / f"log_{seed}.txt", "".join(lines))
+    assert sorted(once(tmp_path).runs()) == ["log_3", "log_5"]
+
+
+def test_a_console_of_whole_numbers_is_a_twin_in_its_folder(tmp_path: Path) -> None:
+    """Tables of Baselines' DQN have one decimal, and many have none: they count where the log lies beside."""
+    said = [(997 * k + 11 * k * k, 10 + k // 3, 100 * k) for k in range(1, 12)]
+    table = "-----\n| episodes      | {2}  |\n| mean reward   | {1} |\n| steps         | {0} |\n-----\n"
+    write(tmp_path / "log.txt", "".join(table.format(*row) for row in said))
+    rows = "".join(f"{episodes},{reward}.0,{steps}\n" for steps, reward, episodes in said)
+    write(tmp_path / "progress.csv", f"episodes,mean reward,steps\n{rows}")
+    assert once(tmp_path).runs() == {".": ["log.txt", "progress.csv"]}
+
+
+def test_the_history_of_a_trainer_comes_before_its_console(tmp_path: Path) -> None:
+    """trainer_state.json has the steps; the console counts its rows, though its file be longer."""
+    history = [{"loss": 2 / k, "grad_norm": k / 7, "epoch": k / 4, "step": 10 * k} for k in range(1, 12)]
+    write(tmp_path / "out/trainer_state.json", json.dumps({"log_history": history, "global_step": 110}))
+    printed = [{key: round(value, 4) for key, value in row.items() if key != "step"} for row in history]
+    write(tmp_path / "dpo.log", "".join(f"{row}\n" for row in printed) + "saved\n" * 2000)
+    heard = once(tmp_path)
+    assert heard.runs() == {"out": ["dpo.log", "out/trainer_state.json"]}
+    assert heard.sources["dpo.log"].also_of == "out"

@@ -30,6 +30,7 @@ AGREEING = 0.5  # share of these that must agree
 AGREEING_COPY = 0.95  # the same for two logs of one format: a copy says all of it
 ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same where one of them was printed with few digits
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
+_MACHINE = "system/"  # readings of a tracker's client, at steps of their own and in no other log
 
 
 class LogBeginning(NamedTuple):
@@ -64,13 +65,14 @@ def sample(known: Format, file: File) -> LogBeginning:
         while True:
             before = log.offset
             batch = log.read(file, max(_FIRST, min(log.offset, SAMPLE_BYTES // 4)))
+            codes.update(problem.code for problem in batch.problems)
+            hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
+            batch = batch.where(np.array([not tag.startswith(_MACHINE) for tag in batch.tags])[batch.tag])
             if len(batch):
                 tags = batch.tags
                 counted = np.bincount(batch.tag, minlength=len(used)) > 0
                 counted[: len(used)] |= used
                 used = counted
-            codes.update(problem.code for problem in batch.problems)
-            hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
             _collect(batch.step, batch.value, steps)
             complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
             if complete or log.offset == before:
@@ -127,7 +129,7 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     copy: they are of one format, so that one can be but a copy of the other.
     """
     if one.rounded != other.rounded:
-        return _same_but_rounded(*((one, other) if one.rounded else (other, one)))
+        return _same_but_rounded(*((one, other) if one.rounded else (other, one)), beside=beside)
     shared = agreed = whole = whole_agreed = 0
     for pair in _rows_of_both(one, other):
         few, many = sorted(pair, key=len)
@@ -144,18 +146,22 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
         whole_agreed += int(np.count_nonzero(hit))
     if _count_otherwise(one, other):
         return agreed >= AGREEING_ROUNDED * shared if shared >= ENOUGH_ROUNDED else None
+    if copy and shared >= ENOUGH:  # rewards that are whole numbers, too: schedules agree between trainings
+        return whole_agreed >= AGREEING_COPY * whole
     if shared >= ENOUGH:
-        return agreed >= (AGREEING_COPY if copy else AGREEING) * shared
+        return agreed >= AGREEING * shared
     if beside and whole >= ENOUGH_WHOLE:
         return whole_agreed >= AGREEING_WHOLE * whole
     return False if one.complete and other.complete else None
 
 
-def _same_but_rounded(printed: LogBeginning, exact: LogBeginning) -> bool | None:
+def _same_but_rounded(printed: LogBeginning, exact: LogBeginning, *, beside: bool) -> bool | None:
     """The same where one log has its values as they were printed: each stands for what rounds to it."""
     shared = agreed = 0
+    beside = beside and not _count_otherwise(printed, exact)
     for values, exact_values in _rows_of_both(printed, exact):
-        values = values[values != np.rint(values)]  # counters and constants agree between different runs
+        if not beside:  # counters and constants agree between different runs
+            values = values[values != np.rint(values)]
         shared += len(values)
         for value in values.tolist():
             mantissa, _, exponent = repr(value).partition("e")
