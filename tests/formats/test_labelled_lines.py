@@ -424,3 +424,31 @@ def test_planned_steps_of_counters(lines: list[str], planned: int) -> None:
     file = MemFile("console.log", "\n".join([*lines, ""]).encode())
     totals = [text.body for text in read_whole(FORMAT, file).texts if text.kind == "total-steps"]
     assert int(totals[-1] if totals else 0) == planned
+
+
+def test_a_bar_for_each_epoch_counts_on() -> None:
+    """The last batch of an epoch stands again in the next one's bar (Lightning)."""
+    lines = []
+    for epoch in range(3):
+        for batch in (*((10,) if epoch else ()), 5, 10):
+            loss = 1 / (epoch + 1 - (batch == 10 and len(lines) % 4 == 3) + batch / 100)
+            lines.append(
+                f"Epoch {epoch}: 50%|###  | {batch}/10 [00:20<02:19, 2.5it/s, loss={loss:.4f}, v_num=0]"
+            )
+        lines.append(
+            f"Epoch {epoch}, global step {10 * epoch + 10}: 'val' reached 0.5 (best 0.5), saving model to 'x'"
+        )
+    found = read("\n".join(lines))
+    assert {step for step, _ in found} >= {5, 10, 15, 20, 25, 30}
+    assert all(numbers.keys() == {"loss"} for _, numbers in found)
+    alone = [
+        f"Epoch {epoch}: 100%|##| 10/10 [00:20<00:00, 2.5it/s, loss=0.{9 - epoch}]" for epoch in range(5)
+    ]
+    assert [step for step, _ in read("\n".join(alone))] == [10, 20, 30, 40, 50]
+
+
+def test_a_coarse_line_before_its_fine_one_stands_at_the_last_step() -> None:
+    """Epoch 3 begins with a line that names no step yet: it stands where epoch 2 had come to."""
+    lines = [f"Epoch {k}, step {100 * k}, loss: 0.{k}\nEpoch {k + 1} val_loss: 1.{k}" for k in range(1, 6)]
+    steps = [step for step, numbers in read("\n".join(lines)) if "val_loss" in numbers]
+    assert steps == [100, 200, 300, 400, 500]

@@ -165,18 +165,19 @@ class LabelledLines:
     def _place(self, counters: Sequence[Counter], role: str) -> int:
         """The step of a line: its finest counter, counted on where that begins again for each of the next.
 
-        A line with none but one of the next (`Epoch 3: test_reward 1.5`) stands where that was last counted
-        finer.
+        A line with none but one of the next (`Epoch 3: test_reward 1.5`) stands where that, or the one before
+        it, was last counted finer.
         """
         fine, coarse = counters[0], tuple(each.value for each in counters[1:])
         if not coarse and not fine.total:
-            value, step = self._finer.get(fine.name, (-1, 0))
-            if value == fine.value or not fine.goal:
-                return step if value == fine.value else fine.value
+            value, step = self._finer.get(fine.name, (-2, 0))
+            known = fine.value - value in (0, 1)
+            if known or not fine.goal:
+                return step if known else fine.value
         others = self._growths.total() - self._growths[fine.name]
         before, added, then = self._last.get((role, fine.name), ((fine.value, *coarse), 0, others))
         goal = fine.total or fine.goal
-        if fine.value < before[0] and coarse:
+        if fine.value <= before[0] and coarse:  # the same, where only the last batch of each epoch is printed
             if len(before) == len(coarse) + 1 and coarse > before[1:]:
                 added += fine.total or before[0] + (fine.value == 0)
         elif fine.value < before[0] == goal and (
