@@ -75,6 +75,15 @@ def test_columns_that_wandb_saved_are_called_by_their_metrics() -> None:
     assert rows(read(own)) == [("loss - train", 5, 0.5), ("loss - val", 5, 0.4)]
 
 
+def test_tables_of_things_are_no_logs() -> None:
+    """Without steps, rows that begin with names of their own are of things; times and phases are none."""
+    things = "graph,stress,loss\nage.28,1,2\nbee.30,3,4\ncat.26,5,6\ndog.7,1,2\n"
+    assert not FORM.matches("metrics.csv", things.encode())
+    for first in ("a\nb\na\nb", "2024-01-01T10:00\n2024-01-01T10:01\n2024-01-01T10:02\n2024-01-01T10:03"):
+        table = "phase,reward\n" + "".join(f"{cell},1.5\n" for cell in first.split("\n"))
+        assert FORM.matches("metrics.csv", table.encode())
+
+
 def test_non_finite_and_odd_cells() -> None:
     """Non-finite cells are values; text, booleans and trial ids such as 1_000 are none."""
     batch = read("step,a,b,c,d\n1,nan,inf,True,1_000\n2,-inf,1e400,x,null\n")
@@ -88,6 +97,8 @@ def test_steps_of_tables() -> None:
         ("AverageEpRet", 0, 1.5),
         ("AverageEpRet", 1, 2.0),
     ]
+    assert rows(read("game,score\n1,9\n2,3\n")) == [("score", 1, 9.0), ("score", 2, 3.0)]
+    assert rows(read("epcount,tcount,eprew\n3,512,0.5\n")) == [("epcount", 512, 3.0), ("eprew", 512, 0.5)]
     batch = read("epoch,loss\n0.5,3\n1.0,2\n")
     assert rows(batch) == [("epoch", 1, 0.5), ("loss", 1, 3.0), ("epoch", 2, 1.0), ("loss", 2, 2.0)]
     assert [problem.code for problem in batch.problems] == ["no-step"]

@@ -28,6 +28,7 @@ _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
 _DELIMITERS = ",\t;"
 _NUMBERS = {int, float}
+_ITEMS = 3  # rows that begin with a name of their own, after which a table without steps is one of things
 _DECIMAL = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
 
 
@@ -290,9 +291,18 @@ def _matches(name: str, head: bytes) -> bool:
     record = header.record(cells) if len(cells) == len(header.names) else {}
     cut = len(lines) == count
     numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
-    if not steps and log_contents.is_of_data(header.names, numbers):
+    if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
         return False
     return bool(numbers) or cut
+
+
+def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
+    """Whether the first column names what each row is about, another thing in each: graphs, models, files."""
+    names = [header.cells(row)[0] for row in rows[:_ITEMS]]
+    first = header.names[0].lower()
+    if len(names) < _ITEMS or "time" in first or "date" in first:
+        return False
+    return len(set(names)) == len(names) and all(sum(map(str.isalpha, name)) > 1 for name in names)
 
 
 def _is_table(head: bytes) -> bool:
