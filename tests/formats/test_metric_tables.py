@@ -48,6 +48,24 @@ def test_a_folder_of_scalars_is_one_run(tmp_path: Path) -> None:
     assert {tag for tag, *_ in points} == {"train/reward", "eval/reward"} and len(points) == 6
 
 
+def test_columns_of_several_runs_that_wandb_saved(tmp_path: Path) -> None:
+    """Each run has its own columns; bounds are series where points were joined; empty cells are none."""
+    header = ",".join(f'"{run} - {tag}{end}"' for run in ("sun-1", "sea-2") for tag in ("_step", "kl")
+                      for end in ("", "__MIN", "__MAX"))  # fmt: skip
+    rows = [
+        '"0","0","0","0","0.5","0.4","0.5","","","","",""',
+        '"10","1","1","1","0.6","0.6","0.6","9","9","9","3","3"',
+    ]
+    write(
+        tmp_path / "out" / "wandb_export_2026.csv", [f'"epoch",{header}', f'{rows[0]},""', f'{rows[1]},"3"']
+    )
+    found = heard(tmp_path)
+    assert sorted(found.runs()) == ["out/sea-2", "out/sun-1"]
+    assert found.points["out/wandb_export_2026.csv[sun-1]"] == [
+        ("kl", 0, 0.5), ("kl__MIN", 0, 0.4), ("kl", 10, 0.6)
+    ]  # fmt: skip
+
+
 def test_other_tables_without_headers_are_no_runs(tmp_path: Path) -> None:
     """Data of numbers, rows whose steps fall, names that tell of no training."""
     write(tmp_path / "a" / "train.csv", [f"{k},{k}.5" for k in range(5)])

@@ -1,0 +1,123 @@
+"""A table of several runs that W&B's page saves: a column for each run and metric, and two for its bounds.
+
+`"Step","warm-sun-1 - loss","warm-sun-1 - loss__MIN","warm-sun-1 - loss__MAX","cold-sea-2 - loss",...`. The
+table of a single run is one of `csv_table`.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from functools import lru_cache
+
+from rltui.logs.formats.container import Parts
+from rltui.logs.formats.trackers.part_reader import Look, part_format
+from rltui.logs.log_file_names import is_plain, names
+from rltui.logs.records.parse_number import from_text, step_of
+from rltui.logs.records.record_keys import step_keys
+
+_HEAD = 4096
+_HEADER_CAP = 4 << 20
+_SIZE_CAP = 64 << 20  # of a table that is read at once
+Cursor = tuple[int, int]  # rows that were taken, and the bytes of the table then
+Columns = dict[str, dict[str, list[int]]]  # by run and tag: the columns of its value and its bounds
+
+
+class ExportedTable:
+    """The `Container`: each run is a part of the table."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is a table that has no name under which programs keep all of their metrics."""
+        return place.endswith(".csv") and not is_plain(place.rpartition("/")[2])
+
+    def parts(self, place: str) -> Parts | None:
+        """The runs; None for any other table, and for one of a single run. Raises OSError."""
+        with open(place, "rb") as file:  # noqa: PTH123
+            head = file.read(_HEAD)
+            if b" - " not in head or b"__M" not in head:
+                return None
+            header = head + (b"" if b"\n" in head else file.readline(_HEADER_CAP))
+        columns = _columns(header.partition(b"\n")[0].decode("utf-8-sig", "replace"))
+        if len(columns) < 2 or os.stat(place).st_size > _SIZE_CAP:  # noqa: PTH116
+            return None
+        return Parts(tuple(_Run(place, run) for run in columns))
+
+
+class _Run:
+    """A `Part`: the columns of one run."""
+
+    def __init__(self, place: str, run: str) -> None:
+        self.place, self.key, self.run = place, run, run
+        self.moves = False
+        self.format = part_format("csv", self)
+
+    def size(self) -> int:
+        """Bytes of the table. Raises OSError."""
+        return os.stat(self.place).st_size  # noqa: PTH116
+
+    def stamp(self) -> tuple[int, ...]:
+        """Size and time of the table. Raises OSError."""
+        status = os.stat(self.place)  # noqa: PTH116
+        return status.st_size, status.st_mtime_ns
+
+    def modified(self) -> float:
+        """When it was saved. Raises OSError."""
+        return os.stat(self.place).st_mtime  # noqa: PTH116
+
+    def files(self) -> tuple[str, ...]:
+        """The table."""
+        return (self.place,)
+
+    def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
+        """All rows at once, in the first look; later rows where there are more of them. Raises OSError."""
+        size, stamp = self.stamp()
+        header, rows = _table(self.place, size, stamp)
+        columns = _columns(header).get(self.key, {})
+        seen, before = cursor or (0, 0)
+        look = Look[Cursor](cursor=(len(rows), size), settled=size - before)
+        for number, row in enumerate(rows[seen:], seen + 1):
+            values: dict[str, object] = {}
+            for tag, (column, *bounds) in columns.items():
+                value = from_text(row[column]) if column < len(row) else None
+                if value is None:
+                    continue
+                values[tag] = value
+                for bound, place in zip(("__MIN", "__MAX"), bounds, strict=False):
+                    limit = from_text(row[place]) if place < len(row) else None
+                    if limit is not None and limit != value:  # of several points that became one
+                        values[tag + bound] = limit
+            step = step_of(from_text(row[0])) if row else None
+            if values:
+                look.records.append((number if step is None else step, math.nan, values))
+        return look
+
+
+@lru_cache(maxsize=2)
+def _table(place: str, size: int, stamp: int) -> tuple[str, list[list[str]]]:
+    """The header and the rows of a table as it was at that time. Raises OSError."""
+    with open(place, encoding="utf-8-sig", errors="replace", newline="") as file:  # noqa: PTH123
+        header = file.readline()
+        try:
+            return header, list(csv.reader(file))
+        except csv.Error:  # a field without end
+            return header, []
+
+
+@lru_cache(maxsize=8)
+def _columns(header: str) -> Columns:
+    """The columns of each run; none where the header is not that of such a table."""
+    try:
+        cells = next(csv.reader([header]), [])
+    except csv.Error:
+        return {}
+    found = [names().exported_column.match(cell) for cell in cells[1:]]
+    columns: Columns = {}
+    bounded = False
+    for place, column in enumerate(found, 1):
+        if column is None:
+            return {}
+        bounded = bounded or column["bound"] is not None
+        if not step_keys([column["tag"]]):
+            columns.setdefault(column["run"], {}).setdefault(column["tag"], []).append(place)
+    return columns if bounded else {}
