@@ -6,10 +6,11 @@ SVG needs nothing; PNG is drawn from it by cairosvg (extra `rltui[png]`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ LETTER = 7.0  # pixels of a letter, usually
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 66.0, 34.0  # pixels round the plot
 
 Point: TypeAlias = tuple[float, float]
+Paint: TypeAlias = Callable[[str], str]  # the colour of a role
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,76 +59,37 @@ class ChartPicture(NamedTuple):
     log: bool = False
 
 
-class Path(NamedTuple):
-    """A line through points, or with `fill` the area inside them."""
-
-    points: Sequence[Point]
-    color: str
-    width: float = 1.0
-    dashed: bool = False
-    fill: bool = False
-    opacity: float = 1.0
-
-
-class Label(NamedTuple):
-    """Words at a place on their base line."""
-
-    x: float
-    y: float
-    text: str
-    color: str
-    anchor: Literal["start", "middle", "end"] = "start"
-    size: float = FONT
-    bold: bool = False
-
-
-Shape: TypeAlias = Path | Label
-
-
-def shapes_of(
-    picture: ChartPicture, theme: Theme, width: float = WIDTH, height: float = HEIGHT, top: float = 0.0
-) -> Iterator[Shape]:
+def _chart(picture: ChartPicture, paint: Paint, width: float, height: float, top: float) -> Iterator[str]:
     """The shapes of a chart, those behind first; top: pixels above it."""
     plot = _Plot(picture, width, height, top)
-    paint = _Painter(theme)
-    yield Label(
-        LEFT, top + 20, cut(picture.title, int(width / LETTER)), paint("strong"), size=FONT + 2, bold=True
-    )
+    title = cut(picture.title, int(width / LETTER))
+    yield _words(LEFT, top + 20, title, paint("strong"), size=FONT + 2, bold=True)
     yield from _legend(picture, plot, paint, top + 40)
     for at, text in y_ticks(picture.y, max(int(height // 60), 2), log=picture.log):
-        yield Path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint("faint"), 0.5, opacity=0.4)
-        yield Label(LEFT - 8, plot.y(at) + FONT / 3, text, paint("dim"), "end")
+        yield _path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint("faint"), 0.5, opacity=0.4)
+        yield _words(LEFT - 8, plot.y(at) + FONT / 3, text, paint("dim"), "end")
     for at, text in picture.x_ticks:
-        yield Path([(plot.x(at), plot.bottom), (plot.x(at), plot.bottom + 4)], paint("faint"))
-        yield Label(plot.x(at), plot.bottom + 4 + FONT, text, paint("dim"), "middle")
-    yield Label(LEFT - 8, plot.bottom + 4 + FONT, picture.x_label, paint("dim"), "end")
+        yield _path([(plot.x(at), plot.bottom), (plot.x(at), plot.bottom + 4)], paint("faint"))
+        yield _words(plot.x(at), plot.bottom + 4 + FONT, text, paint("dim"), "middle")
+    yield _words(LEFT - 8, plot.bottom + 4 + FONT, picture.x_label, paint("dim"), "end")
     for at, role, _ in picture.limits:
         if picture.y[0] <= at <= picture.y[1]:
-            yield Path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint(role), 1.0, dashed=True)
+            yield _path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint(role), 1.0, dashed=True)
     for at, role, words in picture.marks:
         if picture.x[0] <= at <= picture.x[1]:
-            yield Path([(plot.x(at), plot.top), (plot.x(at), plot.bottom)], paint(role), 1.2, dashed=True)
+            yield _path([(plot.x(at), plot.top), (plot.x(at), plot.bottom)], paint(role), 1.2, dashed=True)
             left = plot.x(at) < (plot.left + plot.right) / 2
             room = plot.right - plot.x(at) if left else plot.x(at) - plot.left
             words = cut(words, int((room - 8) / LETTER))
-            anchor: Literal["start", "end"] = "start" if left else "end"
-            x = plot.x(at) + (4 if left else -4)
-            yield Label(x, plot.top - 3, words, paint(role), anchor, FONT - 1)
+            x, anchor = (plot.x(at) + 4, "start") if left else (plot.x(at) - 4, "end")
+            yield _words(x, plot.top - 3, words, paint(role), anchor, FONT - 1)
     for curve in reversed(picture.curves):
         yield from _curve(curve, plot, paint(curve.role))
     for at in picture.crosses:
         x, y, r = plot.x(at), plot.top + 8, 4
         for end in (r, -r):
-            yield Path([(x - r, y - end), (x + r, y + end)], paint("bad"), 1.8)
-    yield Path([(LEFT, plot.top), (LEFT, plot.bottom), (width - RIGHT, plot.bottom)], paint("dim"))
-
-
-class _Painter:
-    def __init__(self, theme: Theme) -> None:
-        self.theme = theme
-
-    def __call__(self, role: str) -> str:
-        return color_of(role, self.theme)
+            yield _path([(x - r, y - end), (x + r, y + end)], paint("bad"), 1.8)
+    yield _path([(LEFT, plot.top), (LEFT, plot.bottom), (width - RIGHT, plot.bottom)], paint("dim"))
 
 
 class _Plot:
@@ -149,31 +112,31 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return (value / 2 - ends[0] / 2) / half if half > 0 else 0.5
 
 
-def _legend(picture: ChartPicture, plot: _Plot, paint: _Painter, y: float) -> Iterator[Shape]:
+def _legend(picture: ChartPicture, plot: _Plot, paint: Paint, y: float) -> Iterator[str]:
     x = LEFT
     for curve in picture.curves:
         if curve.label:
             at = y - FONT / 3
-            yield Path([(x, at), (x + 16, at)], paint(curve.role), 2.5, dashed=curve.dotted)
-            yield Label(x + 20, y, curve.label, paint("text"))
+            yield _path([(x, at), (x + 16, at)], paint(curve.role), 2.5, dashed=curve.dotted)
+            yield _words(x + 20, y, curve.label, paint("text"))
             x += 32 + len(curve.label) * LETTER
-    yield Label(x, y, cut(picture.note, int((plot.right - x) / LETTER)), paint("dim"))
+    yield _words(x, y, cut(picture.note, int((plot.right - x) / LETTER)), paint("dim"))
 
 
-def _curve(curve: PictureCurve, plot: _Plot, color: str) -> Iterator[Shape]:
+def _curve(curve: PictureCurve, plot: _Plot, color: str) -> Iterator[str]:
     known = np.isfinite(curve.y)
     band = known & np.isfinite(curve.low) & np.isfinite(curve.high)
     for part in _parts(band):
         if (curve.high[part] > curve.low[part]).any():
             up = [(plot.x(float(curve.x[at])), plot.y(float(curve.high[at]))) for at in part]
             down = [(plot.x(float(curve.x[at])), plot.y(float(curve.low[at]))) for at in part[::-1]]
-            yield Path([*up, *down], color, fill=True, opacity=0.22)
+            yield _path([*up, *down], color, fill=True, opacity=0.22)
     for part in _parts(known):
         points = [(plot.x(float(curve.x[at])), plot.y(float(curve.y[at]))) for at in part]
         if len(points) == 1:
             (x, y) = points[0]
             points = [(x - 1.5, y), (x + 1.5, y)]
-        yield Path(points, color, 1.6, dashed=curve.dotted)
+        yield _path(points, color, 1.6, dashed=curve.dotted)
 
 
 def _parts(known: Bools) -> list[NDArray[np.intp]]:
@@ -186,14 +149,14 @@ def pictures_svg(
     pictures: Sequence[ChartPicture], theme: Theme, width: int = WIDTH, height: int = HEIGHT
 ) -> str:
     """Charts below each other as one SVG. All text is escaped; there are no scripts and no links."""
-    total = height * len(pictures)
+    total, paint = height * len(pictures), partial(color_of, theme=theme)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
         f'viewBox="0 0 {width} {total}" font-family="{SANS}">',
-        f'<rect width="100%" height="100%" fill="{color_of("background", theme)}"/>',
+        f'<rect width="100%" height="100%" fill="{paint("background")}"/>',
     ]
     for at, picture in enumerate(pictures):
-        out += [_svg(shape) for shape in shapes_of(picture, theme, width, height, at * height)]
+        out += _chart(picture, paint, width, height, at * height)
     return "\n".join([*out, "</svg>", ""])
 
 
@@ -212,21 +175,37 @@ def as_png(svg: str) -> bytes:
     return bytes(svg2png(bytestring=svg.encode(), scale=2.0))
 
 
-def _svg(shape: Shape) -> str:
-    if isinstance(shape, Label):
-        bold = ' font-weight="bold"' if shape.bold else ""
-        return (
-            f'<text x="{shape.x:.1f}" y="{shape.y:.1f}" font-size="{shape.size:g}" fill="{shape.color}" '
-            f'text-anchor="{shape.anchor}"{bold}>{escape(shape.text)}</text>'
-        )
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in shape.points)
-    opacity = f' opacity="{shape.opacity:g}"' if shape.opacity < 1 else ""
-    if shape.fill:
-        return f'<path d="{path}Z" fill="{shape.color}"{opacity}/>'
-    dashes = ' stroke-dasharray="5 4"' if shape.dashed else ""
+def _words(
+    x: float,
+    y: float,
+    text: str,
+    color: str,
+    anchor: str = "start",
+    size: float = FONT,
+    *,
+    bold: bool = False,
+) -> str:
+    """Words at a place on their base line."""
+    weight = ' font-weight="bold"' if bold else ""
     return (
-        f'<path d="{path}" fill="none" stroke="{shape.color}" stroke-width="{shape.width:g}" '
-        f'stroke-linejoin="round"{dashes}{opacity}/>'
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{color}" '
+        f'text-anchor="{anchor}"{weight}>{escape(text)}</text>'
+    )
+
+
+def _path(
+    points: Sequence[Point], color: str, width: float = 1.0, *, dashed: bool = False, fill: bool = False,
+    opacity: float = 1.0,
+) -> str:  # fmt: skip
+    """A line through points, or with `fill` the area inside them."""
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    seen = f' opacity="{opacity:g}"' if opacity < 1 else ""
+    if fill:
+        return f'<path d="{path}Z" fill="{color}"{seen}/>'
+    dashes = ' stroke-dasharray="5 4"' if dashed else ""
+    return (
+        f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width:g}" '
+        f'stroke-linejoin="round"{dashes}{seen}/>'
     )
 
 
