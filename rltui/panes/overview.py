@@ -103,16 +103,10 @@ def _row_with(
     return next((row for row in made if tag in row.tags), None)
 
 
-_ORDERS: WeakKeyDictionary[RunView, tuple[tuple[TagIndex, int], list[str]]] = WeakKeyDictionary()
-
-
 def _key_tags(view: RunView) -> list[str]:
     """What `_order` says; asked again when tags have appeared and when the run has doubled."""
-    key = (view.tag_index, view.run.points.bit_length())
-    known = _ORDERS.get(view)
-    if known is None or known[0][0] is not key[0] or known[0][1] != key[1]:
-        known = _ORDERS[view] = (key, list(dict.fromkeys(_order(view))))
-    return known[1]
+    of = (view.tag_index, view.run.points.bit_length())
+    return view.once("key tags", of, lambda: list(dict.fromkeys(_order(view))))
 
 
 def _order(view: RunView) -> Iterator[str]:

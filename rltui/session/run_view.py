@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeVar, cast, get_args
 
 from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
@@ -36,6 +36,7 @@ from rltui.text import clean
 HELD_POINTS = 300_000
 GIVEN_MOST = 80  # characters of a name that a person gave
 SILENT = 60.0  # seconds without a line after which a console that ends with an exception has ended
+T = TypeVar("T")
 SAME_FRAME = 0.02  # seconds within which a frame asks several times for the liveness of a run
 
 
@@ -74,6 +75,14 @@ class RunView:
         self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
         self._told: dict[Outside, tuple[Finding, ...]] = {}  # what its rules cannot know, by who tells it
+        self._once: dict[str, tuple[object, object]] = {}
+
+    def once(self, what: str, of: object, make: Callable[[], T]) -> T:
+        """What `make` returns, made anew when it is asked of something else than the last time."""
+        known = self._once.get(what)
+        if known is None or known[0] != of:
+            known = self._once[what] = (of, make())
+        return cast(T, known[1])
 
     @property
     def given_name(self) -> str:

@@ -103,7 +103,8 @@ class RunFacts:
         """Last and best value of the metric that says most; None without points."""
         if self._outcome is None:
             row = outcome_row(self.view, self.at_step)
-            self._outcome = None if row is None else _outcome(self.view, row, self.at_step)
+            of = (self.view.run.version, self.at_step, row and row.tag)
+            self._outcome = self.view.once("outcome", of, lambda: None if row is None else outcome_of(row))
         return self._outcome
 
     @property
@@ -155,8 +156,8 @@ class RunFacts:
 
     def trend(self, columns: int, glyphs: Glyphs) -> Spark | None:
         """The curve of its outcome in so many cells; None without finite points."""
-        row = outcome_row(self.view, self.at_step)
-        return None if row is None else _trend(self.view, row, columns, glyphs, self.at_step)
+        of = (self.view.run.version, self.at_step, columns, glyphs)
+        return self.view.once("trend", of, lambda: _trend(self.view, columns, glyphs, self.at_step))
 
 
 def tag_of(view: RunView, key: str) -> str | None:
@@ -177,30 +178,15 @@ def tag_of(view: RunView, key: str) -> str | None:
 
 # ---- what is found once for the points of a run
 
-_Rows = WeakKeyDictionary["RunView", tuple[tuple[int, int | None], Row | None]]
-_Outcomes = WeakKeyDictionary["RunView", tuple[tuple[int, int | None], Outcome]]
-_Trends = WeakKeyDictionary["RunView", tuple[tuple[int, int | None, int, Glyphs], Spark | None]]
-_ROWS: _Rows = WeakKeyDictionary()
-_OUTCOMES: _Outcomes = WeakKeyDictionary()
-_TRENDS: _Trends = WeakKeyDictionary()
-
 
 def outcome_row(view: RunView, at_step: int | None) -> Row | None:
     """The row of the metric that says most of how a run does."""
-    key = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
-    known = _ROWS.get(view)
-    if known is None or known[0] != key:
-        rows = key_rows(view, 1, at_step=at_step, findings=())
-        known = _ROWS[view] = (key, rows[0] if rows else None)
-    return known[1]
+    of = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
+    return view.once("outcome row", of, lambda: _outcome_row(view, at_step))
 
 
-def _outcome(view: RunView, row: Row, at_step: int | None) -> Outcome:
-    key = (view.run.version, at_step)
-    known = _OUTCOMES.get(view)
-    if known is None or known[0] != key or known[1].tag != row.tag:
-        known = _OUTCOMES[view] = (key, outcome_of(row))
-    return known[1]
+def _outcome_row(view: RunView, at_step: int | None) -> Row | None:
+    return next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
 
 
 def outcome_of(row: Row) -> Outcome:
@@ -254,15 +240,10 @@ def extreme(series: Series, *, highest: bool, at_step: int | None = None) -> tup
     return (value, high) if math.isfinite(value) else None
 
 
-def _trend(view: RunView, row: Row, columns: int, glyphs: Glyphs, at_step: int | None) -> Spark | None:
-    key = (view.run.version, at_step, columns, glyphs)
-    known = _TRENDS.get(view)
-    if known is None or known[0] != key:
-        window = window_for(view, at_step=at_step)
-        drawn = curve(row, window, columns)
-        spark = None
-        if drawn is not None and np.isfinite(drawn.low).any():
-            low, high = value_range(drawn.low, drawn.high)
-            spark = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite, glyphs=glyphs)
-        known = _TRENDS[view] = (key, spark)
-    return known[1]
+def _trend(view: RunView, columns: int, glyphs: Glyphs, at_step: int | None) -> Spark | None:
+    row = outcome_row(view, at_step)
+    drawn = None if row is None else curve(row, window_for(view, at_step=at_step), columns)
+    if drawn is None or not np.isfinite(drawn.low).any():
+        return None
+    low, high = value_range(drawn.low, drawn.high)
+    return sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite, glyphs=glyphs)
