@@ -52,6 +52,13 @@ def read(text: str) -> Rows:
         ("statistics:[('average_q', nan), ('cumulative_steps', 7)]", 7, {"average_q": float("nan")}),
         ("update 7 average reward is 2.5", 7, {"average reward": 2.5}),
         ("step 7 | generation: 30.5s (50.0%)", 7, {"generation": 30.5}),
+        ("[ 1000 eps] reward: 3.5", 1000, {"reward": 3.5}),
+        # Readings of clocks and calendars are no metrics
+        ("Mon Nov  3 10:37:15 2025 Episode 7 reward 3", 7, {"reward": 3.0}),
+        ("Episode 7 reward 3 elapsed: 1 hr 20 min", 7, {"reward": 3.0}),
+        ("Episode 7 reward 3 elapsed: 2 days, 1:20:03", 7, {"reward": 3.0}),
+        ("Episode 7 reward 3 Time = 0 h 3 m 20 s", 7, {"reward": 3.0}),
+        ("Episode 7 reward 3 date 03/11/2025 time 1700000000.5", 7, {"reward": 3.0}),
         # Several numbers behind a name; names behind a name
         ("[step 7/9] rewards=['0.5', '2.5'] loss=0.1", 7,
          {"rewards/mean": 1.5, "rewards/min": 0.5, "rewards/max": 2.5, "loss": 0.1}),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.records.parse_number import statistics
-from rltui.logs.records.record_keys import compared
+from rltui.logs.records.record_keys import compared, wall_time_keys
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
@@ -28,7 +28,7 @@ _NAME = rf"(?P<name>{_WORD}(?:[ -]{_WORD}){{0,5}}(?: \([^()]{{1,20}}\))?)"
 _UNIT = r"(?: ?(?P<unit>%|(?:ms|s|secs?|min|[GM]i?B|[kKM])\b))?(?: ?\(\d{1,3}(?:\.\d+)?%\))?"
 _ITEM = re.compile(
     rf"(?<![\w.]){_NAME}(?:\s*[:=]\s*[\[(]?|(?P<blank> +)(?P<hash>#)?\[?)(?P<value>{NUMBER})"
-    rf"(?:\s*/\s*(?P<total>\d{{1,15}}))?{_UNIT}[\])]?(?: ?(?:±|\+/?-) ?{NUMBER})?(?!\w|\.\w|[-:]\d)"
+    rf"(?:\s*/\s*(?P<total>\d{{1,15}}))?{_UNIT}[\])]?(?: ?(?:±|\+/?-) ?{NUMBER})?(?!\w|\.\w|[-:/]\d)"
 )
 _DIGIT = re.compile(r"\d")
 _STATED = re.compile(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
@@ -49,6 +49,7 @@ _EPOCH_AND_BATCH = re.compile(
 )
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_CLOCK = 1e9  # seconds since 1970 are more
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 # Keys as Python and JSON print them, in a dictionary or as the first of a pair.
 _KEY = re.compile(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
@@ -232,7 +233,7 @@ def _labelled(text: str) -> LabelledLine:
         if counter is not None and is_count(value) and item["unit"] != "%":
             goal = int(item["total"] or 0)
             counters.setdefault(counter, Counter(counter, int(value), goal=goal if goal >= value else 0))
-        elif not item["hash"]:
+        elif not item["hash"] and not (value >= _CLOCK and wall_time_keys([name])):
             numbers.setdefault(role + name, value)
     rests = rests and _RESTS.fullmatch(text, end) is not None
     whole = rests and (labelled or bool(counters))
