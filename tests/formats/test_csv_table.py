@@ -98,6 +98,7 @@ def test_steps_of_tables() -> None:
         ("AverageEpRet", 1, 2.0),
     ]
     assert rows(read("game,score\n1,9\n2,3\n")) == [("score", 1, 9.0), ("score", 2, 3.0)]
+    assert rows(read("Episode,Time_step,win\n8,668,0.5\n")) == [("Episode", 668, 8.0), ("win", 668, 0.5)]
     assert rows(read("epcount,tcount,eprew\n3,512,0.5\n")) == [("epcount", 512, 3.0), ("eprew", 512, 0.5)]
     batch = read("epoch,loss\n0.5,3\n1.0,2\n")
     assert rows(batch) == [("epoch", 1, 0.5), ("loss", 1, 3.0), ("epoch", 2, 1.0), ("loss", 2, 2.0)]
