@@ -53,6 +53,7 @@ class LogFileNames:
     unread_endings: tuple[str, ...]
     subrun_folder: re.Pattern[str]
     writer: re.Pattern[str]
+    numbered_copy: re.Pattern[str]
     richest_formats: tuple[str, ...]
     richest_stems: frozenset[str]
     poorer_formats: frozenset[str]
@@ -73,7 +74,7 @@ def log_files_field() -> TableField[LogFileNames]:
     one = (
         *("rank_folder", "rank_file", "tracker_folder", "part_logs", "companions"),
         *("saved_series", "exported_column"),
-        *("console", "rotated", "subrun_folder", "writer"),
+        *("console", "rotated", "subrun_folder", "writer", "numbered_copy"),
     )
     special: dict[str, Field[object]] = {
         **dict.fromkeys(one, pattern),

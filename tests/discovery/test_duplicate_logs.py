@@ -496,3 +496,21 @@ def test_the_history_of_a_trainer_comes_before_its_console(tmp_path: Path) -> No
     heard = once(tmp_path)
     assert heard.runs() == {"out": ["dpo.log", "out/trainer_state.json"]}
     assert heard.sources["dpo.log"].also_of == "out"
+
+
+@pytest.mark.parametrize("name", ["monitor{}.csv", "events.out.tfevents.1.host{}.0"])
+def test_numbered_copies_are_the_log_beside_them(tmp_path: Path, name: str) -> None:
+    """A browser calls a second download `monitor (1).csv`; other contents under such a name stay."""
+
+    def content(seed: int) -> bytes:
+        monitor = MONITOR + "".join(f"{seed * k % 7}.5,{k},{k}.5\n" for k in range(3, 20))
+        return monitor.encode() if name.endswith("csv") else as_events(rows(seed, range(20)))
+
+    for copy in ("", "(1)", " (2)"):
+        write(tmp_path / name.format(copy), content(1))
+    heard = once(tmp_path)
+    assert len(heard.runs()) == 1
+    assert sum(source.also_of is not None for source in heard.sources.values()) == 2
+    assert heard.sources[name.format("")].also_of is None
+    write(tmp_path / name.format("(1)"), content(3))
+    assert sum(source.also_of is not None for source in once(tmp_path).sources.values()) == 1

@@ -51,7 +51,7 @@ class RelatedRuns:
         self.mains: dict[LogFile, LogFile] = {}  # duplicate: the log that says the same
         self._events: dict[str, list[str]] = {}  # folder: names of its event files
         self._rotated: dict[str, list[LogFile]] = {}  # by the name they had
-        self._mixed = False  # whether any log is no event file
+        self._mixed = False  # whether any log may be a duplicate: one that is no event file, or a copy
         self._below: dict[str, list[LogFile]] = {}  # folder: logs in it and below
         self._parts: dict[str, list[LogFile]] = {}  # by key: logs in containers
         self._called: dict[str, list[LogFile]] = {}  # name of a file or folder: logs
@@ -82,7 +82,8 @@ class RelatedRuns:
             self._below.setdefault(folder, []).append(log)
         for name in called:
             self._called.setdefault(name, []).append(log)
-        if found.name == TRAINER_STATE or stem_of(found.name) in names().partial_copies - {"metrics"}:
+        partial = stem_of(found.name) in names().partial_copies - {"metrics"}
+        if found.name == TRAINER_STATE or partial or _is_copy(log):
             self._copied.update(folders, called)
         if found.part is not None and found.part.key:
             self._parts.setdefault(found.part.key, []).append(log)
@@ -94,7 +95,7 @@ class RelatedRuns:
                 each.rotated = rotated
         if is_events(found.name):
             self._events.setdefault(found.folder, []).append(found.name)
-        else:
+        if not is_events(found.name) or _is_copy(log):
             self._mixed = True
 
     def place(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
@@ -301,7 +302,8 @@ class RelatedRuns:
                     continue
                 begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
             theirs = duplicate_logs.rank(other.format, other.found.name)
-            if (its_begin, theirs, -other.size, other.found.path) < (begin, mine, -log.size, found.path):
+            its_key = (its_begin, theirs, -other.size, _is_copy(other), other.found.path)
+            if its_key < (begin, mine, -log.size, _is_copy(log), found.path):
                 return [*changed, *self._join(log, other)]
             changed += self._join(other, log)
         return changed
@@ -392,9 +394,20 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.run == other.run
     if {stem_of(one.name), stem_of(other.name)} == names().partial_copies:
         return one.folder == other.folder
+    if _uncopied(one.name) == _uncopied(other.name):
+        return one.folder == other.folder
     if form not in names().copied_formats:
         return False
     return _one_above_other(one, other)
+
+
+def _uncopied(name: str) -> str:
+    """The name of which a browser or a shared folder made a numbered one for a copy: `monitor (1).csv`."""
+    return names().numbered_copy.sub("", name)
+
+
+def _is_copy(log: LogFile) -> bool:
+    return _uncopied(log.found.name) != log.found.name
 
 
 def _is_poor_beside_console(
