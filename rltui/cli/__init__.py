@@ -129,6 +129,10 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 def run(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the promised code. No traceback reaches a user."""
+    # Where standard streams are closed (`>&-`, some daemons), a log opened next would get their descriptors.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

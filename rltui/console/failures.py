@@ -50,6 +50,7 @@ class ConsoleFacts(NamedTuple):
     failure: tuple[Failure, ...]
     consoles: re.Pattern[str]  # of a name in lower case
     no_consoles: re.Pattern[str]
+    shared_folders: re.Pattern[str]  # names of folders that are no experiment's own
     prefix: re.Pattern[str]  # what a writer puts before its lines
     error: re.Pattern[str]
     warning: re.Pattern[str]

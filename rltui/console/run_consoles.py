@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
-from rltui.console.failures import is_console
+from rltui.console.failures import console_facts, is_console
 from rltui.console.scan import ConsoleReport, scan
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.walk import FileSearch
@@ -123,7 +123,7 @@ class _Owners:
     """To which run a console belongs: the one it is a log of, else the one that it lies nearest to.
 
     One beside a run, neither above nor below its folders, may be that of another training where the run
-    has one of its own.
+    has one of its own, or where the names of the folders that part them are those of two experiments.
     """
 
     def __init__(self, sources: Mapping[str, Sequence[str]], consoles: Sequence[FoundFile]) -> None:
@@ -141,14 +141,27 @@ class _Owners:
         run = self._own.get(console.path)
         if run is None:
             run = self._nearest.of(console.folder)
-            if run in self._with_own and not self._is_around(console, run):
-                return None
+            if run is not None and not self._is_around(console, run):
+                return None if run in self._with_own or self._is_apart(console, run) else run
         return run
 
     def _is_around(self, console: FoundFile, run: str) -> bool:
         """Whether a console lies in, below or above a folder of a run."""
         mine = (console.folder, *folders_above(console.folder))
         return any(folder in mine or console.folder in folders_above(folder) for folder in self._folders[run])
+
+    def _is_apart(self, console: FoundFile, run: str) -> bool:
+        """Whether neither a console's folders nor those of a run have names that all experiments use."""
+        shared = console_facts().shared_folders.search
+
+        def own(path: str, other: str) -> bool:
+            parts, others = path.split("/"), other.split("/")
+            at = next((at for at, pair in enumerate(zip(parts, others, strict=False)) if len({*pair}) > 1), 0)
+            return not any(map(shared, parts[at:]))
+
+        return all(
+            own(folder, console.folder) and own(console.folder, folder) for folder in self._folders[run]
+        )
 
 
 def _latest_jobs(files: Sequence[ConsoleFile]) -> list[ConsoleFile]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rltui import paths
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
-from rltui.logs.samples.layouts import log_place
+from rltui.logs.sample_layouts.layouts import log_place
 from rltui.text import clean
 
 _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread

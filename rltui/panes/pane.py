@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_list import FIXED, PANES, pane_title

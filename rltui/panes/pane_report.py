@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.header import Header, header
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from rltui.logs.formats import sample_numbers
-from rltui.logs.samples.layouts import layouts, place_of, unread_reason
+from rltui.logs.formats import sample_log
+from rltui.logs.sample_layouts.layouts import layouts, place_of, unread_reason
 from rltui.samples.trackio_traces import is_called_like, runs_with_traces
 
 _FOLDERS = 200_000  # looked into at the most
@@ -51,11 +51,11 @@ def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
 
 def _has_samples(path: str, name: str) -> bool:
     """Whether a file of no known layout is called like samples, and its first record is one."""
-    if not sample_numbers.may_be_called(name):
+    if not sample_log.may_be_called(name):
         return False
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (a scan of many files)
-            return sample_numbers.FORMAT.matches(name, file.read(_HEAD))
+            return sample_log.FORMAT.matches(name, file.read(_HEAD))
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from rltui.logs.follow.read_all import place_all
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
-from rltui.logs.samples.layouts import place_of
+from rltui.logs.sample_layouts.layouts import place_of
 from rltui.samples.find import sample_files
 from rltui.samples.sample_reader import Catalog
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from rltui.logs.samples.layouts import ended_at_limit
-from rltui.logs.samples.model import Sample, SampleHead
+from rltui.logs.sample_layouts.layouts import ended_at_limit
+from rltui.logs.sample_layouts.model import Sample, SampleHead
 
 SortKey = Literal["reward", "length", "advantage", "step"]
 SORT_KEYS: tuple[SortKey, ...] = ("reward", "length", "advantage", "step")

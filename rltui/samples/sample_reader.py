@@ -17,7 +17,7 @@ from pathlib import Path
 import orjson
 
 from rltui.logs.local_file import LocalFile
-from rltui.logs.samples.layouts import (
+from rltui.logs.sample_layouts.layouts import (
     Place,
     conversations,
     layouts,
@@ -30,7 +30,7 @@ from rltui.logs.samples.layouts import (
     unread_reason,
     with_text,
 )
-from rltui.logs.samples.model import Message, RunSamples, Sample, SampleHead, head_of
+from rltui.logs.sample_layouts.model import Message, RunSamples, Sample, SampleHead, head_of
 from rltui.problem import Problem
 from rltui.samples import trackio_traces
 from rltui.samples.evaluations import evaluations_of

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from rltui.draw.numbers import format_plain, json_value
-from rltui.logs.samples.model import Sample, SampleSummary
+from rltui.logs.sample_layouts.model import Sample, SampleSummary
 from rltui.text import clean, fence_for, in_markdown, markdown_table
 
 _REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)

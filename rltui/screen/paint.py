@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.panes.answers.beside import USE_SAMPLES
+from rltui.panes.answers.files_beside import USE_SAMPLES
 from rltui.panes.pane_list import WITHOUT_METRICS
 from rltui.screen import shown
 from rltui.screen.pages.frame import frame
@@ -56,7 +56,9 @@ def follow_newest_run(state: AppState) -> None:
             return
         key = state.options.keys.hint_of("runs")
         name, before = (shown.short_name(state, one.name) for one in (view, current))
-        state.notify(f"now {name}, which is being written; {before} is not: {key} lists all runs")
+        live = view.liveness(state.now).state == "live"
+        why = f"which is being written; {before} is not" if live else f"which was written after {before}"
+        state.notify(f"now {name}, {why}: {key} lists all runs")
     selection.run = view.name
 
 

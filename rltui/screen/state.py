@@ -24,7 +24,7 @@ from rltui.session.session import Session
 if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.console.lines import Level
     from rltui.console.moments import Moment
-    from rltui.logs.samples.model import SampleHead
+    from rltui.logs.sample_layouts.model import SampleHead
     from rltui.panes.comparison import Difference
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView

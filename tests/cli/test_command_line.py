@@ -27,6 +27,15 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def test_closed_streams_change_no_exit_code(logdir: Path) -> None:
+    """`rltui check … >&- 2>&-`, as some daemons start it, ends as with streams, and without a traceback."""
+    command = f"{sys.executable} -m rltui check {logdir}"
+    expected = subprocess.run(command, shell=True, capture_output=True, check=False).returncode
+    closed = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, check=False)
+    assert (closed.returncode, closed.stderr) == (expected, b"")
+    assert subprocess.run(f"{command} <&- >&- 2>&-", shell=True, check=False).returncode == expected
+
+
 def test_a_closed_pipe_is_quiet(logdir: Path) -> None:
     """`rltui export … | head -1` prints one line and no complaint."""
     command = f"{sys.executable} -m rltui export {logdir} | head -1"

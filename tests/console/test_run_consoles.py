@@ -104,6 +104,19 @@ def test_a_console_of_a_run_that_was_not_asked_for_is_of_no_other(tmp_path: Path
     assert [(run.name, run.consoles) for run in plan.runs] == [("a", [])]
 
 
+def test_a_failure_in_the_folder_of_another_experiment_is_not_of_the_only_run(tmp_path: Path) -> None:
+    """`exp2` died before its first values, no fault of `exp1`; a console in `slurm_logs` may be its own."""
+    for name in ("exp1", "exp2", "slurm_logs"):
+        (tmp_path / name).mkdir()
+    _run(tmp_path / "exp1", "")
+    (tmp_path / "exp1" / "slurm-7.out").unlink()
+    sources = {"exp1": ["exp1/metrics.jsonl"]}
+    (tmp_path / "exp2" / "train.log").write_text("import torch\n" + TRACE)
+    assert list(RunConsoles([str(tmp_path)]).look(sources)) == ["exp2/train"]
+    (tmp_path / "slurm_logs" / "slurm-8.out").write_text(TRACE)
+    assert sorted(RunConsoles([str(tmp_path)]).look(sources)) == ["exp1", "exp2/train"]
+
+
 def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> None:
     """What a console said last says why a run is silent, unless it is the values that are shown anyway."""
 

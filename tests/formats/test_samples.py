@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats import sample_numbers
-from rltui.logs.formats.sample_numbers import IDLE_READS, STEPS_HELD, step_in_path
+from rltui.logs.formats import sample_log
+from rltui.logs.formats.sample_log import IDLE_READS, STEPS_HELD, step_in_path
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.logs.records.sample_statistics import (
     SampledStep,
@@ -26,7 +26,7 @@ from rltui.logs.records.sample_statistics import (
 )
 from tests.support.memfile import MemFile, cut, read_in_pieces, read_on, read_whole
 
-FORM = sample_numbers.FORMAT
+FORM = sample_log.FORMAT
 _numbers = st.floats(-1e12, 1e12)
 _groups = st.lists(_numbers, min_size=1, max_size=12)
 

@@ -6,7 +6,7 @@ import random
 from functools import cache
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats import csv_table, jsonl, sample_numbers
+from rltui.logs.formats import csv_table, jsonl, sample_log
 from rltui.logs.formats.console import labelled_console, trainer_console
 from rltui.logs.formats.documents import json_document
 from rltui.logs.formats.interface import HEAD, Format
@@ -78,7 +78,7 @@ def seeds() -> list[tuple[Format, bytes]]:
         (csv_table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
         (csv_table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
         (trainer_console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
-        (sample_numbers.FORMAT, 6 * sample),
+        (sample_log.FORMAT, 6 * sample),
         *((trainer_console.FORMAT, "".join(map(row.format, range(8))).encode()) for row in _CONSOLE_ROWS),
         *((labelled_console.FORMAT, "".join(map(row.format, range(8))).encode()) for row in _LABELLED_ROWS),
     ]

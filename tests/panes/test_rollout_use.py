@@ -11,7 +11,7 @@ from rltui.config.model import UserHardware
 from rltui.hparams.hparams import hparams_of
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
-from rltui.panes.answers.beside import Beside
+from rltui.panes.answers.files_beside import Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues

@@ -11,7 +11,7 @@ import pytest
 
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.follow.read_all import place_all
-from rltui.logs.samples.model import Sample
+from rltui.logs.sample_layouts.model import Sample
 from rltui.samples.find import sample_files
 from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_reader import Catalog

@@ -82,6 +82,14 @@ def test_the_heading_shows_which_way() -> None:
     assert "best ↓" in text(screen) and "age ↓" not in text(screen)
 
 
+def test_a_narrow_list_by_best_value_says_what_is_wrong() -> None:
+    """At 80 columns, the reason has its place beside the best value; what is worth less goes before it."""
+    screen = run_list()
+    screen.press("S")
+    words = text(screen, 80).splitlines()[1]
+    assert "best" in words and "why" in words and "done" not in words
+
+
 def test_the_keys_go_round_all_columns() -> None:
     """Pressed often enough, they lead back to the first column; the other key goes the other way."""
     screen = run_list()

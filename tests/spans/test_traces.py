@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.answers.beside import Beside
+from rltui.panes.answers.files_beside import Beside
 from rltui.panes.answers.model import Gantt
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.spans import chrome_trace, span_files, telescope_events

@@ -62,7 +62,8 @@ class FollowedSession:
             self._file_problems.waits_for(self._follower.search.waiting)
             self.session.apply(self._file_problems.passing(each))
             self.session.evaluate()
-            self._consoles.follow(self.session.sources(), self._follower.others())
+            if self._follower.all_found:  # of some runs alone, a console might seem another one's
+                self._consoles.follow(self.session.sources(), self._follower.others())
             if (reports := self._consoles.take()) is not None:
                 self.session.set_consoles(reports, time.time())
                 self._jobs.follow(self.session.job_traces())

@@ -20,7 +20,7 @@ from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary_files import pane_id
-from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.pane_content import PaneContent, console_content, hparams_content, samples_content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.logs.samples.model import RunSamples
+from rltui.logs.sample_layouts.model import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.special.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.samples.run_samples import RunCatalogs, Runs

@@ -21,7 +21,7 @@ from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
-from rltui.logs.samples.layouts import Place, log_place
+from rltui.logs.sample_layouts.layouts import Place, log_place
 
 NEAREST = 16  # logs that one is compared with at most
 _FEW = 3  # a console of that many times the series of a log is no copy of it

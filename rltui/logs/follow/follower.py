@@ -90,6 +90,7 @@ class Follower:
         self._given = list(given)
         self._places: dict[str, PlacedLog] = {}  # of logs that were given, by place
         self.caught_up = False  # whether everything that was there has been read, as of the last look
+        self.all_found = False  # whether the runs of all that was there have been delivered, as of that look
         self.formats = formats
         self.search = LogSearch(
             self.logdirs,
@@ -140,8 +141,8 @@ class Follower:
             self._returned(calls)
             return
         self.stats.looked(time.perf_counter() - began)
-        waiting = self._found or self._opening or self._given
-        self.caught_up = not (self.search.first or waiting or self._history)
+        self.all_found = not (self.search.first or self._found or self._opening or self._given)
+        self.caught_up = self.all_found and not self._history
 
     @property
     def complete(self) -> bool:

@@ -8,7 +8,7 @@ from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.tfevents import event_format
 from rltui.logs.log_file_names import rotated_from
-from rltui.logs.samples.layouts import log_place
+from rltui.logs.sample_layouts.layouts import log_place
 
 # What the path of a container ends with, but for an inbox. Every file and folder below LOGDIR is asked.
 _CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml")
@@ -22,7 +22,7 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at that is no event file, which is in the reader thread: the
         # first frame of the screen does not wait for them (17 ms).
-        from rltui.logs.formats import csv_table, gzip_log, jsonl, sample_numbers, utf16_log
+        from rltui.logs.formats import csv_table, gzip_log, jsonl, sample_log, utf16_log
         from rltui.logs.formats.console import labelled_console, trainer_console
         from rltui.logs.formats.documents import evaluation_arrays, json_document
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
@@ -34,7 +34,7 @@ class FormatRegistry:
             clearml.FORMAT,
             evaluation_arrays.FORMAT,
             json_document.FORMAT,
-            sample_numbers.FORMAT,
+            sample_log.FORMAT,
             jsonl.FORMAT,
             csv_table.FORMAT,
             trainer_console.FORMAT,
@@ -86,9 +86,9 @@ class FormatRegistry:
         """The format of a file whose path is one of a known layout of samples; None for any other path."""
         if log_place(path) is None or not head.lstrip().startswith(b"{"):
             return None
-        from rltui.logs.formats import sample_numbers
+        from rltui.logs.formats import sample_log
 
-        return sample_numbers.FORMAT
+        return sample_log.FORMAT
 
     def recognise_asked(self, name: str, head: bytes) -> Format | None:
         """The format of a file that the user named, by its first bytes where its name says nothing."""

@@ -23,7 +23,7 @@ from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import is_entered, names
 from rltui.logs.remote.manifest import Copied, Manifest
 from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
-from rltui.logs.samples.layouts import place_of, unread_reason
+from rltui.logs.sample_layouts.layouts import place_of, unread_reason
 from rltui.problem import Problem
 from rltui.text import clean, quote
 

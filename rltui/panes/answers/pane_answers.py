@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.files_beside import NOTHING, Beside
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer

@@ -12,7 +12,7 @@ import numpy as np
 from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.model import Fact
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics

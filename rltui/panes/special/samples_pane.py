@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rltui.draw.numbers import format_plain, format_step
-from rltui.logs.samples.layouts import ended_at_limit
-from rltui.logs.samples.model import Evaluation, RunSamples, SampleHead
+from rltui.logs.sample_layouts.layouts import ended_at_limit
+from rltui.logs.sample_layouts.model import Evaluation, RunSamples, SampleHead
 from rltui.problem import Problem
 from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 from rltui.text import count_of

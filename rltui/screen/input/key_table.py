@@ -1,4 +1,4 @@
-"""Every key of the screen: what it does, what help says about it, where it works (`rltui/data/keys.toml`)."""
+"""Every key of the screen: what it does, what help says about it, where it works (`key_bindings.toml`)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _key_table_field() -> TableField[KeyTable]:
 @cache
 def key_table() -> KeyTable:
     """The table of the file, read at the first call."""
-    return read_table("keys", _key_table_field)
+    return read_table("key_bindings", _key_table_field)
 
 
 @cache

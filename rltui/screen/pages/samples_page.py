@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.logs.samples.model import RunSamples, SampleHead
+from rltui.logs.sample_layouts.model import RunSamples, SampleHead
 from rltui.panes.render.lines.samples_lines import (
     ROWS,
     SamplesLayout,

@@ -13,7 +13,7 @@ from rltui.text import clean
 from rltui.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
-    from rltui.logs.samples.model import RunSamples, Sample, SampleHead, SampleSummary
+    from rltui.logs.sample_layouts.model import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.panes.special.samples_pane import TextMatches
     from rltui.samples.run_samples import RunCatalogs
     from rltui.samples.sample_reader import Catalog
@@ -139,7 +139,7 @@ class SamplesThread:
 
     def _fail(self, error: Exception) -> None:
         """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
-        from rltui.logs.samples.model import RunSamples
+        from rltui.logs.sample_layouts.model import RunSamples
 
         if self._failed is None:
             problem = Problem("error", "internal-error", "samples", crash.report(error))
@@ -342,6 +342,6 @@ def _characters(text: Sample | str) -> int:
 
 
 def _unread() -> SampleSummary:
-    from rltui.logs.samples.model import SampleSummary
+    from rltui.logs.sample_layouts.model import SampleSummary
 
     return SampleSummary({}, "(cannot be read)")

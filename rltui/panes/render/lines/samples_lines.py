@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.draw.numbers import format_plain
-from rltui.logs.samples.layouts import ended_at_limit
-from rltui.logs.samples.model import Evaluation, SampleHead, SampleSummary
+from rltui.logs.sample_layouts.layouts import ended_at_limit
+from rltui.logs.sample_layouts.model import Evaluation, SampleHead, SampleSummary
 from rltui.panes.special.samples_pane import SamplesPane, headline
 from rltui.text import cell_width, clean, in_markdown, markdown_table, pad
 

@@ -7,13 +7,13 @@ from rltui.screen.pages.chart.chart_page import chart_page
 from rltui.screen.pages.footer import filter_counts
 from rltui.screen.pages.lists.explain_page import explanation
 from rltui.screen.pages.lists.help_page import help_content
-from rltui.screen.pages.lists.hparam_page import hparam_details
+from rltui.screen.pages.lists.hparam_details_page import hparam_details
 from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
 from rltui.screen.pages.lists.palette_page import palette
 from rltui.screen.pages.lists.problems_page import problems_content
 from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page
-from rltui.screen.pages.sample_page import sample_page
+from rltui.screen.pages.sample_details_page import sample_details
 from rltui.screen.shown_runs import listing
 from rltui.screen.state import (
     AppState,
@@ -40,7 +40,7 @@ def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, hei
         content = list_content(state, overlay, *list_size(width, height))
         return list_page(overlay, content, under, width, height)
     if isinstance(overlay, SampleOverlay):
-        return sample_page(state, overlay, width, height)
+        return sample_details(state, overlay, width, height)
     return filter_prompt(state, under, width, height)
 
 

@@ -148,8 +148,8 @@ def _selected(state: AppState, name: str, width: int) -> Line:
         facts.append(f"last point {format_age(run.alive.age)}")
     left: list[Span] = [
         (f" {run.view.shown_name}", "strong"),
-        (f"  {' · '.join(facts)}", "dim"),
         (f"  {run.why or 'nothing is wrong'}", HEALTH_ROLE.get(run.health, "text")),
+        (f"  {' · '.join(facts)}", "dim"),
     ]
     return crop(line(*left), width)
 
@@ -198,17 +198,20 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     wanted = [one.id for one in added]
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
         wanted.append(sorting.id)
+    asked = len(wanted)
     wanted += [name for name in _BY_VALUE if name in known and name not in (*wanted, *found.lacking)]
     longest = shown_runs.longest_name(state)
     name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
     room = width - SIGNS - name_cells
-    least = max(LEAST_WHY, width // 5)  # cells of the reason
+    least = max(LEAST_WHY, width * 3 // 16)  # cells of the reason
     chosen = set()
-    for name in wanted:
+    for at, name in enumerate(wanted):
         cells = 2 + (least if name == "why" else known[name].width)
         if cells <= room:
             chosen.add(name)
             room -= cells
+        elif at >= asked:
+            break  # what is worth less has no room either: names and reasons are cut less
     name_cells += (more := min(longest - name_cells, MOST_NAME - name_cells, room // 2, max(room, 0)))
     room -= more
     if "metric" in chosen:

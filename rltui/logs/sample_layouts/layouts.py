@@ -1,4 +1,4 @@
-"""Which files hold samples, and how a record becomes samples; data/samples.toml has the layouts."""
+"""Which files hold samples, and how a record becomes samples; data/sample_layouts.toml has the layouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
-from rltui.logs.samples.model import Message, Sample
+from rltui.logs.sample_layouts.model import Message, Sample
 
 Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"
@@ -85,7 +85,7 @@ def _layouts_field() -> TableField[Layouts]:
 @cache
 def layouts() -> Layouts:
     """The shipped table."""
-    return read_table("samples", _layouts_field)
+    return read_table("sample_layouts", _layouts_field)
 
 
 def place_of(path: str) -> Place | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
-from rltui.logs.samples.model import Sample, SampleHead
+from rltui.logs.sample_layouts.model import Sample, SampleHead
 from rltui.panes.render.sample_view import (
     SampleView,
     beside_view,
@@ -18,7 +18,7 @@ from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
 from rltui.text import cell_width, clean, count_of, fit
 
 
-def sample_page(state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
+def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
     """Which sample, its text from the first line in sight on, what was searched for, keys."""
     room = max(height - 2, 1)
     view = _view(state, overlay, width)

@@ -22,8 +22,8 @@ from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys
 from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
-from rltui.logs.samples.layouts import Place, layouts, log_place, samples_of, texts_of
-from rltui.logs.samples.model import Sample
+from rltui.logs.sample_layouts.layouts import Place, layouts, log_place, samples_of, texts_of
+from rltui.logs.sample_layouts.model import Sample
 from rltui.problem import Problem
 from rltui.text import count_of
 

@@ -8,7 +8,7 @@ from rltui.hparams.hparams import NONE, HParams
 from rltui.spans.model import NO_SPANS, LoggedSpans
 
 if TYPE_CHECKING:
-    from rltui.logs.samples.model import RunSamples
+    from rltui.logs.sample_layouts.model import RunSamples
 
 
 class Beside(NamedTuple):
