@@ -91,7 +91,8 @@ def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Seque
     problems = [problem.as_json() for problem in found]
     for problem in found:
         if problem.code == "unreadable":
-            message = f"{where}: {problem.path} cannot be read; look at its permissions"
+            what = where if problem.path == "." else f"{where}: {problem.path}"
+            message = f"{what} cannot be read; look at its permissions"
             raise NothingReadError(message, problems)
         if problem.code == "not-answering":
             message = f"{where}: {problem.path}: {problem.message}; look at its mount"

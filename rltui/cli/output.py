@@ -166,9 +166,10 @@ def emit_json(value: object, *, indent: int | None = None) -> None:
 def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
     """End the command with 2: there is nothing to read."""
     where = ", ".join(clean(logdir) for logdir in logdirs)
-    wanted = f" that match {run_glob!r}" if run_glob is not None else ""
-    what = f"no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs"
-    code = "no-logs" if run_glob is None else "no-matching-run"
+    if run_glob is None:
+        code, what = "no-logs", "no logs found; rltui reads event files, JSONL, CSV and console logs"
+    else:
+        code, what = "no-matching-run", f"no run matches {clean(run_glob)!r}; `rltui runs` lists their names"
     nothing_read(f"{where}: {what}", code, where, what)
 
 

@@ -74,7 +74,7 @@ def few_ticks(low: float, high: float, unit: str = "", *, log: bool = False) -> 
     """About three round values from `low` to `high` (decimal logarithms where `log`), with their unit."""
     if log:
         return _few_log_ticks(low, high, unit)
-    values = _few_steps(low, high, unit)
+    values = _few_steps(low, high, unit) if low < high else [float(f"{low:.3g}")]
     return list(zip(values, format_ticks(values, unit), strict=True))
 
 
@@ -82,7 +82,10 @@ def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]
     powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
     powers = powers[:: max(math.ceil(len(powers) / FEW), 1)]
     if len(powers) > 1 and powers[0] > -300 and powers[-1] < 300:
-        return [(float(power), format_ticks([10.0**power], unit)[0]) for power in powers]
+        return [
+            (float(power), format_ticks([10.0**power], unit)[0] if power > -12 else _times_power(1, power))
+            for power in powers
+        ]
     if not -300 < low <= high < 300:
         return []
     values = [value for value in _few_steps(10.0**low, 10.0**high, unit) if value > 0]

@@ -196,3 +196,8 @@ def wrap(text: str, width: int, *, cut_words: bool = True) -> list[str]:
             lines.append(current)
             current = word
     return [*lines, current] if current else lines
+
+
+def empty_lines(words: str, width: int) -> list[Line]:
+    """What stands where there is nothing to show."""
+    return [line(("   " + part, "dim")) for part in wrap(words, width - 4)]

@@ -17,6 +17,7 @@ SHRINK = 0.4  # the data must leave this share of the range unused before it shr
 OUTLIERS = 0.04  # share of the columns that may be outliers at each end
 FLATTENED = 4.0  # times the height of the rest: then that has a quarter of the chart
 LEAST_COLUMNS = 24  # of which one or more may be outliers
+ZERO = 1e-12  # what is nearer to zero is rounding: float64 sums round numbers near one to 1e-16 each
 FLAT = 1e-4  # share of the values; what moves by less is drawn flat: it is rounding, not a course
 
 
@@ -61,7 +62,7 @@ def robust_range(
 
 
 def decades(low: Floats, high: Floats) -> float:
-    """How many powers of ten columns cross, (n,) extremes; 0 where some are not positive.
+    """How many powers of ten columns cross, (n,) extremes; 0 where some are zero but for rounding, or less.
 
     A few low columns do not count: on a linear scale they hide nothing.
     """
@@ -71,7 +72,7 @@ def decades(low: Floats, high: Floats) -> float:
         return 0.0
     few = int(OUTLIERS * len(bottoms))
     least, most = float(np.partition(bottoms, few)[few]), float(tops.max())
-    return math.log10(most) - math.log10(least) if least > 0 else 0.0
+    return math.log10(most) - math.log10(least) if least > ZERO else 0.0
 
 
 def stable_range(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[float, float]:

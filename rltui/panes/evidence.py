@@ -43,7 +43,7 @@ def rows_of_evidence(
         for tag in dict.fromkeys(tags)
         if tag in view.run.series
     )
-    return with_distinct_titles([row for some in made for row in some])
+    return with_distinct_titles([row for some in made for row in some], of_panes=False)
 
 
 def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> list[EvidenceRow]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
 from rltui.panes.pane_list import RunCounter, pane_tables
 from rltui.rules.finding import health_of
-from rltui.rules.messages import sentence_of
+from rltui.rules.messages import headline_of, sentence_of
 from rltui.rules.run_state.liveness import GONE
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Header(NamedTuple):
     job: Job | None = None  # of a scheduler that writes the run
     job_left: float | None = None  # seconds until its time limit
     last_error: str = ""  # what a run that stopped printed as its last error
+    headline: str = ""  # the worst finding in few words, where there is no room for the sentence
     outcome_known: bool = True  # False: nothing that it logs says what it achieves
 
     @property
@@ -168,6 +169,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
     return found._replace(
         health=health_of(then.findings),
         sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
+        headline=headline_of(then.findings),
         progress=step / total if step is not None and total else None,
         age=None,  # nobody knew when the next point would come
         eta=None,
@@ -197,6 +199,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         quiet=alive.quiet,
         health=view.health,
         sentence=view.unjudged or view.evaluator.sentence(),
+        headline="" if view.unjudged else headline_of(view.evaluator.findings()),
         outcome_known=not view.evaluator.unknown_outcome(),
         points=run.points,
         loading=read / size if view.loading and size else None,

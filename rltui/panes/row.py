@@ -282,12 +282,16 @@ def rows_of(
     return with_distinct_titles(found) if apart else found
 
 
-def with_distinct_titles(rows: list[Row]) -> list[Row]:
-    """Rows of one title get the part of their key that tells them apart: `Entropy · entropy_avg`."""
+def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]:
+    """Rows of one title get the part of their key that tells them apart: `Entropy · entropy_avg`.
+
+    of_panes: rows of several panes may share a title.
+    """
     same: dict[tuple[str, str], list[int]] = {}
     for at, row in enumerate(rows):
         if row.kind != "heading":
-            same.setdefault((row.title, row.name.pane if row.name is not None else ""), []).append(at)
+            pane = row.name.pane if of_panes and row.name is not None else ""
+            same.setdefault((row.title, pane), []).append(at)
     out = rows
     for places in same.values():
         if len(places) < 2:

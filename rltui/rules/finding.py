@@ -35,7 +35,8 @@ class Evidence(NamedTuple):
         now = "NaN" if self.now is None else format_value(self.now, unit)
         if self.worst is not None:
             now = f"{format_value(self.worst, unit)}, now {now}"
-        return now if self.before is None else f"{format_value(self.before, unit)} → {now}"
+        before = "" if self.before is None else format_value(self.before, unit)
+        return now if before in ("", now) else f"{before} → {now}"
 
 
 class ConsoleEvidence(NamedTuple):

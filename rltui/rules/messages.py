@@ -169,9 +169,7 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -
     `seen`: how many warnings and worse a person has seen and put aside; they are not among `findings`.
     `unknown`: what could not be judged, so that nobody takes silence about it for health.
     """
-    serious = sorted(
-        (finding for finding in findings if finding.rank > 0 and finding.explained_by is None), key=order
-    )
+    serious = _serious(findings)
     if not serious:
         notes = sum(finding.rank == 0 and finding.explained_by is None for finding in findings)
         if seen:
@@ -185,6 +183,17 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -
     told = first.console is not None or f"step {first.since_step:,}" in first.message
     since = "" if told else f" (since step {first.since_step:,})"
     return f"{first.message.rstrip('.')}{since}" + (f"; {more} more" if more else "")
+
+
+def headline_of(findings: Sequence[Finding]) -> str:
+    """The title of the worst finding and since when it holds, where the sentence has no room; or nothing."""
+    serious = _serious(findings)
+    return f"{serious[0].title} (since step {serious[0].since_step:,})" if serious else ""
+
+
+def _serious(findings: Sequence[Finding]) -> list[Finding]:
+    """Warnings and worse that nothing else explains, the worst first."""
+    return sorted((each for each in findings if each.rank > 0 and each.explained_by is None), key=order)
 
 
 def pane_of(canonical: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rltui.panes.header import Header
 from rltui.rules.finding import Finding, RunHealth, health_of
-from rltui.rules.messages import sentence_of
+from rltui.rules.messages import headline_of, sentence_of
 from rltui.screen.saved_layout import SavedLayout
 from rltui.session.run_view import RunView
 
@@ -62,7 +62,9 @@ class Acknowledgements:
         if len(counted) == len(found):
             return head
         left = sum(one.rank > 0 and one.explained_by is None for one in found if one not in counted)
-        return head._replace(health=health_of(counted), sentence=sentence_of(counted, left))
+        return head._replace(
+            health=health_of(counted), sentence=sentence_of(counted, left), headline=headline_of(counted)
+        )
 
     def acknowledge(self, run: str, finding: Finding) -> bool:
         """Acknowledge an episode, or take that back. True when it is acknowledged now."""

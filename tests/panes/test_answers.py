@@ -235,6 +235,16 @@ def test_a_pane_without_answer_says_what_its_log_lacks() -> None:
     assert "tokens of a step, but no times" in answer("perf", {"perf/total_num_tokens": 1e5}).sentence
 
 
+def test_preference_says_what_holds_of_held_out_pairs() -> None:
+    """Accuracy of the training pairs stands beside that of held-out ones."""
+    rise = [min(0.5 + at / 40, 1.0) for at in range(60)]
+    logged = {"train/rewards/accuracies": rise, "eval/rewards/accuracies": 0.52, "train/rewards/margins": 2.0}
+    assert answer("preference", logged, others={}, framework="trl-dpo").sentence.endswith(
+        "The chosen response is preferred in 100 % of the pairs, up from 56 % at the start, "
+        "and 52 % of held-out ones; margin is 2.000, steady."
+    )
+
+
 def test_policy_and_critic_say_level_and_trend() -> None:
     """Entropy and KL, explained variance and loss: in words, with what they were at the start."""
     fall = [2.0 - at / 60 for at in range(60)]

@@ -83,6 +83,7 @@ def test_ticks_of_a_logarithmic_axis_are_powers_of_ten() -> None:
     """Whole powers where there are some, else round values between them."""
     assert [text for _, text in few_ticks(-3.0, 1.0, log=True)] == ["0.001", "0.1", "10"]
     assert [text for _, text in few_ticks(2.0, 2.6, log=True)] == ["100", "200", "300"]
+    assert [text for _, text in few_ticks(-36.0, -2.0, log=True)] == ["1e-36", "1e-24", "1e-12"]
 
 
 def test_ticks_near_each_other_are_told_apart() -> None:
@@ -132,6 +133,7 @@ def test_three_decades_are_drawn_on_a_logarithmic_axis_that_says_so() -> None:
     assert "log" not in card(row_of(steep / 20, unit="fraction"))[0]
     assert "log" not in card(row_of(10.0 ** np.linspace(-1, 1, STEPS)))[0]
     assert "log" not in card(row_of(steep - 5))[0]
+    assert "log" not in card(row_of(np.where(np.arange(STEPS) < 9, 0.02, 1e-36)))[0]  # zero but for rounding
 
 
 def test_the_scale_holds_still_near_three_decades() -> None:

@@ -28,7 +28,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
             "timing": "The bottleneck is generation: 60 % of a step; actor update 30 %.",
             "load": "the lightest rank waits 8.0 % of the time for the heaviest (50 % before).",
             "perf": "MFU actor is 28.0 %, below 30 %: the accelerators wait.",
-            "rollout": "98 % of the rollouts are used; lost as aborted 2.0 %.",
+            "rollout": "98 % of the rollouts are used; lost: aborted 2.0 %.",
             "lengths": "30 % are cut off at 2048 tokens",
         },
     ),
@@ -58,7 +58,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
         {
             "timing": "The bottleneck is waiting for data: 58 % of a step; forward and backward 33 %.",
             "perf": "MFU is 22.0 %, below 30 %",
-            "rollout": "62 % of the rollouts are used and carry a signal; lost as all failed 18 %",
+            "rollout": "62 % of the rollouts are used and carry a signal; lost: all failed 18 %",
         },
     ),
     "slime": (
@@ -110,7 +110,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
             "train/reward": 0.8, "train/rewards/correct/mean": 0.6, "train/rewards/format/mean": 0.2,
         },
         {
-            "rollout": "75 % of the rollouts are used and carry a signal; lost as no spread 25 %.",
+            "rollout": "75 % of the rollouts are used and carry a signal; lost: no spread 25 %.",
             "lengths": "40 % are cut off at 256 tokens",
             "reward": "correct makes 75 % of it",
         },

@@ -372,6 +372,14 @@ def test_a_stalled_run_says_so_first(view: RunView) -> None:
     assert "usual gap" not in header_lines(head._replace(state="live"), 120)[1].text
 
 
+def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
+    """Half a sentence says less than the few words of a title, which no header cuts where they fit."""
+    told = "Training pairs are told apart better and better, held-out pairs are not (since step 12)"
+    head = header(view, NOW)._replace(health="warning", sentence=told, headline="overfitting (since step 12)")
+    assert told in header_lines(head, 120)[1].text
+    assert header_lines(head, 80)[1].text.strip() == "▲ warning   overfitting (since step 12)"
+
+
 @pytest.mark.parametrize(
     ("title", "width", "shown"),
     [

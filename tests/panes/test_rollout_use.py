@@ -38,7 +38,7 @@ def test_counts_become_shares_of_used_and_lost() -> None:
     }
     found = answer("rollout", series, others=PRIME)
     assert shares(found) == {"used": 0.8, "stale": 0.2}
-    assert found.sentence.startswith("80 % of the rollouts are used; lost as stale 20 %.")
+    assert found.sentence.startswith("80 % of the rollouts are used; lost: stale 20 %.")
     assert fact(found, "policy lag") == "1.5 versions (at most 4)"
     assert [(one.title, one.text) for one in found.amounts] == [("used", ""), ("stale", "20 rollouts")]
 

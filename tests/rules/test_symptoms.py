@@ -133,6 +133,7 @@ def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
     assert moved.worst is not None and moved.worst < 0.2
     assert moved.course().startswith("0.6") and ", now 0.9" in moved.course()
     assert from_json(as_json(told)).evidence[0].worst == told.evidence[0].worst
+    assert moved._replace(before=1.0, now=1.0, worst=None).course() == "1.000"  # it did not move
 
 
 def test_a_healthy_run_is_said_to_be_well() -> None:

@@ -55,6 +55,8 @@ def test_a_pane_that_was_asked_for_is_shown_even_if_empty(tmp_path: Path) -> Non
     for shown in (text(screen), text(screen)):
         assert "This run reports nothing about its rollouts." in shown
         assert "rollout" in shown.splitlines()[2]
+    small = [line.text.strip() for line in screen.frame(40, 12).lines]
+    assert small[4:6] == ["This run reports nothing about its", "rollouts."]  # wrapped, not cut
     screen.press("1")
     screen.press("u")
     assert "no turns" in text(screen) and screen.pane == "turns"

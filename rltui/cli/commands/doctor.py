@@ -237,7 +237,7 @@ def _print_logs(report: dict[str, Any]) -> None:
     _say(f"  {follow['noticing']}")
     _say(
         f"  {count_of(follow['files'], 'log')}, {format_si(follow['bytes'])}B, "
-        f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} duplicate another log"
+        f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} of them duplicates"
     )
     for remote in report["remote"]:
         _print_remote(remote)

@@ -1,4 +1,4 @@
-"""What the panes policy, critic and validation say first: the level and the trend of their key quantities."""
+"""What panes without an answer of their own say first: the level and the trend of their key quantities."""
 
 from __future__ import annotations
 
@@ -29,6 +29,21 @@ def policy_answer(run: RunValues) -> Answer | None:
 def critic_answer(run: RunValues) -> Answer | None:
     """The answer of the pane critic; None for a run that logs none of its quantities."""
     return _answer(run, "critic")
+
+
+def preference_answer(run: RunValues) -> Answer | None:
+    """The answer of the pane preference; None for a run that logs none of its quantities."""
+    return _answer(run, "preference")
+
+
+def reward_model_answer(run: RunValues) -> Answer | None:
+    """The answer of the pane reward-model; None for a run that logs none of its quantities."""
+    return _answer(run, "reward-model")
+
+
+def turns_answer(run: RunValues) -> Answer | None:
+    """The answer of the pane turns; None for a run that logs none of its quantities."""
+    return _answer(run, "turns")
 
 
 def validation_answer(run: RunValues) -> Answer | None:
@@ -78,7 +93,12 @@ def _said(run: RunValues, level: Level, values: Values) -> str:
     said = level.said.format(word=level.word, value=text(values.now))
     whole = since_start(run, values.tag)
     moved = whole.words(values.now, text) if whole is not None else ""
-    return f"{said}, {moved}" if moved else said
+    pane = run.name(values.tag).pane
+    tags = (tag for tag in run.tags(level.metric) if level.share and run.name(tag).pane != pane)
+    held_out = max(map(run.of, tags), key=lambda one: len(one.value), default=None)
+    known = held_out is not None and len(held_out.value)
+    beside = f"and {text(held_out.now)} of held-out ones" if held_out is not None and known else ""
+    return ", ".join(filter(None, (said, moved, beside)))
 
 
 def _text(value: float, canonical: str, *, share: bool = False) -> str:

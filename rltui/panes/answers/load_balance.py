@@ -99,9 +99,8 @@ def _stragglers(run: RunValues) -> tuple[Fact, ...]:
             continue
         ratio = top.now if base is None else top.now / base.now
         formula = "slowest / mean" if base is not None else ""
-        found.append(
-            Fact(title, ratio, f"{ratio:.2g} times the {'mean' if usual else 'median'}", formula=formula)
-        )
+        beside = f"{ratio:.2g} times" if f"{ratio:.2g}" != "1" else "no more than"
+        found.append(Fact(title, ratio, f"{beside} the {'mean' if usual else 'median'}", formula=formula))
     return tuple(found)
 
 

@@ -23,6 +23,9 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
     "reward": ("reward", "reward_answer"),
     "policy": ("levels", "policy_answer"),
     "critic": ("levels", "critic_answer"),
+    "preference": ("levels", "preference_answer"),
+    "reward-model": ("levels", "reward_model_answer"),
+    "turns": ("levels", "turns_answer"),
     "validation": ("levels", "validation_answer"),
     "system": ("accelerators.gpus", "gpu_answer"),
 }
@@ -32,7 +35,7 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
 UNANSWERED: Mapping[str, str] = {
     "timing": "The log has no times of steps or phases.",
     "load": "The log does not say how the load of the ranks compares.",
-    "perf": "The log has neither utilisation nor throughput.",
+    "perf": "The log has neither utilisation nor tokens per second.",
     "rollout": "The log does not say what becomes of the rollouts.",
 }
 

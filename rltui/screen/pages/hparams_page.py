@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, empty_lines
 from rltui.panes.charts.attempt_history import history_lines
 from rltui.panes.render.lines.hparams_lines import HParamsLayout, hparams_lines, top_lines
 from rltui.panes.special.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
@@ -63,8 +63,7 @@ def hparams_page(state: AppState, width: int, height: int) -> Page:
     if lines and height >= 14:
         lines.append(BLANK)
     if not pane.hparams:
-        words = wrap(pane.empty, width - 4)
-        return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])
+        return Page([*lines, BLANK, *empty_lines(pane.empty, width)][:height])
     layout = HParamsLayout(pane, width)
     heads = layout.head()
     lines += heads[-max(min(len(heads), height - len(lines) - 2), 0) :] if height > 6 else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, Span, cut_sentence, line
+from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line
 from rltui.panes.answers.model import Answer
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
@@ -36,7 +36,7 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
     if not made.metrics and made.answer is not None:
         return Page(answer_lines(made.answer, width, height, state.options.glyphs))
     if not made.metrics:
-        return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
+        return Page([BLANK, *empty_lines(made.empty, width)][:height])
     columns = plan_columns(width, made, state.options.glyphs, state.time.crosshair)
     page = Page()
     quiet = [constants_line(made.constants, width)] if made.constants and height >= LEAST_CONSTANTS else []

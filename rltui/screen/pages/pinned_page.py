@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, line
+from rltui.draw.cells import BLANK, empty_lines
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.cards import card_grid, cards_lines
@@ -18,7 +18,7 @@ def pinned_page(state: AppState, width: int, height: int) -> Page:
     """A card for each pinned metric; rows where cards do not fit."""
     found, pane, view = rows(state), PANES[PINNED], shown.run(state)
     if not found or view is None:
-        return Page([BLANK, line(("   " + pane.empty, "dim"))][:height])
+        return Page([BLANK, *empty_lines(pane.empty, width)][:height])
     window = shown.window(state, view)
     fitting = card_grid(len(found), width - 2, height, full=True)[1]
     if fitting < len(found) or width < 34 or state.saved.density == "compact":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, line, wrap
+from rltui.draw.cells import BLANK, Line, empty_lines
 from rltui.logs.sample_layouts.model import RunSamples, SampleHead
 from rltui.panes.render.lines.samples_lines import (
     ROWS,
@@ -76,8 +76,7 @@ def samples_page(state: AppState, width: int, height: int) -> Page:
     if height >= 24 and (table := evaluation_lines(pane, width, 6)):
         lines += [BLANK, *table]
     if not pane.rows:
-        words = wrap(pane.empty, width - 4)
-        return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])
+        return Page([*lines, BLANK, *empty_lines(pane.empty, width)][:height])
     if lines and height >= 14:
         lines.append(BLANK)
     room = max(height - len(lines) - 1, 1)

@@ -210,7 +210,7 @@ def _sentence(
         )
     elif lost:
         verb = "are used" if use[0].title == "used" else "are used and carry a signal"
-        said.append(f"{format_share(use[0].share)} of the rollouts {verb}; lost as {', '.join(lost)}")
+        said.append(f"{format_share(use[0].share)} of the rollouts {verb}; lost: {', '.join(lost)}")
     elif use:
         said.append("All rollouts are used" + ("" if use[0].title == "used" else " and carry a signal"))
     if cut is not None and cut.now >= CUT_WORTH and use and not among:

@@ -74,7 +74,10 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     words: list[Span] = [(health, role)]
     if sentence:
         used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
-        words.append((f"   {cut_sentence(sentence, max(width - used, 12))}", "text"))
+        fitting = cut_sentence(sentence, max(width - used, 12))
+        if fitting.endswith("…") and head.headline and cell_width(head.headline) <= width - used:
+            fitting = head.headline
+        words.append((f"   {fitting}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.draw.cells import BLANK, Line, Span, cut, hanging, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
 from rltui.hparams.hparams import HParam
 from rltui.hparams.topics import KEY
 from rltui.panes.special.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
@@ -114,7 +114,7 @@ def hparams_lines(pane: HParamsPane, width: int) -> list[Line]:
     if lines:
         lines.append(BLANK)
     if not pane.hparams:
-        return [*lines, *(line(("   " + part, "dim")) for part in wrap(pane.empty, width - 4))]
+        return [*lines, *empty_lines(pane.empty, width)]
     layout = HParamsLayout(pane, width)
     lines += layout.head()
     for index, row in enumerate(pane.rows):

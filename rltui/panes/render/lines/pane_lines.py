@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rltui.draw.cells import Line, Span, colored, cut, line
+from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
 from rltui.draw.numbers import format_range, format_step, format_value, short_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
@@ -331,7 +331,7 @@ def _centre(text: str, width: int) -> str:
 def pane_lines(pane: PaneView, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
     """A whole pane without a screen: column words, rows, warnings."""
     if not pane.metrics:
-        return [line(("   " + pane.empty, "dim"))]
+        return empty_lines(pane.empty, width)
     columns = plan_columns(width, pane, glyphs)
     lines = [header_line(columns, pane.window)]
     notes = finding_rows(pane.rows)

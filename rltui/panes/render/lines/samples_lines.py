@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
 from rltui.logs.sample_layouts.layouts import ended_at_limit
 from rltui.logs.sample_layouts.model import Evaluation, SampleHead, SampleSummary
@@ -156,7 +156,7 @@ def samples_lines(pane: SamplesPane, summaries: Summaries, width: int) -> list[L
     if pane.evaluations:
         lines += [*evaluation_lines(pane, width), BLANK]
     if not pane.rows:
-        return [*lines, *(line(("   " + part, "dim")) for part in wrap(pane.empty, width - 4))]
+        return [*lines, *empty_lines(pane.empty, width)]
     layout = SamplesLayout(pane, summaries, width)
     lines.append(layout.head())
     lines += [layout.row(head) for head in pane.rows[:ROWS]]
