@@ -21,7 +21,7 @@ def edited(query: str, key: str) -> str | None:
 
 
 def matcher(query: str) -> Match:
-    """A test for texts. Case does not matter; every word must match, its letters in order if not as a whole.
+    """A test for texts: every word stands in them, in any case.
 
     A regex that is not complete yet matches everything, so that nothing flickers while it is typed.
     """

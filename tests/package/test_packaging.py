@@ -102,10 +102,11 @@ def test_the_readme_names_make_targets_that_exist() -> None:
 
 
 def test_the_numbers_of_the_readme_are_true() -> None:
-    """As many metrics, frameworks and themes as it says."""
+    """As many metrics, frameworks, themes, rules and symptoms as it and the page of the screen say."""
     from rltui.draw.themes import load_themes
     from rltui.metrics.frameworks.load import frameworks
     from rltui.metrics.glossary_files import glossary
+    from rltui.rules.load import rulebook
 
     said = re.search(r"about (\d+) metrics of (\d+) frameworks", README)
     assert said is not None
@@ -116,6 +117,11 @@ def test_the_numbers_of_the_readme_are_true() -> None:
     shipped = {name for name, theme in load_themes()[0].items() if theme.id != "plain"}
     screen = (ROOT / "docs/pages/screen.md").read_text()
     assert len(shipped) == 7 and "one of seven themes" in screen
+    said = re.search(r"about (\d+) rules and (\d+) symptoms", screen)
+    assert said is not None
+    assert (
+        abs(len(rulebook().rules) - int(said[1])) < 10 and abs(len(rulebook().symptoms) - int(said[2])) < 10
+    )
 
 
 def test_what_the_readme_links_to_is_there() -> None:
@@ -140,12 +146,41 @@ def test_the_configuration_of_the_documentation_is_valid(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
 
 
-def test_paths_named_in_contributing_are_there() -> None:
-    """CONTRIBUTING names no module or folder that does not exist."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    named = set(re.findall(r"`((?:rltui|tests|themes|docs)/[\w/.-]*)`", text))
-    assert len(named) > 30
+def test_paths_that_are_named_are_there() -> None:
+    """CONTRIBUTING and the comments of data name no module or folder that does not exist."""
+    texts = [ROOT / "CONTRIBUTING.md", *(ROOT / "rltui").rglob("*.toml"), *(ROOT / "rltui").rglob("*.py")]
+    named = {
+        path
+        for text in texts
+        for path in re.findall(r"\b(?:rltui|tests|themes)/[\w/]+\.(?:py|toml|md)\b", text.read_text())
+    } - {"rltui/data/NAME.toml", "rltui/config.toml"}
+    assert len(named) > 60
     assert not [path for path in sorted(named) if not (ROOT / path).exists()]
+
+
+def test_names_in_docstrings_are_there() -> None:
+    """A dotted name in backticks leads to a module, and what follows that stands in it."""
+    for module in (ROOT / "rltui").rglob("*.py"):
+        for name in re.findall(r"`(rltui(?:\.\w+)+)`", module.read_text()):
+            path, rest = ROOT, name.split(".")
+            while rest and (path / rest[0]).is_dir():
+                path /= rest.pop(0)
+            if rest and (path / f"{rest[0]}.py").exists():
+                path /= f"{rest.pop(0)}.py"
+            inside = path if path.is_file() else path / "__init__.py"
+            assert not rest or name == "rltui.toml" or rest[0] in inside.read_text(), f"{module}: {name}"
+
+
+def test_keys_that_are_named_are_there() -> None:
+    """The tables of keys in the documentation name keys that do something."""
+    from rltui.screen.input.key_table import bindings, shown
+
+    known = {shown(key) for bind in bindings() for key in bind.keys}
+    for page in (README, (ROOT / "docs/pages/screen.md").read_text()):
+        for row in re.findall(r"^\| (.*`.*) \|$", page, re.MULTILINE):
+            for cell in row.split(" | ")[::2]:
+                named = {word for words in re.findall(r"`([^`]+)`", cell) for word in words.split()}
+                assert named <= known, cell
 
 
 def test_the_changelog_has_the_version() -> None:

@@ -72,8 +72,8 @@ def command(
 ) -> None:
     """Open the monitor on the runs below LOGDIR (the current folder when none is given).
 
-    A folder that does not exist yet is waited for. Nothing is ever written into it. In the monitor H shows
-    the keys and what the symbols mean, q quits.
+    A folder that does not exist yet is waited for. Nothing is ever written into it. In the monitor ? shows
+    the keys and what the signs mean, q quits.
 
     \b
     Examples:
