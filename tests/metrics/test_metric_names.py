@@ -378,6 +378,11 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("eval_rewards", "validation.return.mean"),
         ("critic_losses", "critic.loss"),
         ("episode_losses", "optimizer.loss"),
+        ("VR/Total_Reward/Episode", "reward.episode_return.mean"),
+        ("mean actor loss", "policy.loss"),
+        ("Avg Critic Loss", "critic.loss"),
+        ("eprew", "reward.episode_return.mean"),
+        ("reward_step", "reward.step.mean"),
     ],
 )
 def test_names_of_home_made_histories(key: str, metric: str) -> None:
