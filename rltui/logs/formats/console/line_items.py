@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
@@ -30,6 +30,7 @@ _ITEM = re.compile(
     rf"(?<![\w.]){_NAME}(?:\s*[:=]\s*[\[(]?|(?P<blank> +)(?P<hash>#)?\[?)(?P<value>{NUMBER})"
     rf"(?:\s*/\s*(?P<total>\d{{1,15}}))?{_UNIT}[\])]?(?: ?(?:±|\+/?-) ?{NUMBER})?(?!\w|\.\w|[-:/]\d)"
 )
+_PLAIN = re.compile(rf"({_WORD}(?: {_WORD}){{0,5}}): +({PLAIN_NUMBER})")  # one name and its number
 _DIGIT = re.compile(r"\d")
 _STATED = re.compile(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
 _WRAPPED = re.compile(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
@@ -189,6 +190,10 @@ def _of_bar(bar: re.Match[str]) -> LabelledLine:
 
 def _labelled(text: str) -> LabelledLine:
     known = words()
+    if (plain := _PLAIN.fullmatch(text)) and known.without_prefixes(text) == ("", text):
+        name, number = plain[1], float(plain[2])
+        if counter_of(name) is None and number < _CLOCK and name.split(" ")[-1].lower() not in known.unnamed:
+            return LabelledLine([], {name.rstrip("."): number}, whole=True)
     if text[:1] == "(":
         text = RAY.sub("", text, count=1)
     for holds, rewrites in known.rewrites.items():
@@ -277,6 +282,7 @@ def is_count(value: float) -> bool:
     return value.is_integer() and 0 <= value < 1 << 62
 
 
+@lru_cache(maxsize=4096)  # lines have the same names again and again
 def counter_of(name: str) -> str | None:
     """The counter that a name is, without the words before it that say nothing."""
     known = words()
