@@ -84,6 +84,16 @@ def test_tables_of_things_are_no_logs() -> None:
         assert FORM.matches("metrics.csv", table.encode())
 
 
+def test_a_tensor_over_several_lines_is_one_cell() -> None:
+    """Its lines may have as many numbers as there are columns; a quote that was torn costs its own row."""
+    tensor = '"tensor([[0.5, 1.5,\n        2.0, 3.5, 4.5,\n2.5, 3.0, 4.5,\n 9.5]], grad_fn=<A>)"'
+    batch = read(
+        f'step,reward,q,x\n1,0.5,{tensor},2\n2,1.5,"torn\n3,2.5,a,4\n'.replace("4.5,\n", "4.5, 1.0\n")
+    )
+    assert rows(batch) == [("reward", 1, 0.5), ("x", 1, 2.0), ("reward", 3, 2.5), ("x", 3, 4.0)]
+    assert [problem.count for problem in batch.problems] == [1]
+
+
 def test_non_finite_and_odd_cells() -> None:
     """Non-finite cells are values; text, booleans and trial ids such as 1_000 are none."""
     batch = read("step,a,b,c,d\n1,nan,inf,True,1_000\n2,-inf,1e400,x,null\n")

@@ -20,6 +20,7 @@ from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import BLANKS, LineReader, RecordSink
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import record_keys
+from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
 
@@ -107,7 +108,7 @@ class TableHeader:
         """Whether a row names its step; of a table without steps, whether it holds a number at all."""
         if not self._steps:
             return any(_number(cell) is not None for cell in cells)
-        return all(_number(cells[column]) is not None for column in self._steps)
+        return all(step_of(_number(cells[column])) is not None for column in self._steps)
 
     def is_like(self, other: TableHeader) -> bool:
         """Whether it is the header of the same table with other columns."""
@@ -224,9 +225,12 @@ class CsvParser:
             self._skipped.add(line, offset)
 
     def _is_row(self, line: bytes) -> bool:
-        """Whether a line is a whole row by itself: as many cells as columns, numbers where the step is."""
+        """Whether a line is a whole row by itself: as many cells as columns, whole numbers where the step is.
+
+        Not one that is indented: a tensor that is printed over several lines has numbers and commas, too.
+        """
         header = self._header
-        if header is None or b'"' in line:
+        if header is None or b'"' in line or line[:1].isspace():
             return False
         cells = header.cells(line.strip(b"\r\0"))
         return len(cells) == len(header.names) and header.has_step(cells)
