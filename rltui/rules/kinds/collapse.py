@@ -54,7 +54,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
     falling = (z <= FALLING) & (-change > 2 * window.trend_noise())
     on &= falling & (level > limit) & (left < arrival * (window.at + 1))
-    return ConditionStates(on, ~falling & ~np.isnan(z), level, limits, upward=False, before=starts)
+    off = (~falling & ~np.isnan(z)) | (level <= limit)  # arrived: nothing is still to come
+    return ConditionStates(on, off, level, limits, upward=False, before=starts)
 
 
 FALLING = -2.5  # z of a fall that goes on

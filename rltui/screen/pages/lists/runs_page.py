@@ -51,7 +51,7 @@ def runs_page(state: AppState, overlay: ListOverlay, kind: RunList, width: int, 
         at = next((place for place, (_, name) in enumerate(items) if name == kind.selected), at)
     place = items[at][0] if items else 0
     columns = _layout(state, found, width)
-    head = [_title(state, overlay, found, width)]
+    head = [_title(state, overlay, found, columns, width)]
     if height >= 8:
         head.append(_words(state, columns, width))
     foot = [_foot(state, overlay, width)]
@@ -98,7 +98,9 @@ def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFact
 # ---- above and below the lines
 
 
-def _title(state: AppState, overlay: ListOverlay, found: RunListing, width: int) -> Line:
+def _title(
+    state: AppState, overlay: ListOverlay, found: RunListing, columns: list[_Cells], width: int
+) -> Line:
     """How many runs of which health, of which metric, in which order, groups, filter."""
     order = shown_runs.order_of(state)
     column = column_named(order.column)
@@ -109,8 +111,9 @@ def _title(state: AppState, overlay: ListOverlay, found: RunListing, width: int)
         spans.append((f"{HEALTH_GLYPH[health]}{count} ", HEALTH_ROLE[health]))
     word = "health" if column is None or column.id == "why" else column.word
     pieces: list[tuple[str, str]] = [("by", f"{word} {order.arrow}")]
-    if len(found.metrics) == 1:
-        pieces.insert(0, ("last, best:", found.metrics[0]))
+    values = ", ".join(one.id for one in columns if one.id in ("last", "best"))
+    if len(found.metrics) == 1 and values:
+        pieces.insert(0, (f"{values}:", found.metrics[0]))
     if state.saved.run_group:
         pieces.append(("groups:", state.saved.run_group.partition(":")[2] or state.saved.run_group))
     if overlay.query and not overlay.typing:
