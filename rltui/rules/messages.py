@@ -116,7 +116,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 def evidence_of(firing: Firing) -> Evidence:
     """What one series did: from the level before to the level now."""
     now = firing.value if firing.rule.kind in (NON_FINITE, "gap") else firing.ticks.level(5)
-    before = firing.before
+    before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap it is the other one's
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
     return Evidence(

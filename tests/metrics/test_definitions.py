@@ -89,7 +89,7 @@ def test_what_is_nearest_knows_terms_and_titles() -> None:
 
 def test_a_finding_is_explained_by_its_id() -> None:
     """Rules and symptoms that become findings are found by id and title; signs of them are not."""
-    for words in ("grad-explosion", "gradient norm 10x its usual", "policy-collapsed"):
+    for words in ("grad-explosion", "gradient norm > 10x its usual", "policy-collapsed"):
         card = finding_card(words)
         assert card is not None
         labels = dict(card.parts())

@@ -136,6 +136,13 @@ def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
     assert moved._replace(before=1.0, now=1.0, worst=None).course() == "1.000"  # it did not move
 
 
+def test_a_held_out_score_is_told_from_its_own_level() -> None:
+    """It was never where the training pairs are that it trails."""
+    told = next(f for f in judge_of(SYMPTOMS["preference-overfit"]).findings() if f.symptom)
+    moved = next(each for each in told.evidence if each.tag.startswith("eval/"))
+    assert moved.before is not None and moved.before < 0.6
+
+
 def test_a_healthy_run_is_said_to_be_well() -> None:
     """The header of a healthy run says so."""
     assert judge_of({"reward.mean": RISE}).sentence() == "nothing is wrong"
