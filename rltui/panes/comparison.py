@@ -155,7 +155,8 @@ def _difference(
         if len(usual) < ENOUGH:  # what is logged now and then: its spread is that of a longer time
             wider = _window(baseline, baseline.run.series[other], axis, matched, share)
             usual = usual if wider is None else wider
-    low, high = quantile(usual, 0.25), quantile(usual, 0.75)
+    # Of a longer time, the level at its end may lie beyond the quartiles; it is the baseline's all the same.
+    low, high = min(quantile(usual, 0.25), level), max(quantile(usual, 0.75), level)
     noise = float(np.hypot(_median_error(ours), _median_error(theirs)))
     reach = max(REACH * (high - low), FLOOR * abs(level), SURE * noise)
     outside = not low - reach <= value <= high + reach

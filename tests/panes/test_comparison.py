@@ -112,6 +112,17 @@ def test_what_is_logged_now_and_then_is_judged_by_a_longer_time() -> None:
     assert found is not None and [one.outside for one in found.differences if one.tag == "acc"] == [False]
 
 
+def test_the_range_of_a_baseline_holds_its_level() -> None:
+    """Of one that rises and is logged now and then, the level is above the quartiles of the longer time."""
+    one, two = MadeRun(name="a"), MadeRun(name="b")
+    for made in (one, two):
+        made.add("acc", np.linspace(0, 1, 10), np.arange(0, 100, 10) + 5, canonical="v.acc", title="Accuracy")
+        made.add("loss", np.zeros(100))
+    found = compare(one, two)
+    assert found is not None
+    assert all(low <= each.baseline <= high for each in found.differences for low, high in [each.spread])
+
+
 def test_percent_only_where_it_means_something() -> None:
     """A baseline that goes both sides of zero is no measure in percent; equal values are equal."""
     around = np.tile([-0.1, 0.12], 50)
