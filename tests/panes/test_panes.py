@@ -378,6 +378,7 @@ def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
     head = header(view, NOW)._replace(health="warning", sentence=told, headline="overfitting (since step 12)")
     assert told in header_lines(head, 120)[1].text
     assert header_lines(head, 80)[1].text.strip() == "▲ warning   overfitting (since step 12)"
+    assert header_lines(head, 30)[1].text.strip() == "▲ warning   overfitting"
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,9 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     if sentence:
         used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
         fitting = cut_sentence(sentence, max(width - used, 12))
-        if fitting.endswith("…") and head.headline and cell_width(head.headline) <= width - used:
-            fitting = head.headline
+        if fitting.endswith("…"):
+            shorter = (head.headline, head.headline.rpartition(" (")[0])
+            fitting = next((one for one in shorter if one and cell_width(one) <= width - used), fitting)
         words.append((f"   {fitting}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
 
