@@ -42,6 +42,7 @@ class LogFileNames:
     console: re.Pattern[str]
     telling: re.Pattern[str]
     evaluation: re.Pattern[str]
+    column: re.Pattern[str]
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
@@ -78,7 +79,7 @@ def log_files_field() -> TableField[LogFileNames]:
     )
     special: dict[str, Field[object]] = {
         **dict.fromkeys(one, pattern),
-        **dict.fromkeys(("step_files", "no_runs", "telling", "evaluation"), patterns),
+        **dict.fromkeys(("step_files", "no_runs", "telling", "evaluation", "column"), patterns),
         "not_logs": ConvertedField(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
     }
     return table_of(LogFileNames, **special)

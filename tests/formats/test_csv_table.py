@@ -84,6 +84,24 @@ def test_tables_of_things_are_no_logs() -> None:
         assert FORM.matches("metrics.csv", table.encode())
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "tag"),
+    [
+        ("rewards.csv", "-2.0e+01\n-1.9e+01\n5\n", "rewards"),
+        ("ppo_loss.txt", "\ufeff-20\n-19.0\n5\n", "ppo_loss"),
+        ("rewards3.csv", '"Total Reward"\n-20\n-19\n5\n', "Total Reward"),
+        ("returns.csv", ",0\n0,-20\n1,-19\n2,5\n", "returns"),
+    ],
+)
+def test_one_column(name: str, text: str, tag: str) -> None:
+    """numpy.savetxt and pandas write an array without a name: the file's counts. Lists of data are none."""
+    assert FORM.matches(name, text.encode())
+    assert rows(read(text, name)) == [(tag, 1, -20.0), (tag, 2, -19.0), (tag, 3, 5.0)]
+    assert not FORM.matches("train.txt", b"3\n5\n7\n")
+    batch = read("foo\nstep,reward\n1,2\n", "rewards.csv")
+    assert rows(batch) == [("reward", 1, 2.0)]
+
+
 def test_a_tensor_over_several_lines_is_one_cell() -> None:
     """Its lines may have as many numbers as there are columns; a quote that was torn costs its own row."""
     tensor = '"tensor([[0.5, 1.5,\n        2.0, 3.5, 4.5,\n2.5, 3.0, 4.5,\n 9.5]], grad_fn=<A>)"'

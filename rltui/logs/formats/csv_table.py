@@ -51,6 +51,8 @@ class TableHeader:
         text = line.decode("utf-8", "replace").strip("\ufeff\r\0")
         delimiter = max(_DELIMITERS, key=text.count)
         names = [name.strip() for name in _split(text, delimiter)]
+        if names == ["", "0"] and path:  # an array that pandas saved
+            return cls(line, ["", _called(path)], delimiter)
         if len(names) < 2 or not any(names) or any(_number(name) is not None for name in names):
             return None
         return cls(line, _tags(names, path), delimiter)
@@ -133,6 +135,11 @@ def _tags(names: list[str], path: str) -> list[str]:
     return [names[0], *(column["tag"] + (column["bound"] or "") for column in exported)]
 
 
+def _called(path: str) -> str:
+    """What a table calls its only column that has no name."""
+    return log_file_names.stem_of(path.rpartition("/")[2])
+
+
 def _split(line: str, delimiter: str) -> list[str]:
     if '"' not in line:
         return line.split(delimiter)
@@ -161,6 +168,7 @@ class CsvParser:
         self._path = path
         self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
         self._header: TableHeader | None = None
+        self._title = b""  # the first line, which may be the name of an only column
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._quoted_at = 0  # and their offset
         self._monitor = False  # Stable-Baselines3's log of episodes
@@ -210,7 +218,7 @@ class CsvParser:
             return
         header = self._header
         if header is None or line == header.line or line.startswith(b"#"):
-            self._begin(line, offset)
+            self._begin(line, offset, records)
             return
         record = header.numeric_record(line)
         if record is not None:
@@ -235,12 +243,24 @@ class CsvParser:
         cells = header.cells(line.strip(b"\r\0"))
         return len(cells) == len(header.names) and header.has_step(cells)
 
-    def _begin(self, line: bytes, offset: int) -> None:
+    def _begin_column(self, line: bytes, offset: int, records: RecordSink) -> None:
+        """Take the first number of a table of one column, or keep what may be its name."""
+        text = line.decode("utf-8", "replace").strip("\ufeff ")
+        if _number(text) is not None:
+            name = self._title.decode("utf-8", "replace").strip('\ufeff "')
+            self._header = TableHeader(b"", [name or _called(self._path)], ",")
+            self._add(self._header.record([text]), records)
+        elif not offset and len(_split(text, ",")) == 1:
+            self._title = line
+        else:
+            self._skipped.add(line, offset)
+
+    def _begin(self, line: bytes, offset: int, records: RecordSink) -> None:
         """Take the header, or a comment."""
         if not line.startswith(b"#"):
             self._header = TableHeader.of(line, self._path)
             if self._header is None:
-                self._skipped.add(line, offset)
+                self._begin_column(line, offset, records)
             return
         try:
             said = json.loads(line[1:])
@@ -272,7 +292,7 @@ def _matches(name: str, head: bytes) -> bool:
     """By name, then by the header and the first row: numbers, and a step column or a telling name."""
     if not _NAME.search(name):
         # Keras: CSVLogger("training.log"); PFRL and ChainerRL: scores.txt
-        return name.endswith((".log", ".txt")) and _is_table(head)
+        return name.endswith((".log", ".txt")) and (_is_table(head) or _is_column(name, head))
     if name.startswith("."):
         return False
     if not head:
@@ -280,9 +300,9 @@ def _matches(name: str, head: bytes) -> bool:
     lines = head.split(b"\n")
     if lines[0].startswith(b"#"):
         lines = lines[1:]
-    header = TableHeader.of(lines[0]) if lines else None
+    header = TableHeader.of(lines[0], name) if lines else None
     if header is None:
-        return False
+        return _is_column(name, head)
     steps = record_keys.step_keys(header.names)
     if not steps and not log_file_names.is_telling(name):
         return False
@@ -298,6 +318,16 @@ def _matches(name: str, head: bytes) -> bool:
     if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
         return False
     return bool(numbers) or cut
+
+
+def _is_column(name: str, head: bytes) -> bool:
+    """Whether a file named after a metric has one number in each line, as numpy.savetxt writes them."""
+    lines = head.decode("utf-8-sig", "replace").split("\n")[:-1]
+    rows = [row for line in lines if (row := line.strip())]
+    if rows and _number(rows[0]) is None:
+        rows = rows[1:]
+    found = len(rows) >= _ITEMS and all(_number(row) is not None for row in rows)
+    return found and bool(log_file_names.names().column.search(name))
 
 
 def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
