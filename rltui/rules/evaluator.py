@@ -17,7 +17,7 @@ from rltui.arrays import Floats
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
-from rltui.rules.evaluate.firing import Firing, FiringState
+from rltui.rules.evaluate.firing import Firing, FiringState, JudgedSeries
 from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of
 from rltui.rules.evaluate.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.finding import Finding, Health, health_of, order
@@ -66,6 +66,7 @@ class Evaluator:
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the writer times its steps itself
+        self._judged: JudgedSeries | None = None  # all that is judged, made again when there is more
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
         self._said: dict[str, tuple[list[Firing], bool, Finding]] = {}  # by rule, when it fired last
@@ -88,6 +89,7 @@ class Evaluator:
             by_tag.setdefault(piece.tag, []).append(piece)
             again |= piece.rewound_to is not None
         if again:  # all tags go back before one goes on: what is divided by another must not meet its past
+            self._judged = None
             for tag, pieces in by_tag.items():
                 back = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
                 if back:
@@ -141,7 +143,10 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after new ticks."""
         if self._state is None:
-            self._state = FiringState(self._selection.book, self.series, self._derived())
+            derived, judged = self._derived(), self._judged
+            if judged is None or not judged.hold_all(self.series, derived):
+                judged = self._judged = JudgedSeries(self._selection.book, self.series, derived)
+            self._state = FiringState(judged)
         return self._state
 
     def findings(self) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.problem import SEVERITIES
-from rltui.rules.evaluate.firing import Firing, FiringState
+from rltui.rules.evaluate.firing import Firing, FiringState, Groups
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.model import NON_FINITE, Symptom
@@ -20,11 +20,8 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[Firing]]] = []
-    possible = state.possible()
-    for symptom in state.book.symptoms:
-        for groups in filter(None, (symptom.all, symptom.or_all)):
-            if any(map(possible.isdisjoint, groups)):  # most of the time, of most symptoms
-                continue
+    for symptom, alternatives in state.series.candidates(state.possible()):
+        for groups in alternatives:
             if parts := _holds(symptom, groups, state):
                 found.append((symptom, parts))
                 break
@@ -63,7 +60,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     ] + gathered
 
 
-def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringState) -> list[Firing]:
+def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[Firing]:
     """The firings that make the symptom, of groups of rules; none when it does not hold."""
     parts = []
     for group in groups:
@@ -72,7 +69,7 @@ def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringS
             return []
     if state.any(symptom.none):
         return []
-    first, last = _span(state) if symptom.together or symptom.leads else (0, 0)
+    first, last = state.series.span() if symptom.together or symptom.leads else (0, 0)
     if symptom.together:
         onsets = [min(firing.since_step for firing in part) for part in parts]
         if max(onsets) - min(onsets) > symptom.together * max(last - first, 1):
@@ -83,8 +80,3 @@ def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringS
         if effects and cause - min(effects) > symptom.leads * max(last - first, 1):
             return []
     return [firing for part in parts for firing in part]
-
-
-def _span(state: FiringState) -> tuple[int, int]:
-    ends = [(each.ticks.first[0], each.ticks.last[each.ticks.n - 1]) for each in state.judged if each.ticks.n]
-    return int(min(first for first, _ in ends)), int(max(last for _, last in ends))

@@ -12,7 +12,7 @@ from rltui.rules.evaluate.rule_state import Episode, RuleState
 from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
-from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule
+from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule, Symptom
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 
@@ -20,6 +20,8 @@ EVALUATIONS = 6  # in a row that lie below training: of few episodes one or two 
 GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # share of its range, and of its size, that a gain is above
 GAIN_PART = 20  # parts of the run, of which the first is its start
 LEVEL = 16  # ticks that make the level of training beside an evaluation
+
+Groups = tuple[tuple[str, ...], ...]  # of rules, one of each of which must fire
 
 
 class Firing(NamedTuple):
@@ -36,8 +38,11 @@ class Firing(NamedTuple):
     worst_step: int = 0
 
 
-class FiringState:
-    """What fires after a feed. `derived`: ratios and step times, which are no tags."""
+class JudgedSeries:
+    """All that is judged of a run, and which of it counts; holds until a series begins or becomes known.
+
+    `derived`: ratios and step times, which are no tags.
+    """
 
     def __init__(
         self, book: Rulebook, series: Mapping[str, SeriesState], derived: Sequence[RuledTicks]
@@ -45,34 +50,84 @@ class FiringState:
         self.book = book
         self.judged = [*(each.ruled for each in series.values()), *derived]
         self.judged += [each.nonzero for each in series.values() if each.nonzero is not None]
-        self._user_states = [state for each in series.values() for state in each.user_states]
-        self._logged = {
+        self._made_of = len(series), len(derived), self._known()
+        # Metrics that other ones are not judged beside.
+        logged = {
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
+        } - {None}
+        self.states: list[RuleState | UserRuleState] = []  # those that count, without recordings
+        self.states += [state for each in series.values() for state in each.user_states]
+        self.recordings: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
+        for each in self.judged:
+            canonical = each.ticks.canonical or ""
+            self.states += [
+                state for state in each.shown if state.rule.unless_logged.get(canonical) not in logged
+            ]
+            for state in each.recordings:
+                if state.rule.unless_logged.get(canonical) not in logged:
+                    self.recordings.setdefault(state.rule.id, []).append((each, state))
+        self._tags = [each.ruled for each in series.values()]  # without quotients of them
+        known = {each.ticks.canonical for each in self._tags}
+        self.gaps = {
+            name: gap for name, gap in book.gaps.items() if gap.train in known and gap.held_out in known
         }
+        self._possible: set[str] = set()
+        self._candidates: list[tuple[Symptom, list[Groups]]] = []
+
+    def hold_all(self, series: Mapping[str, SeriesState], derived: Sequence[RuledTicks]) -> bool:
+        """Whether they are still all that is judged, and as many are known."""
+        return self._made_of == (len(series), len(derived), self._known())
+
+    def candidates(self, possible: set[str]) -> list[tuple[Symptom, list[Groups]]]:
+        """The symptoms of which each group has a rule that may fire: few, and mostly those of before."""
+        if possible != self._possible:
+            self._candidates = [
+                (symptom, groups)
+                for symptom in self.book.symptoms
+                if (groups := [each for each in (symptom.all, symptom.or_all) if _met(each, possible)])
+            ]
+            self._possible = possible
+        return self._candidates
+
+    def gap(self, name: str) -> list[Firing]:
+        """Where a condition on the difference between training and held-out metrics holds."""
+        found = _gap(self.gaps[name], self._tags)
+        return [found] if found is not None else []
+
+    def span(self) -> tuple[int, int]:
+        """The first step and the last that are judged."""
+        held = [each.ticks for each in self.judged if each.ticks.n]
+        return min(int(each.first[0]) for each in held), max(int(each.last[each.n - 1]) for each in held)
+
+    def _known(self) -> int:
+        """Series that have enough ticks to be judged in place of others."""
+        return [each.ticks.n >= START for each in self.judged].count(True)
+
+
+class FiringState:
+    """What fires after a feed."""
+
+    def __init__(self, series: JudgedSeries) -> None:
+        self.series = series
         self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
-        self._unasked: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
+        self._unasked = dict(series.recordings)
+        self._gaps = set(series.gaps)  # likewise
         held: list[RuleState | UserRuleState] = []
         for state in self._states():
             if state.rule.holds_while and state.past and state.episode is None:
                 held.append(state)
             self._take(state)
-        for each in self.judged:
-            for recording in each.recordings:
-                if self._is_about(recording):
-                    self._unasked.setdefault(recording.rule.id, []).append((each, recording))
         self._hold_causes(held)
-        logged = [each.ruled for each in series.values()]  # no quotients of them
-        known = {each.ticks.canonical for each in logged}
-        for name, gap in book.gaps.items():
-            found = _gap(gap, logged) if gap.train in known and gap.held_out in known else None
-            if found is not None:
-                self.firing[name] = [found]
 
     def of(self, rule_id: str) -> Sequence[Firing]:
         """Where a rule fires."""
         for each, state in self._unasked.pop(rule_id, ()):
             each.ask(state)
             self._take(state)
+        if rule_id in self._gaps:
+            self._gaps.remove(rule_id)
+            if found := self.series.gap(rule_id):
+                self.firing[rule_id] = found
         return self.firing.get(rule_id, ())
 
     def _take(self, state: RuleState | UserRuleState) -> None:
@@ -95,26 +150,23 @@ class FiringState:
                     found = _firing(state, earlier[-1])
                     self.firing.setdefault(state.rule.id, []).extend([found] if found is not None else [])
 
-    def _states(self) -> Iterator[RuleState | UserRuleState]:
+    def _states(self) -> list[RuleState | UserRuleState]:
         """All states that have anything to tell, but those of recordings."""
-        yield from self._user_states
-        for each in self.judged:
-            for state in each.shown:
-                if (state.episode is not None or state.past or state.kind is None) and self._is_about(state):
-                    yield state
-
-    def _is_about(self, state: RuleState) -> bool:
-        """Whether it counts: that no other metric of the run is judged in place of its own."""
-        instead = state.rule.unless_logged.get(state.ticks.canonical or "")
-        return instead is None or instead not in self._logged
+        return [
+            state
+            for state in self.series.states
+            if state.episode is not None
+            or state.past
+            or (state.rule.kind == NON_FINITE and state.ticks.nonfinite is not None)
+        ]
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
         return not self.firing.keys().isdisjoint(rule_ids) or any(map(self.of, rule_ids))
 
     def possible(self) -> set[str]:
-        """The rules that fire, and the recordings that may when they are asked for."""
-        return {*self.firing, *self._unasked}
+        """The rules that fire, and those that may when they are asked for."""
+        return {*self.firing, *self._unasked, *self._gaps}
 
     def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
         """What fires of them, without rules that do not apply here: inhibited by a rule that is no finding.
@@ -151,6 +203,11 @@ class FiringState:
             if (over := _over(state)) and self.shows(state.rule):
                 for episode in over:
                     yield state.rule, state.ticks, episode
+
+
+def _met(groups: Groups, possible: set[str]) -> bool:
+    """Whether each group has a rule among some; no groups are none."""
+    return bool(groups) and not any(map(possible.isdisjoint, groups))
 
 
 def _firing(state: RuleState | UserRuleState, episode: Episode) -> Firing | None:
