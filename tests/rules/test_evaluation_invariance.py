@@ -15,7 +15,7 @@ from rltui.rules.evaluate.rule_selection import Rules
 from rltui.rules.evaluate.series_state import RuledTicks
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.kinds import EXCLUDED, KINDS, ConditionStates
+from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
 from rltui.rules.load import rulebook
 from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import medians, quantile
@@ -91,6 +91,7 @@ def test_a_recording_says_the_same_however_often_it_is_asked_for(every: int) -> 
     rule = rulebook().rules["explained-variance-zero"]
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(CAP + 60)
     values[200:300] *= 0.01
+    values[6:18:3] = 0.0  # it may hold there
     judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
     state = judged.recordings[0]
     waited = []
@@ -110,7 +111,7 @@ def test_a_recording_says_the_same_however_often_it_is_asked_for(every: int) -> 
 def test_a_recording_that_surely_does_not_hold_waits_although_it_is_asked_for() -> None:
     """While it cannot hold it is not evaluated at each question; it misses nothing when it can."""
     rule = rulebook().rules["reward-dead"]
-    assert rule.kind in EXCLUDED
+    assert rule.kind in IDLE_RANGES
     judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
     state = judged.recordings[0]
     for at in range(100):
@@ -183,13 +184,13 @@ def odd_series(n: int, seed: int) -> list[np.ndarray]:
 
 @pytest.mark.parametrize(("n", "every"), [(17, 1), (60, 1), (140, 3)])
 def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> None:
-    """What a rule says of all moments at once it says of each alone; what is idle or waits misses nothing."""
+    """What a rule says of all moments at once it says of each alone; what is idle or rests misses nothing."""
     different = {
         repr((rule.kind, rule.numbers, rule.words)): rule
         for rule in rulebook().rules.values()
         if rule.kind in KINDS
     }
-    at, held, waits = np.arange(2, n, every), set(), set()
+    at, held, rests = np.arange(2, n, every), set(), set()
 
     def ticks(values: np.ndarray) -> Ticks:
         made = Ticks("x", None)
@@ -219,14 +220,20 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
                         assert each.began(0) == whole.began(k), (rule.id, k)
                     assert judge(rule, moments[k], True) is not None or not on[k], (rule.id, k)
                 assert judge(rule, window, True) is not None or not any(on), rule.id
-                if (excluded := EXCLUDED.get(rule.kind)) is not None:
-                    assert not (any(on) and excluded(rule, window)), rule.id
-                    assert not any(on[k] and excluded(rule, each) for k, each in enumerate(moments)), rule.id
-                    waits |= {rule.kind} if excluded(rule, window) else set()
+                if (idle_range := IDLE_RANGES.get(rule.kind)) is not None:
+                    assert not (any(on) and idle_range(rule, window)), rule.id
+                    for k, each in enumerate(moments):
+                        if (found := idle_range(rule, each)) is None:
+                            continue
+                        rests.add(rule.kind)
+                        left = (values[at[k] + 1 :] < found.lowest) | (values[at[k] + 1 :] > found.highest)
+                        end = at[k] + 1 + int(left.argmax()) if left.any() else n
+                        resting = (at >= at[k]) & (at < end) & (at + 1 < found.until)
+                        assert not np.any(np.array(on) & resting), (rule.id, k)
                 held |= {rule.kind} if any(on) else set()
             assert repr(sorted(many.marks.items())) == repr(sorted(single.marks.items()))
     assert n < 60 or held == set(KINDS)
-    assert waits == set(EXCLUDED)
+    assert n < 60 or rests == set(IDLE_RANGES)
 
 
 class ReadNames(dict[str, Any]):

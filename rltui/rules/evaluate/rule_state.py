@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rltui.rules.kinds import EXCLUDED, KINDS
-from rltui.rules.kinds.condition_states import ConditionStates
+from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import Ticks
+
+Unseen = tuple[int, dict[int, tuple[float, float]]]  # the first tick, what was carried along before it
 
 KEPT = 20  # resolved episodes remembered for one rule on one series
 
@@ -39,18 +40,23 @@ class Episode:
 class RuleState:
     """One rule on one series, from moment to moment."""
 
-    __slots__ = ("asked", "episode", "excluded", "kind", "past", "recording", "rule", "ticks", "waiting")
+    __slots__ = (
+        "_idle_range_of", "asked", "carries", "episode", "idle_range", "kind", "past", "recording", "rule",
+        "ticks", "waiting",
+    )  # fmt: skip
 
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
         self.rule = rule
         self.recording = recording
         self.kind = KINDS.get(rule.kind)  # None: what it is about is counted by the ticks themselves
-        self.excluded = EXCLUDED.get(rule.kind)
+        self.carries = carries(rule)
+        self._idle_range_of = IDLE_RANGES.get(rule.kind)
+        self.idle_range: IdleRange | None = None  # it is not evaluated until a tick lies outside
         self.ticks = ticks
         self.episode: Episode | None = None
         self.past: tuple[Episode, ...] = ()
         # The first tick that it has not seen, and what the ticks carried along before it; None: it saw all.
-        self.waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
+        self.waiting: Unseen | None = None
         self.asked = False  # whether somebody asked for it, being a recording, since it was evaluated
 
     @property
@@ -58,11 +64,11 @@ class RuleState:
         """Whether it is neither idle nor pending."""
         return self.episode is not None and self.episode.firing
 
-    def may_wait(self, window: RollingWindow) -> bool:
-        """Whether nobody asks for it, or the condition surely holds at no moment and none is open."""
-        if self.recording and not self.asked:
-            return True
-        return self.excluded is not None and self.episode is None and self.excluded(self.rule, window)
+    def find_idle_range(self, window: RollingWindow) -> IdleRange | None:
+        """Where it surely holds at no moment and none is open: the range in which that stays so."""
+        if self.episode is not None or self._idle_range_of is None:
+            return None
+        return self._idle_range_of(self.rule, window)
 
     def evaluate(self, window: RollingWindow) -> None:
         """Evaluate the rule at the window's moments."""

@@ -6,8 +6,9 @@ import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.rules.evaluate.rule_selection import RulePlan, Rules
-from rltui.rules.evaluate.rule_state import RuleState
+from rltui.rules.evaluate.rule_state import RuleState, Unseen
 from rltui.rules.evaluate.user_rule_state import UserRuleState
+from rltui.rules.kinds import IdleRange
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.series.judged_moments import Moments, moments_between
@@ -21,13 +22,16 @@ from rltui.rules.special_metrics import special_metrics
 class RuledTicks:
     """Ticks and the states of the rules on them.
 
-    Recordings, rules that are no findings, are most of the work. They wait until somebody asks for them: in a
-    run in which nothing fires that they would explain or excuse, nobody does. So do rules that surely hold at
-    none of the new ticks, until they may. All wait at most until ticks are joined, and then see what they
-    would have seen.
+    Most rules hold at no moment of most runs, and their condition tells between which limits new ticks change
+    nothing (`IdleRange`). Such rules rest: a tick is compared with the limits of all of them together.
+    Recordings, rules that are no findings, wait until somebody asks for them: in a run in which nothing fires
+    that they would explain or excuse, nobody does. Both wait at most until ticks are joined. What a rule that
+    waits has not seen it sees then; one that rests only if it carries something along.
     """
 
-    __slots__ = ("held_out", "recordings", "shown", "stagger", "ticks")
+    __slots__ = (
+        "_active", "_idle_range", "_resting", "held_out", "recordings", "shown", "stagger", "ticks",
+    )  # fmt: skip
 
     def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Rules) -> None:
         self.ticks = ticks
@@ -35,6 +39,16 @@ class RuledTicks:
         self.stagger = stagger
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
         self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
+        self._activate()
+
+    def _activate(self) -> None:
+        """Let all be evaluated at the next moment."""
+        # Those that are evaluated at each moment. Recordings that wait are not among them.
+        self._active = [state for state in (*self.shown, *self.recordings) if state.kind is not None]
+        for state in self._active:
+            state.idle_range = None
+        self._resting: list[RuleState] = []
+        self._idle_range = IdleRange()  # of all that rest
 
     def feed(self, steps: Ints, values: Floats) -> bool:
         """Take points in, on the canonical scale, in order of arrival; whether what fires may have changed.
@@ -46,14 +60,11 @@ class RuledTicks:
         return self.ticks.serial != made or self.ticks.nonfinite_count > 0
 
     def ask(self, state: RuleState) -> None:
-        """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits.
-
-        One that was asked for and waits all the same surely holds at none of the ticks since then.
-        """
-        if state.waiting is not None and not state.asked:
+        """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
+        if state.waiting is not None and state.idle_range is None:
             with np.errstate(invalid="ignore", divide="ignore"):
-                self.settle(state)
-        state.asked = True
+                self._see(state)
+        state.asked = state.idle_range is None
 
     def settle(self, state: RuleState) -> None:
         """Evaluate a rule at the ticks that it has not seen."""
@@ -64,6 +75,55 @@ class RuledTicks:
         if (moments := self._moments(begun)) is not None:
             state.evaluate(RollingWindow(self.ticks, moments))
         self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
+        if state.idle_range is None:
+            self._active.append(state)
+
+    def _see(self, state: RuleState) -> None:
+        """Let a rule that waited see what it has not seen, or rest."""
+        assert state.waiting is not None
+        moments = self._moments(state.waiting[0])
+        if moments is None or not self._rest(state, RollingWindow(self.ticks, moments), state.waiting):
+            self.settle(state)
+
+    def _rest(self, state: RuleState, window: RollingWindow, unseen: Unseen) -> bool:
+        """Let a rule rest if it may; `unseen`: what it waits for then."""
+        idle_range = state.find_idle_range(window)
+        if idle_range is None or (window.end < self.ticks.n and not self._within(idle_range, window.end)):
+            return False
+        state.asked = False
+        state.waiting = unseen if state.carries else None
+        self._add(state, idle_range)
+        return True
+
+    def _add(self, state: RuleState, idle_range: IdleRange) -> None:
+        """One more that rests."""
+        state.idle_range = idle_range
+        self._resting.append(state)
+        self._idle_range = self._idle_range.within(idle_range)
+
+    def _wake(self, begun: int) -> None:
+        """Let rules no longer rest whose range the ticks from `begun` on leave."""
+        if self._within(self._idle_range, begun):
+            return
+        resting, self._resting, self._idle_range = self._resting, [], IdleRange()
+        for state in resting:
+            idle_range, state.idle_range = state.idle_range, None
+            if idle_range is not None and self._within(idle_range, begun):
+                self._add(state, idle_range)
+            elif not state.recording:
+                self._active.append(state)
+            elif state.waiting is None:
+                state.waiting = begun, {}
+
+    def _within(self, limits: IdleRange, begun: int) -> bool:
+        """Whether the ticks from a position on lie within a range."""
+        held = self.ticks
+        if held.n - begun == 1:
+            lowest = highest = held.value.item(begun)
+        else:
+            values = held.value[begun : held.n]
+            lowest, highest = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
+        return limits.lowest <= lowest and highest <= limits.highest and held.n < limits.until
 
     def _settle_all(self) -> None:
         for state in (*self.shown, *self.recordings):
@@ -73,21 +133,28 @@ class RuledTicks:
         """Evaluate the rules at the ticks from `begun` on."""
         if not self.shown and not self.recordings:
             return
+        if self._resting:
+            self._wake(begun)
         joins = self.ticks.n == CAP  # these ticks are about to be joined: nothing can wait
-        moments = self._moments(begun)
-        if moments is None:
-            if joins:
-                self._settle_all()
-            return
-        window = RollingWindow(self.ticks, moments)
+        if (self._active or joins) and (moments := self._moments(begun)) is not None:
+            self._see_all(RollingWindow(self.ticks, moments), begun, joins)
+        if joins:
+            self._settle_all()
+            self._activate()
+
+    def _see_all(self, window: RollingWindow, begun: int, joins: bool) -> None:
+        """Evaluate all that neither rest nor wait."""
         unseen = begun, dict(self.ticks.marks)
-        for state in (*self.shown, *self.recordings):
-            if not joins and state.may_wait(window):
+        active, self._active = self._active, []
+        for state in active:
+            if state.recording and not state.asked and not joins:
                 state.waiting = state.waiting or unseen
-            elif state.waiting is None:
+                continue
+            if state.waiting is not None:
+                self._see(state)
+            elif not self._rest(state, window, unseen):
                 state.evaluate(window)
-            else:
-                self.settle(state)
+                self._active.append(state)
 
     def _moments(self, begun: int) -> Moments | None:
         """Those among the ticks from `begun` on. None before the start of the series is known."""
@@ -102,6 +169,7 @@ class RuledTicks:
         What was over by then stays as it was told: it was judged when its ticks were finer.
         """
         self._settle_all()
+        self._activate()
         if not self.ticks.rewind(step):  # a ratio goes back once for each of its sides
             return
         states = (*self.shown, *self.recordings)
@@ -110,6 +178,7 @@ class RuledTicks:
         over = [state.past for state in states]
         self._evaluate(0)
         self._settle_all()
+        self._activate()
         for state, past in zip(states, over, strict=True):
             state.past = past
 

@@ -2,8 +2,9 @@
 
 Their parameters are in `rltui.rules.kind_fields`.
 
-`EXCLUDED[name](rule, window)`, of kinds that ask what a series carries along: whether the condition surely
-holds at no moment. It asks for nothing that is carried, so that the kind itself can wait.
+`IDLE_RANGES[name](rule, window)`, of most kinds: the range that new ticks must leave before the condition may
+hold, where it surely holds at no moment of the window; None where nothing is sure. It asks for nothing that
+is carried along, so that the kind itself can wait, and is asked first: kinds do not test the same again.
 
 `idle`: the rule is neither pending nor firing on the series, so nobody asks whether its condition has
 ceased. Most are, most of the time: then a kind gives None as soon as it knows that its condition holds at no
@@ -31,7 +32,7 @@ from rltui.rules.kinds import (
     threshold,
     trend,
 )
-from rltui.rules.kinds.condition_states import ConditionStates
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
@@ -61,11 +62,28 @@ KINDS: dict[str, Kind] = {
     "no-gain": outcome.no_gain,
 }
 
-EXCLUDED: dict[str, Callable[[Rule, RollingWindow], bool]] = {
-    "threshold": threshold.excluded,
-    "collapse": collapse.excluded,
-    "frozen": frozen.excluded,
-    "constant": plateau.constant_excluded,
+IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
+    "threshold": threshold.idle_range,
+    "spike": spike.idle_range,
+    "shift": shift.idle_range,
+    "trend": trend.idle_range,
+    "collapse": collapse.idle_range,
+    "flips": flips.idle_range,
+    "frozen": frozen.idle_range,
+    "first": threshold.first_idle_range,
+    "constant": plateau.constant_idle_range,
+    "was-constant": plateau.was_constant_idle_range,
+    "course": course.idle_range,
+    "outlier": outlier.idle_range,
 }
 
-__all__ = ["EXCLUDED", "KINDS", "ConditionStates", "Kind"]
+# Kinds that ask for levels so far, which must see all moments; thresholds may.
+_CARRY = {"collapse", "drop", "frozen", "flat", "best", "gained"}
+
+
+def carries(rule: Rule) -> bool:
+    """Whether it asks for what a series carries along, and must see every moment."""
+    return rule.kind in _CARRY or rule.words.get("of") in threshold.CARRIED
+
+
+__all__ = ["IDLE_RANGES", "KINDS", "ConditionStates", "IdleRange", "Kind", "carries"]

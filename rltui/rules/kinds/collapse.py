@@ -12,17 +12,19 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.arrays import Bools
-from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import trend_length
 from rltui.rules.series.rolling_window import RollingWindow
 
 
-def excluded(rule: Rule, window: RollingWindow) -> bool:
-    """Whether it holds at no moment, by the lowest of the recent ticks."""
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Above the level that must be left."""
     start = window.start()[2]
+    if not start > rule.number("least", 0.0):
+        return IdleRange()
     below = (0.5 if rule.number("arrival", 0.0) else rule.number("fraction", 0.1)) * start
-    return not start > rule.number("least", 0.0) or window.range(int(rule.number("window", 5)))[0] >= below
+    return IdleRange(below) if window.range(int(rule.number("window", 5)))[0] >= below else None
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -34,8 +36,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     length = int(rule.number("window", 5))
     limit, arrival = rule.number("fraction", 0.1) * start, rule.number("arrival", 0.0)
     below = 0.5 * start if arrival else limit
-    if idle and window.range(length)[0] >= below:
-        return None
     level, negative = window.level(length), lowest < -1e-4 * start
     on = (level < below) & ~negative
     if nowhere(idle, on):

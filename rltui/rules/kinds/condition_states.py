@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -28,6 +30,35 @@ class ConditionStates(NamedTuple):
     surely: Floats | None = None
     beyond: Floats | None = None  # how far the value is on the bad side; None: as the value, or its negative
     before: Floats | None = None  # the level that is compared with; None: that of the ticks before it began
+
+
+class IdleRange(NamedTuple):
+    """What new ticks must be for a condition to hold at none of them, as at none that were seen.
+
+    It is found for the ticks held: it ends when these are joined or taken back.
+    """
+
+    lowest: float = -math.inf  # of the new ticks
+    highest: float = math.inf
+    until: int = sys.maxsize  # fewer ticks than these are held
+
+    def within(self, other: IdleRange) -> IdleRange:
+        """What is within both."""
+        return IdleRange(
+            max(self.lowest, other.lowest), min(self.highest, other.highest), min(self.until, other.until)
+        )
+
+
+def within_times(lowest: float, highest: float, times: float) -> IdleRange | None:
+    """A range around positive ticks whose highest is no more than `times` its lowest, if there is one."""
+    if not (lowest > 0 and times > 1 and highest < times * lowest):
+        return None
+    low = min(math.sqrt(lowest) * math.sqrt(highest / times), lowest)
+    high = times * low * (1 - ROUNDING)
+    return IdleRange(low, high) if high >= highest else None
+
+
+ROUNDING = 1e-12  # that products and quotients of the same numbers may differ by, as a share
 
 
 def first_of(window: RollingWindow, beyond: Bools, length: int) -> Callable[[int], int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.arrays import Floats
-from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
@@ -21,12 +21,15 @@ LEFT = 0.25  # share of the change from which on the first level has been left
 GOES_ON = 0.15  # share of the change that must lie behind the middle: what has settled is not on its way
 
 
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until the whole run is looked at again."""
+    return None if len(window.course().moments) else IdleRange(until=window.next_course())
+
+
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Change from the first sixth of the run to the last, by direction: up, down, both, or flat."""
     course = window.course()
     moments, parts, first, last = course.moments, course.parts, course.first, course.last
-    if idle and not len(moments):
-        return None
     direction, sure = rule.words.get("direction", "up"), rule.number("z", SURE)
     change = last - first
     least = np.maximum(rule.number("relative", 0.5) * np.abs(first), rule.number("absolute", 0.0))

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, first_seen, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_seen, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import medians
 from rltui.rules.series.rolling_window import RollingWindow
+
+
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until there are enough ticks; on one side of zero."""
+    length = int(rule.number("window", 24))
+    if window.end < length:
+        return IdleRange(until=length)
+    lowest, highest = window.range(length)
+    if lowest >= 0:
+        return IdleRange(lowest=0.0)
+    return IdleRange(highest=0.0) if highest <= 0 else None
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Share of neighbours with opposite signs, of values whose size is at least `least`."""
     length = int(rule.number("window", 24))
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)
-    if idle and window.end < length:
-        return None
     rows = window.rows(length)
     flips = (rows[:, 1:] * rows[:, :-1] < 0).sum(axis=1) / max(length - 1, 1)
     enough = window.at + 1 >= length

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, first_seen, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_seen, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
@@ -13,12 +13,17 @@ AGAIN, CHANCE = 2, 1e-4  # times that a value came back before; chance of a row 
 AWAY = 8  # ticks before a jump, all of which lie away from the value that repeats after it
 
 
-def excluded(rule: Rule, window: RollingWindow) -> bool:
-    """Whether it holds at no moment, because too few neighbours are equal."""
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until enough neighbours can be equal, by the largest size of a tick so far."""
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     size = max(*map(abs, window.bounds(1)), 1e-12)
     held = window.recent(length)
-    return int(np.count_nonzero(np.abs(held[1:] - held[:-1]) <= within * size)) < length - 1
+    equal = np.abs(held[1:] - held[:-1]) <= within * size
+    if int(np.count_nonzero(equal)) >= length - 1:
+        return None
+    other = np.flatnonzero(~equal)
+    row = len(equal) - 1 - int(other[-1]) if len(other) else len(equal)
+    return IdleRange(-size, size, window.end + length - 1 - row)
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -31,8 +36,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     """
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     highest, lowest = window.extremes(1)
-    if idle and window.end < length:
-        return None
     spread, level = window.spread(length), window.level(length)
     size = np.maximum(np.maximum(np.abs(lowest), np.abs(highest)), 1e-12)
     on, off, best = spread <= within * size, spread > within * size, highest

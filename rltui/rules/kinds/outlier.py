@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
@@ -17,14 +17,23 @@ AFTER = 3  # usual ticks that must have followed
 RECENT = 12  # ticks for which it is told
 
 
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until there are enough ticks; within a multiple of the smallest size of the recent ones."""
+    length, least = RECENT + AFTER, rule.number("least", 0.0)
+    if window.ticks.stride > 1:
+        return IdleRange()
+    if window.end < 2 * length:
+        return IdleRange(until=2 * length)
+    lowest, highest = window.range(BEFORE + length)
+    if max(-lowest, highest) <= least:
+        return IdleRange(-least, least)
+    return within_times(lowest, highest, rule.number("times", 20))
+
+
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The largest of the recent ticks against a multiple of the usual one, and its followers."""
     m, length = len(window), RECENT + AFTER
-    if idle and (window.ticks.stride > 1 or window.end < 2 * length):
-        return None
     times, least = rule.number("times", 20), rule.number("least", 0.0)
-    if idle and not _may_hold(window, length, times, least):
-        return None
     usual, rows = np.abs(window.usual(length)), np.abs(window.rows(length))
     limit = np.maximum(times * usual, least)
     beyond = rows[:, :-AFTER] > limit[:, None]
@@ -36,10 +45,3 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
     place = beyond.argmax(axis=1)
     return ConditionStates(on, ~on, rows[np.arange(m), place], usual, first_of(window, beyond, length))
-
-
-def _may_hold(window: RollingWindow, length: int, times: float, least: float) -> bool:
-    """Whether a tick may be as large, by the lowest and highest that the moments see."""
-    lowest, highest = window.range(BEFORE + length)
-    smallest = max(lowest, -highest, 0.0)  # size of the usual level, which lies between them
-    return max(-lowest, highest) > max(times * smallest, least)

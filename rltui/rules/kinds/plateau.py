@@ -10,27 +10,22 @@ import math
 import numpy as np
 
 from rltui.arrays import Floats
-from rltui.rules.kinds.condition_states import ConditionStates, at_start, first_seen, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_seen, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.judged_moments import ALL
 from rltui.rules.series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import START
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 LEFT = 5  # ticks of the level that a series went to which had been constant
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
-def constant_excluded(rule: Rule, window: RollingWindow) -> bool:
-    """Whether the first ticks differ already: then it holds never again."""
+def constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until there are enough ticks; ever, where the first of them differ."""
     ticks, within = int(rule.number("window", 24)), rule.number("within", 1e-7)
     if window.end < ticks:
-        return True
-    first = window.ticks.value[START - 1 : min(ticks, ALL)]  # at each of which rules are evaluated
-    lowest, highest = float(np.minimum.reduce(first)), float(np.maximum.reduce(first))
-    differ = highest - lowest > 2 * within * max(abs(highest), abs(lowest))
-    return differ and within < 0.5 and window.ticks.stride == 1
+        return IdleRange(until=ticks)
+    return None if _alike(window.ticks.value[:ticks], within) else IdleRange()
 
 
 def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -41,8 +36,6 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     """
     held, seen = window.ticks, window.ticks.value[: window.end]
     ticks, within = int(rule.number("window", 24)), rule.number("within", 1e-7)
-    if idle and not _may_be_constant(seen[:ticks], ticks, within):
-        return None
     highest, lowest = np.maximum.accumulate(seen)[window.at], np.minimum.accumulate(seen)[window.at]
     size = np.maximum(np.abs(highest), np.abs(lowest))
     same = highest - lowest <= within * size
@@ -57,6 +50,16 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     return ConditionStates(on, ~same, lowest, highest, at_start)
 
 
+def was_constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Ever, where the first ticks differ; else within the ticks so far, while they are alike."""
+    held, within = window.ticks.value[: window.end], rule.number("within", 0.001)
+    value = float(held[0])
+    other = np.abs(held - value) > within * value
+    if not value > 0 or other[: int(rule.number("window", 10))].any():
+        return IdleRange()
+    return None if other.any() else IdleRange(*window.range(window.end))
+
+
 def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """One value for the first `window` ticks at least, `within` a share of it, and now another level.
 
@@ -69,8 +72,6 @@ def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStat
         return None
     other = np.abs(held - value) > rule.number("within", 0.001) * value
     first = int(other.argmax()) if other.any() else window.end
-    if idle and (first < rule.number("window", 10) or first == window.end):
-        return None
     level = window.level(LEFT)
     low, high = rule.number("below", 0.0) * value, rule.number("above", math.inf) * value
     on = ((level < low) | (level > high)) & (first >= rule.number("window", 10))
@@ -81,10 +82,8 @@ def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStat
     return ConditionStates(on, off, level, limit, lambda _: first, before=limit)
 
 
-def _may_be_constant(first: Floats, ticks: int, within: float) -> bool:
-    """Whether so many first ticks are there and alike: most series differ by then."""
-    if len(first) < ticks:
-        return False
+def _alike(first: Floats, within: float) -> bool:
+    """Whether ticks are alike: the first ones of most series are not."""
     high, low = float(first.max()), float(first.min())
     return high - low <= within * max(abs(high), abs(low))
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
+
+
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Within a multiple of the lowest of the recent ticks, or none larger than what may count."""
+    lowest, highest = window.range(BEFORE + int(rule.number("window", 8)))
+    least = rule.number("least", -np.inf if rule.words.get("direction", "up") == "up" else 0.0)
+    if highest <= least:
+        return IdleRange(highest=least)
+    return within_times(lowest, highest, rule.number("times", 1.5))
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -16,10 +25,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     up = rule.words.get("direction", "up") == "up"
     least = rule.number("least", -np.inf if up else 0.0)
     lowest, highest = window.range(BEFORE + length)
-    if idle and not (
-        highest > max(times * lowest, least) if up else highest > least and lowest < highest / times
-    ):
-        return None
     level = window.level(length)
     if idle and not (
         np.fmax.reduce(level) > max(times * lowest, least)

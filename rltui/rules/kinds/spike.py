@@ -11,12 +11,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import medians
-from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 RECENT = 40
+
+
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Within a multiple of the level at the start, or of the lowest of the recent ticks."""
+    length = RECENT if rule.number("recurring", 0.0) else int(rule.number("window", 3))
+    times, most = rule.number("times", 10), rule.number("least", 0.0)
+    if not rule.number("recent", 0.0):
+        most = max(times * abs(window.start()[0]), most)
+    if max(map(abs, window.range(length))) <= most:
+        return IdleRange(-most, most)
+    return within_times(*window.range(BEFORE + length), times)
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -27,9 +38,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     times, least, start = rule.number("times", 10), rule.number("least", 0.0), abs(window.start()[0])
     if rule.number("recent", 0.0):
         start = np.nan
-    highest = max(map(abs, window.range(RECENT if recurring else length)))
-    if idle and not highest > (least if np.isnan(start) else max(times * start, least)):
-        return None
     usual = np.abs(window.usual(skip))
     usual = np.fmax(usual, start) if not np.isnan(start) else usual
     limit = np.maximum(times * usual, least)

@@ -22,10 +22,10 @@ import math
 import numpy as np
 
 from rltui.arrays import Bools, Floats
-from rltui.rules.kinds.condition_states import ConditionStates, at_start, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import medians
-from rltui.rules.series.rolling_window import BEFORE, RollingWindow
+from rltui.rules.series.rolling_window import RollingWindow
 
 Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # levels so far, which the series carries along
@@ -36,11 +36,22 @@ FEWEST = 4  # ticks that always must lie beyond: bursts of three are common
 MOST = 0.1  # of a unit that a multiple of it may be off
 
 
-def excluded(rule: Rule, window: RollingWindow) -> bool:
-    """Whether it holds at no moment, where the limit is a multiple of what is carried along."""
-    if rule.words.get("of") not in CARRIED:
-        return False  # which `judge` finds out itself
-    return not _may_hold(rule, window, int(rule.number("window", 5)), rule.words.get("sign") == "abs")
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Between the limits: a level beyond them needs ticks beyond them."""
+    if "near" in rule.numbers or rule.words.get("of") == "usual":
+        return None
+    lowest, highest = window.range(int(rule.number("window", 5)))
+    absolute, base = rule.words.get("sign") == "abs", 1.0
+    if of := rule.words.get("of", ""):
+        if of in CARRIED:
+            return None if absolute else _idle_range_of_carried(rule, window, lowest, highest)
+        base = _start(window, of, absolute)
+        if not base > rule.number("least", 0.0):
+            return IdleRange()
+    low, high = rule.numbers.get("below", -math.inf) * base, rule.numbers.get("above", math.inf) * base
+    if absolute and not low > 0:
+        low = -high
+    return IdleRange(low, high) if low <= lowest and highest <= high else None
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -51,8 +62,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     absolute = rule.words.get("sign") == "abs"
     if rule.words.get("of") in CARRIED:
         window.extremes(length)
-    if idle and not _may_hold(rule, window, length, absolute):
-        return None
     low, high = _limits(rule, window, length)
     level = np.abs(window.level(length)) if absolute else window.level(length)
     on = _outside(level, low, high)
@@ -151,36 +160,26 @@ def _surely(window: RollingWindow, rows: Floats, low: Limit | None, high: Limit 
     )
 
 
-def _may_hold(rule: Rule, window: RollingWindow, length: int, absolute: bool) -> bool:
-    """Whether a level may be beyond its limit, by the lowest and highest that the moments see."""
-    lowest, highest = window.range(length)
-    if absolute:
-        lowest, highest = max(lowest, -highest, 0.0), max(-lowest, highest)
-    bases: tuple[float, ...] = (1.0,)
-    if of := rule.words.get("of", ""):
-        least, most = _base_range(window, of, length, absolute)
-        floor = rule.number("least", 0.0)
-        if most <= floor:
-            return False
-        bases = max(least, floor), most
+def _idle_range_of_carried(
+    rule: Rule, window: RollingWindow, lowest: float, highest: float
+) -> IdleRange | None:
+    """The same where the limit is a multiple of the best or lowest level so far; there is room for others."""
+    floor, (worst, best) = rule.number("least", 0.0), window.bounds(int(rule.number("window", 5)))
     low, high = rule.numbers.get("below"), rule.numbers.get("above")
-    return not (
-        (low is None or lowest >= max(low * base for base in bases))
-        and (high is None or highest <= min(high * base for base in bases))
-    )
-
-
-def _base_range(window: RollingWindow, of: str, length: int, absolute: bool) -> tuple[float, float]:
-    """The lowest and highest that `_base` is at any moment, or less and more; NaN where not known."""
-    if of == "usual":
-        return window.range(BEFORE + length)
-    if of == "best":
-        start = _start(window, "start-high", absolute)
-        return start, max(start, window.bounds(length)[1])
-    if of == "lowest":
-        return window.bounds(length)[0], window.start()[0]
-    start = _start(window, of, absolute)
-    return start, start
+    if rule.words["of"] == "best":
+        best = max(_start(window, "start-high", False), best)
+        if best <= floor:
+            return IdleRange(highest=floor)
+        if high is not None or low is None or not low > 0:
+            return None
+        best = max((best + lowest / low) / 2, best)
+        return IdleRange(low * best, best) if low * best <= lowest else None
+    if low is not None or high is None:
+        return None
+    if floor > 0 and highest <= high * floor:
+        return IdleRange(highest=high * floor)
+    worst = min((worst + highest / high) / 2, worst)
+    return IdleRange(worst, high * worst) if worst > floor and highest <= high * worst else None
 
 
 def _column(limit: Limit | None) -> Limit | None:
@@ -228,6 +227,11 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         room = min(rule.number("within", 0.0) * count, MOST) * unit
         limit, on = value, count >= 1 and abs(value - count * unit) <= room
     return None if idle and not on else _always(window, on, value, limit)
+
+
+def first_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Ever, where the first ticks are not such."""
+    return None if first(rule, window, True) else IdleRange()
 
 
 def logged(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates:

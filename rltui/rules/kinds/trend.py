@@ -9,17 +9,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.series.rolling_window import RollingWindow
 
 
+def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until there are enough ticks."""
+    return IdleRange(until=TREND_LENGTHS[1]) if window.end < TREND_LENGTHS[1] else None
+
+
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Z and change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
-    if idle and window.end < TREND_LENGTHS[1]:
-        return None
     z = window.trend()
     towards = -z if direction == "down" else z
     on = np.abs(z) < limit if direction == "flat" else towards >= limit

@@ -5,6 +5,7 @@ Runs that log alike are judged at the same moments: what is known of these is fo
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -60,6 +61,12 @@ class Moments:
         """
         seen = COURSE_AT.searchsorted(self.at, "right") != COURSE_AT.searchsorted(self._before, "right")
         return np.flatnonzero(seen & (self.at >= COURSE_AT[0]))
+
+    @cached_property
+    def next_course(self) -> int:
+        """The ticks at which the whole run may be looked at again."""
+        place = int(COURSE_AT.searchsorted(self.end - 1, "right"))
+        return int(COURSE_AT[place]) + 1 if place < len(COURSE_AT) else sys.maxsize
 
     @cached_property
     def compared(self) -> Ints:

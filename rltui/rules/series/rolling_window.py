@@ -262,6 +262,10 @@ class RollingWindow:
             self._cache[key], self._cache[other] = best, worst
         return self._cache[key], self._cache[other]
 
+    def next_course(self) -> int:
+        """The ticks at which the whole run may be looked at again."""
+        return self._moments.next_course
+
     def course(self) -> Course:
         """The whole run, at the moments at which it is looked at."""
         found = self._course
