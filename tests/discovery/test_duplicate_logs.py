@@ -514,3 +514,15 @@ def test_numbered_copies_are_the_log_beside_them(tmp_path: Path, name: str) -> N
     assert heard.sources[name.format("")].also_of is None
     write(tmp_path / name.format("(1)"), content(3))
     assert sum(source.also_of is not None for source in once(tmp_path).sources.values()) == 1
+
+
+def test_two_consoles_in_one_folder_are_two_programs(tmp_path: Path) -> None:
+    """One in words of its own gives way to a log, not to the tables that another program printed."""
+    tables = "".join(
+        f"-----\n| time/              |      |\n|    total_timesteps | {k}000 |\n"
+        f"| train/loss         | 0.{k}1 |\n-----\n"
+        for k in range(1, 8)
+    )
+    write(tmp_path / "ppo.log", tables)
+    write(tmp_path / "selfplay.log", "".join(f"Episode {k} | reward: {k % 3}\n" for k in range(20)))
+    assert sorted(once(tmp_path).runs()) == ["ppo", "selfplay"]

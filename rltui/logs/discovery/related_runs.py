@@ -433,8 +433,11 @@ def _prints_of(one: LogFile, other: LogFile) -> bool:
 
     Such a console has few digits and other axes, so its values need not agree with anything.
     """
-    if one.format is None or other.format is None or _prints(one.format) == _prints(other.format):
-        return False
+    consoles = [
+        log for log in (one, other) if log.format is None or log.format.name in names().copied_formats
+    ]
+    if len(consoles) != 1 or consoles[0].format is None or not _prints(consoles[0].format):
+        return False  # two consoles in one folder are those of two programs
     return _one_above_other(one.found, other.found) and not duplicate_logs.are_numbered_apart(
         one.found.path, other.found.path
     )
