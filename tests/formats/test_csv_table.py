@@ -82,6 +82,9 @@ def test_tables_of_things_are_no_logs() -> None:
     for first in ("a\nb\na\nb", "2024-01-01T10:00\n2024-01-01T10:01\n2024-01-01T10:02\n2024-01-01T10:03"):
         table = "phase,reward\n" + "".join(f"{cell},1.5\n" for cell in first.split("\n"))
         assert FORM.matches("metrics.csv", table.encode())
+    results = b"energy,penalty\n0.5,0.1\n0.6,0.1\n"
+    assert not FORM.matches("results_3.csv", results) and FORM.matches("train_results.csv", results)
+    assert FORM.matches("results.csv", results.replace(b"energy", b"avg_reward"))
 
 
 @pytest.mark.parametrize(

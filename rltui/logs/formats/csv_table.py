@@ -317,6 +317,9 @@ def _matches(name: str, head: bytes) -> bool:
     numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
     if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
         return False
+    told = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
+    if not (steps or told or any(map(log_file_names.names().column.search, numbers))):
+        return False  # results of anything: of a simulation, of an experiment
     return bool(numbers) or cut
 
 
