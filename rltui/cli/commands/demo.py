@@ -69,7 +69,7 @@ def command(
     if as_list:
         for name in recording.names():
             found = recording.read(name)
-            emit(f"{name:18} {found.framework:10} {found.title}: {found.about}")
+            emit(f"{name:18} {found.framework:17} {found.title}: {found.about}")
         return
     try:
         chosen = recording.read(fault or recording.BREAKS)
