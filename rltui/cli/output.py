@@ -72,6 +72,17 @@ def emit(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
+def need_reader() -> None:
+    """Raise BrokenPipeError where nobody reads standard output any more, without a line to print."""
+    import select  # of commands that follow alone
+
+    poll = select.poll()
+    with contextlib.suppress(OSError, ValueError):  # tests have no descriptor
+        poll.register(sys.stdout.fileno(), 0)
+    if any(event & select.POLLERR for _, event in poll.poll(0)):
+        raise BrokenPipeError
+
+
 def note(text: str) -> None:
     """One line on standard error: progress, hints, where a file went."""
     sys.stderr.write(f"rltui: {clean(text)}\n")

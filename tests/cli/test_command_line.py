@@ -36,6 +36,14 @@ def test_closed_streams_change_no_exit_code(logdir: Path) -> None:
     assert subprocess.run(f"{command} <&- >&- 2>&-", shell=True, check=False).returncode == expected
 
 
+def test_following_ends_with_its_reader(logdir: Path) -> None:
+    """`rltui export --follow … | head -1` does not wait for a point that never comes."""
+    for command in ("export --follow", "check --follow --json"):
+        whole = f"{sys.executable} -m rltui {command} {logdir} | head -c 0"
+        done = subprocess.run(whole, shell=True, capture_output=True, timeout=30, check=False)
+        assert done.stderr == b""
+
+
 def test_a_closed_pipe_is_quiet(logdir: Path) -> None:
     """`rltui export … | head -1` prints one line and no complaint."""
     command = f"{sys.executable} -m rltui export {logdir} | head -1"

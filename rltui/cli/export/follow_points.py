@@ -10,6 +10,7 @@ import numpy as np
 from rltui.cli.export.point_lines import JsonlWriter
 from rltui.cli.export.points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
+from rltui.cli.output import need_reader
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
@@ -86,6 +87,7 @@ def follow(selection: PointSelection) -> None:
     follower = Follower(selection.logdirs, run_glob=selection.run_glob, all_sources=selection.all_sources)
     reporter = FileProblemReporter()
     for deliveries in Deliveries(follower, wait=IDLE):
+        need_reader()
         reporter.waits_for(follower.search.waiting)
         for delivery in reporter.passing(deliveries):
             if selection.takes(delivery.source.run) and printer.take(delivery):

@@ -10,7 +10,7 @@ from rltui.alerts import Dispatcher, SentLog
 from rltui.alerts.dispatcher import report_failures
 from rltui.cli.documents.check_report import symbols
 from rltui.cli.follow.followed_session import FollowedSession
-from rltui.cli.output import emit, emit_json, note
+from rltui.cli.output import emit, emit_json, need_reader, note
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import Finding, as_json
@@ -42,6 +42,7 @@ def follow(
     findings = FindingReporter(as_json, clock)
     try:
         for session in followed:
+            need_reader()
             for view in session.ordered():
                 findings.report(view)
                 if dispatcher.config.enabled:
