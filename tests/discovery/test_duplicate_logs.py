@@ -12,6 +12,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.session.session import Session
 from tests.support import tfwriter
 from tests.support.livelogs import Heard, Live, append, event_bytes, points, write
+from tests.support.recordwriter import WANDB, history, record_log, stats
 from tests.support.shared import LOGS, needs_shared
 
 EVENTS = "events.out.tfevents.1.host"
@@ -526,3 +527,17 @@ def test_two_consoles_in_one_folder_are_two_programs(tmp_path: Path) -> None:
     write(tmp_path / "ppo.log", tables)
     write(tmp_path / "selfplay.log", "".join(f"Episode {k} | reward: {k % 3}\n" for k in range(20)))
     assert sorted(once(tmp_path).runs()) == ["ppo", "selfplay"]
+
+
+def test_the_console_that_wandb_keeps_is_that_of_its_run(tmp_path: Path) -> None:
+    """Its steps may be others. It stands for the run where the rows are of the machine alone."""
+    for key, row in {"a1b": {"train/loss": 0.5}, "c2d": None}.items():
+        folder = tmp_path / f"wandb/run-20260101_000000-{key}"
+        body = [history({**row, "_step": k}, k) for k in range(9)] if row else [stats({"cpu": 5.0}, 1)]
+        write(folder / f"run-{key}.wandb", record_log(WANDB, body))
+        lines = (f"{{'loss': 0.{k}1, 'epoch': 0.{k}}}\n" for k in range(1, 9))
+        write(folder / "files/output.log", "".join(lines))
+    heard = once(tmp_path)
+    also = {path: source.also_of for path, source in heard.sources.items() if path.endswith("output.log")}
+    assert sorted(heard.runs()) == ["wandb/a1b", "wandb/c2d"]
+    assert [also[path] for path in sorted(also)] == ["wandb/a1b", None]

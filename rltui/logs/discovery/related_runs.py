@@ -297,7 +297,8 @@ class RelatedRuns:
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
-            if not duplicate_logs.same(sample, its, beside=beside, copy=copy) and not _prints_of(log, other):
+            told = _prints_of(log, other) or _is_kept_beside(log, other)
+            if not told and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
                 if not self._end_alike(log, other, calls):
                     continue
                 begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
@@ -441,6 +442,13 @@ def _prints_of(one: LogFile, other: LogFile) -> bool:
     return _one_above_other(one.found, other.found) and not duplicate_logs.are_numbered_apart(
         one.found.path, other.found.path
     )
+
+
+def _is_kept_beside(one: LogFile, other: LogFile) -> bool:
+    """Whether one is the console that a tracker's client keeps beside the other, the log of the same run."""
+    consoles = [log for log in (one, other) if log.format and log.format.name in names().copied_formats]
+    trackers = [log for log in (one, other) if log.found.name.endswith(names().tracker_endings)]
+    return one.found.run == other.found.run and len(consoles) == len(trackers) == 1
 
 
 def _prints(known: Format) -> bool:
