@@ -311,7 +311,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     def _look_at_consoles(self) -> None:
         """Take in what the consoles of the runs tell, once their thread has looked."""
         if self.follower is not None:
-            if not (self.follower.all_found and self.updates.empty):
+            known = self.consoles.thread.started or (self.follower.all_found and self.updates.empty)
+            if not known:
                 return  # of some runs alone, a console might seem another one's
             self.session.others = self.follower.others()
         self.consoles.follow(self.session.sources(), self.session.others)
