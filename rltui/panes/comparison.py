@@ -7,7 +7,6 @@ around that place: comparing last samples, or drawing the line at the normal val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -174,25 +173,3 @@ def _difference(
 def _median_error(values: Floats) -> float:
     """The standard error of the median of (n,) values, as their quartiles tell; 0 of a single one."""
     return _ERROR * (quantile(values, 0.75) - quantile(values, 0.25)) / math.sqrt(len(values))
-
-
-# Quantities of speed of which a pane says that they fall behind the baseline.
-SPEED = (
-    "timing.step", "perf.throughput", "perf.tokens_per_second", "perf.generation_tokens_per_second",
-    "perf.fps", "perf.mfu", "perf.mfu.actor",
-)  # fmt: skip
-
-
-def slower_than_baseline(found: Iterable[Difference]) -> list[str]:
-    """What of the speed of a run is worse than the baseline's, beyond its spread at the matched step."""
-    said = []
-    for one in found:
-        if one.canonical not in SPEED or not one.outside or one.percent is None:
-            continue
-        if one.difference > 0 if one.unit == "s" else one.difference < 0:
-            how = "above" if one.difference > 0 else "below"
-            at = f" at step {one.step:,}" if one.step is not None else ""
-            said.append(
-                f"▲ {one.title} is {abs(one.percent):.0f} % {how} the baseline's{at}, beyond its spread"
-            )
-    return said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
-SPEED_PANES = ("timing", "perf")  # whose answer says what is slower than a baseline
 TREES = ("timing",)  # panes whose metrics are parts of each other
 MOST_GATHERED = 300  # rows of a pane beyond which nobody asks each whether it ever changed
 
@@ -91,7 +90,7 @@ def pane_view(
         constants = constants if rows is not constants else []
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
-    answer = _against(answer_of(view, pane, at_step, beside), pane, against)
+    answer = answer_of(view, pane, at_step, beside)
     if pane in TREES and merge:
         rest = as_tree(rest, answer.inside if answer is not None else {})
     elif pane == "all":
@@ -111,15 +110,6 @@ def pane_view(
         answer=answer,
         constants=tuple(constants),
     )
-
-
-def _against(answer: Answer | None, pane: str, against: Mapping[str, Difference] | None) -> Answer | None:
-    """The answer of a pane of speed with what is slower than the baseline."""
-    if answer is None or not against or pane not in SPEED_PANES:
-        return answer
-    from rltui.panes.comparison import slower_than_baseline  # for those who chose a baseline
-
-    return replace(answer, notes=(*slower_than_baseline(against.values()), *answer.notes))
 
 
 def _tags_of(view: RunView, pane: str) -> list[str]:

@@ -18,13 +18,10 @@ from rltui.panes.answers.pane_answers import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.step_time import step_time
-from rltui.panes.comparison import compare
-from rltui.panes.pane import pane_view
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
-from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from tests.support.answers import NOW, VERL, answer, run, shares
 from tests.support.feeding import Row, delivery
@@ -381,26 +378,3 @@ def test_parts_of_steps_are_data() -> None:
             assert metric.unit == "s"
             assert metric.within[-1] == "timing.step"
             assert metric.id not in metric.within
-
-
-def test_what_is_slower_than_the_baseline_is_said() -> None:
-    """Timing and MFU say what of the speed is worse than a baseline's; what is better is no news."""
-    rng = np.random.default_rng(3)
-
-    def timed(seconds: float) -> RunView:
-        return run({"timing_s/step": rng.normal(seconds, 0.1, 60).tolist(), "timing_s/gen": 6.0,
-                    "perf/throughput": rng.normal(15_000 / seconds, 10, 60).tolist()})  # fmt: skip
-
-    base, slow, fast = timed(10.0), timed(13.0), timed(8.0)
-    for view, pane, expected in (
-        (slow, "timing", 2),
-        (slow, "perf", 2),
-        (fast, "timing", 0),
-        (base, "load", 0),
-    ):
-        found = compare(view, base)
-        assert found is not None
-        made = pane_view(view, pane, NOW, against={one.tag: one for one in found.differences})
-        notes = made.answer.notes if made.answer is not None else ()
-        assert sum("the baseline's" in note for note in notes) == expected
-        assert not expected or any("Step time is 30 % above" in note for note in notes)
