@@ -383,6 +383,7 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("Avg Critic Loss", "critic.loss"),
         ("eprew", "reward.episode_return.mean"),
         ("reward_step", "reward.step.mean"),
+        ("global_step", "progress.step"),
     ],
 )
 def test_names_of_home_made_histories(key: str, metric: str) -> None:
