@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.series.run_means import long_run_variance
+from rltui.rules.series.run_means import long_run_variance, of_bins
 from tests.support.judged import evaluator, fresh, ids
 
 RETURN = "reward.episode_return.mean"
@@ -271,7 +271,8 @@ def test_a_gain_within_the_spread_of_episodes_cannot_be_lost() -> None:
 
 def _deviation(values: np.ndarray, ticks: int) -> float:
     sums = np.concatenate((np.zeros(1), np.cumsum(values)))
-    return float(np.sqrt(long_run_variance(values, sums, np.array((ticks,)))[0]))
+    end = np.array((ticks,))
+    return float(np.sqrt(long_run_variance(values, end, of_bins(sums, end))[0]))
 
 
 def test_a_fall_adds_little_to_the_noise_that_it_is_measured_by() -> None:

@@ -77,6 +77,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
         quiet = bool(rule.number("own_noise", 0.0))
         deepest = (fell * means.pairs.most).max(axis=1) if quiet else means.deepest
         rows = np.flatnonzero(deepest > sigmas * means.least)
+        rows = rows[deepest[rows] > sigmas * means.floor[rows]] if len(rows) else rows
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
@@ -198,7 +199,9 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
         fell = (start - now) / np.sqrt(1 / LENGTHS + 1 / first)
         fell[(ticks // FIRST > LENGTHS) | ((MOST * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))] = -np.inf
         sigmas = rule.number("sigmas", SIGMAS)
-        rows = np.flatnonzero(fell.max(axis=1) > sigmas * means.least)
+        deepest = np.maximum.reduce(fell, axis=1)
+        rows = np.flatnonzero(deepest > sigmas * means.least)
+        rows = rows[deepest[rows] > sigmas * means.floor[rows]] if len(rows) else rows
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
@@ -255,12 +258,17 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         rows = enough.nonzero()[0]
         if idle and not len(rows):
             return None
-        error = means.deviation(rows) * np.sqrt(1 / wide[rows] + 1 / first[rows])
         little = _little(rule, window, start[rows], best[rows])
+        effect, few = rule.number("effect", 0.5), np.sqrt(1 / wide[rows] + 1 / first[rows])
+        if idle:
+            most = np.maximum(effect * means.most_point_spread[rows], little)
+            if nowhere(idle, gain[rows] + np.where(little > 0, 0.0, SURE) * means.least[rows] * few < most):
+                return None
+        error = means.deviation(rows) * few
         unsure = (gain[rows] < REAL * error) | (gain[rows] < little)
         if nowhere(idle, unsure):
             return None
-        largest = np.maximum(rule.number("effect", 0.5) * means.point_spread[rows], little)
+        largest = np.maximum(effect * means.point_spread[rows], little)
         surely = np.where(little > 0, 0.0, SURE) * error  # a share of the start needs no test of noise
         on[means.moments[rows]] = (gain[rows] + surely < largest) & unsure
         off[means.moments[rows]] = gain[rows] - SURE * error > largest  # a gain that is proved

@@ -47,6 +47,7 @@ STEEPEST = 20.0
 STEEP = 8  # differences whose median is the slope, of fewer than BINNED ticks
 BEYOND = 12.0  # times the variance by bins that the one by correlation may be: near one it is a wild guess
 BINS, BINNED = 20, 40  # bins of the run, and ticks from which on there are as many
+_EDGES = np.arange(BINS + 1)
 KEPT = 0.6  # share of the squared differences of bins that are used, the smaller ones
 # Mean of that share of squares of normal noise of variance one, the smaller ones: the chi-squared
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
@@ -131,6 +132,7 @@ class RunMeans:
         # (k,) the deviation is no smaller
         self.least: Floats = np.sqrt(np.add.accumulate(second)[ticks - 3] / (ticks - 2))
         self._deviation = np.full(len(ticks), np.nan)
+        self._few = int(ticks.searchsorted(BINNED))  # moments that see too few ticks for bins
         self.pairs = pairs_within(int(ticks[-1]))
         self._falls: Floats | None = None
         self._smooth: dict[int, Floats] = {}
@@ -144,6 +146,23 @@ class RunMeans:
     def point_spread(self) -> Floats:
         """(k,) deviation of single points until each moment."""
         return self._held.point_spreads(self.ticks)
+
+    @cached_property
+    def most_point_spread(self) -> Floats:
+        """(k,) what that is at most: jumps of the level are cut there."""
+        return self._held.point_spread_of(self.least * (1 + 1e-9))
+
+    @cached_property
+    def floor(self) -> Floats:
+        """(k,) what `deviation` is at least, in a third of its time: without what correlation adds."""
+        return np.maximum(self.least, np.sqrt(self._binned)) if self._few < len(self.ticks) else self.least
+
+    @cached_property
+    def _binned(self) -> Floats:
+        """(k,) variance by bins; zero where ticks are too few."""
+        found = np.zeros(len(self.ticks))
+        found[self._few :] = of_bins(self.sums, self.ticks[self._few :])
+        return found
 
     def levels(self, wide: int) -> NeighbourMeans:
         """The means of so many neighbouring ticks."""
@@ -176,7 +195,7 @@ class RunMeans:
         """Root of the long-run variance at some of the moments: a mean of n ticks errs by it over root n."""
         unknown = rows[np.isnan(self._deviation[rows])]
         if len(unknown):
-            variance = long_run_variance(self._values, self.sums, self.ticks[unknown])
+            variance = long_run_variance(self._values, self.ticks[unknown], self._binned[unknown])
             self._deviation[unknown] = np.maximum(np.sqrt(variance), self.least[unknown])
         return self._deviation[rows]
 
@@ -339,10 +358,10 @@ def within(values: Floats, most: Floats | float) -> Floats:
     return found
 
 
-def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
+def long_run_variance(values: Floats, ticks: Ints, binned: Floats) -> Floats:
     """(k,) variance such that over n it is that of a mean of n ticks; of the first ticks[k] of a run.
 
-    By correlation and by bins; `sums` (n + 1,) are the sums of the ticks before each position.
+    By correlation and by bins (`of_bins`), which count where there are enough ticks.
     """
     found = np.empty(len(ticks))
     few = int(ticks.searchsorted(BINNED))
@@ -350,8 +369,8 @@ def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
         squares, products, most = np.array([_of_few(values[:count]) for count in ticks[:few].tolist()]).T
         found[:few] = np.minimum(_fitted(squares, products, ticks[:few] - 1), most)
     if few < len(ticks):
-        binned = _of_bins(sums, ticks[few:])
-        found[few:] = np.minimum(np.maximum(_autoregressive(values, ticks[few:]), binned), BEYOND * binned)
+        by_bins = binned[few:]
+        found[few:] = np.minimum(np.maximum(_autoregressive(values, ticks[few:]), by_bins), BEYOND * by_bins)
     return found
 
 
@@ -422,14 +441,14 @@ def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
     return found
 
 
-def _of_bins(sums: Floats, ticks: Ints) -> Floats:
-    """(k,) the same by batch means."""
-    edge = ticks[:, None] * np.arange(BINS + 1) // BINS
+def of_bins(sums: Floats, ticks: Ints) -> Floats:
+    """(k,) the same by batch means; `sums` (n + 1,) are those of the ticks before each position."""
+    edge = ticks[:, None] * _EDGES // BINS
     mean = changes(sums[edge]) / (edge[:, 1:] - edge[:, :-1])
     squared = np.square(mean[:, 2:] - 2 * mean[:, 1:-1] + mean[:, :-2]) / SECOND
     kept = int(np.ceil(KEPT * (BINS - 2)))
     squared.sort(axis=1)
-    found: Floats = squared[:, :kept].mean(axis=1) / TRIMMED * ticks / BINS
+    found: Floats = np.add.reduce(squared[:, :kept], axis=1) / kept / TRIMMED * ticks / BINS
     return found
 
 

@@ -215,8 +215,13 @@ class Ticks:
         place, first = np.arange(len(ends)), size - have
         usual = (rows[place, first + (have - 1) // 2] + rows[place, first + have // 2]) / 2
         np.minimum(rows, np.where(usual > 0, FAR * usual, np.inf)[:, None], out=rows)
-        found: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows) / (6 * have))
-        return found if self.stride == 1 else np.maximum(self._spread, found * math.sqrt(self.stride) / 1.25)
+        return self.point_spread_of(np.sqrt(np.einsum("ij,ij->i", rows, rows) / (6 * have)))
+
+    def point_spread_of(self, spread: Floats) -> Floats:
+        """(k,) standard deviation of single points by that of ticks."""
+        return (
+            spread if self.stride == 1 else np.maximum(self._spread, spread * math.sqrt(self.stride) / 1.25)
+        )
 
     def last_nonfinite_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
