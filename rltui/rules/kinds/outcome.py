@@ -48,6 +48,7 @@ LOCAL = 4.0
 FEW = 8  # ticks of a window all of which must lie on one side of the limit: a dip of three is none
 FEW_VALUES = 3  # of single episodes that are won, lost or drawn
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
+AT_ONCE = 0.8  # share of the fall that one step makes where a sum begins anew
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
 BACK = 0.5  # share of the loss that must come back for it to be over
 BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no less sure than a gain
@@ -318,13 +319,18 @@ def _was_there(values: Floats, begin: int, wide: int, limit: float) -> bool:
     return _surely(best, limit, np.greater)
 
 
-def _begins_anew(values: Floats) -> bool:
-    """Whether ticks only climb but for one fall: a sum that is logged within episodes, at the next one."""
-    change = np.diff(values)
+def _begins_anew(values: Floats, length: int, before: float, limit: float) -> bool:
+    """Whether the newest ticks only climb but for one fall: a sum logged within episodes, at the next one.
+
+    Such a sum falls at once: ticks that took several steps to fall from the level `before` climb anew.
+    """
+    change = np.diff(values[-length:])
     lowest = int(change.argmin())
     after = change[lowest + 1 :] if change[lowest] <= 0 else change
-    climbs = len(after) >= CLIMB and int(np.count_nonzero(change > 0)) >= len(change) - 1
-    return climbs and bool((after > 0).all())
+    if len(after) < CLIMB or not (after > 0).all() or int(np.count_nonzero(change > 0)) < len(change) - 1:
+        return False
+    since = values[len(values) - 1 - int((values[::-1] > limit).argmax()) :]
+    return -float(np.diff(since).min()) > AT_ONCE * (before - float(since.min()))
 
 
 def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
@@ -348,7 +354,7 @@ class _Fall:
         moment, ticks = int(self._means.moments[row]), int(self._means.ticks[row])
         values = self._window.ticks.value[:ticks]
         newest = values[ticks - length :]
-        if not _surely(newest, limit, np.less) or _begins_anew(newest):
+        if not _surely(newest, limit, np.less) or _begins_anew(values, length, before, limit):
             return False
         now = float(newest.mean())
         began = _began(values, length, limit)
