@@ -329,7 +329,8 @@ def _begins_anew(values: Floats, length: int, before: float, limit: float) -> bo
     after = change[lowest + 1 :] if change[lowest] <= 0 else change
     if len(after) < CLIMB or not (after > 0).all() or int(np.count_nonzero(change > 0)) < len(change) - 1:
         return False
-    since = values[len(values) - 1 - int((values[::-1] > limit).argmax()) :]
+    above = np.flatnonzero(values[:-length] > limit)
+    since = values[int(above[-1]) if len(above) else 0 :]
     return -float(np.diff(since).min()) > AT_ONCE * (before - float(since.min()))
 
 
