@@ -15,7 +15,9 @@ from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.series.ratio import numerator
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
+from rltui.rules.special_metrics import STEP_TIME
 
+SECONDS_PER_STEP = "seconds per step"  # what the times of points say, which no tag does
 WORSE = 2.0  # times the present value that the worst one is told from
 # Kinds whose value is on one side of their limit while they hold.
 COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
@@ -120,7 +122,7 @@ def evidence_of(firing: Firing) -> Evidence:
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
     return Evidence(
-        firing.ticks.tag,
+        SECONDS_PER_STEP if STEP_TIME in firing.rule.metrics else firing.ticks.tag,
         _or_none(before),
         _or_none(now),
         firing.since_step,
@@ -140,11 +142,12 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Fi
     evidence: dict[str, Evidence] = {}
     parts = list(parts)
     words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
-    for part in sorted(parts, key=lambda part: (part.since_step, part.ticks.tag)):
+    parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
+    for part in parts:
         found = evidence_of(part)
         if found.tag not in evidence:
             evidence[found.tag] = found
-    tags = tuple(dict.fromkeys(numerator(tag) for tag in evidence))
+    tags = tuple(dict.fromkeys(numerator(part.ticks.tag) for part in parts))
     canonical = tuple(dict.fromkeys(item.canonical for item in evidence.values() if item.canonical))
     return Finding(
         id=symptom.id,

@@ -8,7 +8,8 @@ import pytest
 from rltui.draw.numbers import format_value
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.load import load, rulebook
-from tests.support.judged import ids, judge_of
+from rltui.store.model import NewPoints, Points
+from tests.support.judged import evaluator, ids, judge_of
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
 NOISE = np.random.default_rng(11)
@@ -142,6 +143,18 @@ def test_a_held_out_score_is_told_from_its_own_level() -> None:
     told = next(f for f in judge_of(SYMPTOMS["preference-overfit"]).findings() if f.symptom)
     moved = next(each for each in told.evidence if each.tag.startswith("eval/"))
     assert moved.before is not None and moved.before < 0.6
+
+
+def test_steps_that_take_eight_times_as_long_are_told_without_a_tag_of_times() -> None:
+    """By the times of its points alone; the evidence names seconds per step, not the tag that was written."""
+    wall = np.cumsum(np.concatenate((np.full(60, 0.1), np.full(30, 2.0))))
+    judge, step = evaluator(), np.arange(1, 91)
+    points = Points(step, wall, np.full(90, 3e-4))
+    judge.feed([NewPoints("optimizer.learning_rate", points, None)])
+    told = next(each for each in judge.findings() if each.id == "slow-training")
+    assert 58 <= told.since_step <= 64
+    assert [each.tag for each in told.evidence] == ["seconds per step"]
+    assert told.metrics == ("optimizer.learning_rate",)
 
 
 def test_a_healthy_run_is_said_to_be_well() -> None:
