@@ -140,6 +140,11 @@ class RunFilter(NamedTuple):
     also: str | None = None
     part: tuple[int, int] | None = None
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every run was asked for."""
+        return self.glob is None and self.part is None
+
     def takes(self, run: str) -> bool:
         """Whether the run was asked for; problems of no run always are."""
         if not run:

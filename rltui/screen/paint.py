@@ -83,9 +83,10 @@ def judge_beside_baseline(state: AppState) -> None:
 def follow_samples(state: AppState) -> None:
     """Tell the thread that reads samples which runs there are, and whose samples are shown."""
     view = shown.run(state)
-    paths = {**state.session.others, **state.session.sources()}
+    session = state.session
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
-    state.samples.files.follow(paths, view.name if view is not None and wanted else None)
+    shown_now = view.name if view is not None and wanted else None
+    state.samples.files.follow(session.sources(), shown_now, others=session.others)
 
 
 def follow_console(state: AppState) -> None:

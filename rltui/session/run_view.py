@@ -72,8 +72,10 @@ class RunView:
         self._evaluator: Evaluator | None = None
         self._tag_index: TagIndex | None = None
         self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
+        self.last_line = ""  # of the console that was written to last
         self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
+        self._state_told: tuple[tuple[int, HParams, str], float, float] | None = None  # of what, from, until
         self._told: dict[Outside, tuple[Finding, ...]] = {}  # what its rules cannot know, by who tells it
         self._once: dict[str, tuple[object, object]] = {}
 
@@ -173,6 +175,10 @@ class RunView:
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
         self.consoles = tuple(reports)
+        newest = max(self.consoles, key=lambda report: report.modified, default=None)
+        self.last_line = "" if newest is None else newest.last_line
+        if not any(report.failures for report in self.consoles):
+            return self.tell("consoles", ())
         state = self.liveness(now).state
         if not self.run.series and all(now - one.modified > SILENT for one in self.consoles):
             state = "ended"  # of a run without points nothing but its consoles can tell
@@ -197,13 +203,14 @@ class RunView:
 
     def tell_state(self, now: float) -> bool:
         """Let a remark say that it writes no more; now: seconds since 1970. True when findings changed."""
-        return self.tell("state", [state_finding(self.liveness(now), self.run.last_step, self.last_line)])
-
-    @property
-    def last_line(self) -> str:
-        """The last line of the console that was written to last; empty without one."""
-        newest = max(self.consoles, key=lambda report: report.modified, default=None)
-        return "" if newest is None else newest.last_line
+        known, told = (self.run.version, self.settings, self.last_line), self._state_told
+        if told is not None and told[0] == known and told[1] <= now <= told[2]:
+            return False
+        alive = self.liveness(now)
+        # The remark on a stall tells how long it lasts.
+        until = now if alive.state == "stalled" else self._pace_by(self.settings).until(now)
+        self._state_told = (known, now, until)
+        return self.tell("state", [state_finding(alive, self.run.last_step, self.last_line)])
 
     def job_traces(self) -> RunTraces:
         """What tells which job writes it."""

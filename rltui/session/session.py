@@ -64,6 +64,7 @@ class Session:
         self.given_names: dict[str, str] = {}  # of runs that a person gave a name, by run
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = RunFilter(run_glob, also, part)
+        self._sources: dict[str, tuple[str, ...]] | None = None
         self._ordered: list[RunView] | None = None
         self._chosen: Callable[[RunView], bool] | None = None
         self._looked_at: list[str] = []
@@ -103,6 +104,8 @@ class Session:
                 delivery = delivery._replace(batch=points_until(delivery.batch, up_to_step))
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
+            if self._sources is not None and len(self._sources.get(name, ())) != len(run.sources):
+                self._sources = None
             if view is None:
                 view = self.runs[name] = RunView(
                     run, self._shared, self._held, shown_name(name, self._logdirs)
@@ -118,6 +121,7 @@ class Session:
     def _leave(self, view: RunView, path: str) -> None:
         """A log turned out to belong to another run; a run that has no other log is none."""
         view.run.sources.pop(path, None)
+        self._sources = None
         if not view.run.sources:
             view.drop_held()
             self.runs.pop(view.name, None)
@@ -137,7 +141,7 @@ class Session:
         for name in [name for name in self.runs if name not in names]:
             self.runs.pop(name).drop_held()
             self.store.runs.pop(name, None)
-        self._ordered = None
+        self._ordered = self._sources = None
 
     def evaluate(self, *, force: bool = False) -> set[str]:
         """Evaluate the rules on all points that came since the last call; the names of the runs concerned."""
@@ -154,8 +158,13 @@ class Session:
         return list(self._held.views.values())
 
     def sources(self) -> dict[str, tuple[str, ...]]:
-        """The paths of each run's log files, relative to their LOGDIR."""
-        return {name: tuple(view.run.sources) for name, view in list(self.runs.items())}
+        """The paths of each run's log files, relative to their LOGDIR; the same object until there are more.
+
+        A thousand runs take 0.6 ms, and who looks at files beside the logs asks each second.
+        """
+        if self._sources is None:
+            self._sources = {name: tuple(view.run.sources) for name, view in self.runs.items()}
+        return self._sources
 
     def set_consoles(self, reports: Mapping[str, Sequence[ConsoleReport]], now: float) -> set[str]:
         """Take in what the consoles of the runs tell; the names of the runs whose findings changed."""
@@ -187,7 +196,8 @@ class Session:
     def set_jobs(self, jobs: Mapping[str, Job], now: float) -> set[str]:
         """Take in which jobs write the runs; the names of the runs whose findings changed."""
         self.choose_again()
-        return {name for name, view in self.runs.items() if view.set_job(jobs.get(name), now)}
+        asked = [view for view in self.runs.values() if view.job is not None or view.name in jobs]
+        return {view.name for view in asked if view.set_job(jobs.get(view.name), now)}
 
     def ordered(self) -> list[RunView]:
         """The runs that are chosen, that with the newest point first."""

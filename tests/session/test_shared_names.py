@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from rltui.config import Config
+from rltui.console.scan import ConsoleReport
 from rltui.logs.delivery import Delivery
+from rltui.rules.finding import Finding
+from rltui.rules.run_state.state_finding import ENDED_EARLY, STALLED, state_finding
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import KEPT, SharedNames
 from tests.support.feeding import delivery
@@ -59,3 +62,30 @@ def test_states_of_many_runs_are_told_in_turns() -> None:
     assert [len(turn) for turn in turns] == [3, 3, 1]
     assert set().union(*turns) == set(session.runs)
     assert session.tell_states(late) == set()
+
+
+def test_a_state_that_changes_is_told_at_the_next_call() -> None:
+    """Live, stalled, longer stalled, given up, another last line, live again: as if looked at afresh."""
+    session = Session(Config(total_steps={"run": 100}))
+    rows = [("loss", step, 1.0) for step in range(30)]
+    session.apply([delivery(rows, run="run", wall=1.7e9)])
+    session.evaluate(force=True)
+    view = session.runs["run"]
+
+    def told(now: float) -> Finding | None:
+        session.tell_states(now)
+        found = [one for one in view.evaluator.findings() if one.id in (STALLED, ENDED_EARLY)]
+        expected = state_finding(view.liveness(now), view.run.last_step, view.last_line)
+        assert found == [one for one in (expected,) if one is not None]
+        return expected
+
+    last = view.run.last_wall
+    silent = [told(last + wait) for wait in (1, 290, 310, 3000, 3590, 3610, 9000, 9e5, 310)]
+    assert [one and one.id for one in silent] == [
+        None, None, STALLED, STALLED, STALLED, ENDED_EARLY, ENDED_EARLY, ENDED_EARLY, STALLED
+    ]  # fmt: skip
+    view.set_consoles([ConsoleReport("", "train.log", last, 9, last_line="waiting")], last + 9e5)
+    ended = told(last + 9e5)
+    assert ended is not None and "waiting" in ended.message
+    session.apply([delivery([("loss", 30, 1.0)], run="run", wall=last + 9e5)])
+    assert told(last + 9e5 + 10) is None

@@ -169,6 +169,8 @@ class Follower:
         Texts that were not opened may be no logs, and are not among them.
         """
         found: dict[str, list[str]] = {}
+        if self._filter.takes_all:
+            return found
         for each in list(self._aside.values()):
             if not each.name.endswith(_TEXTS):
                 found.setdefault(each.run, []).append(each.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 GONE = "the log is gone"
@@ -40,6 +41,13 @@ class RunPace(NamedTuple):
     total: int | None
     progress: float | None
     quiet: str = ""  # what goes quiet when the run stalls
+
+    def until(self, now: float) -> float:
+        """When the state of `now` ends if nothing is written, seconds since 1970; infinity if never."""
+        state = self.at(now).state
+        if state == "ended" or self.last_wall is None:
+            return math.inf
+        return self.last_wall + (self.patience if state == "live" else self.given_up)
 
     def at(self, now: float) -> Liveness:
         """Judge the run at a time (seconds since 1970)."""

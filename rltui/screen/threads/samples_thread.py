@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from rltui import crash
@@ -28,6 +29,7 @@ TEXTS, CHARACTERS = 16, 32_000_000  # samples kept in full, and characters of th
 SUMMARIES = 2_000  # kept
 
 Runs: TypeAlias = Mapping[str, Sequence[str]]  # paths of a run's logs by its name
+NO_RUNS: Runs = MappingProxyType({})
 Key: TypeAlias = "tuple[str, SampleHead]"  # the name of a catalog and a sample of it
 
 
@@ -40,7 +42,8 @@ class SamplesThread:
         self.version = 0  # rises with everything that is new
         self.heads_version = 0  # rises with new samples
         # Set by the screen.
-        self._runs: Runs = {}
+        self._told: tuple[Runs, Runs, str | None] | None = None
+        self._runs: Runs = NO_RUNS
         self._shown: str | None = None
         self._asked: OrderedDict[Key, None] = OrderedDict()
         self._asked_rows: tuple[str, tuple[SampleHead, ...]] | None = None
@@ -61,14 +64,15 @@ class SamplesThread:
 
     # ---- for the screen
 
-    def follow(self, runs: Runs, shown: str | None) -> None:
-        """The runs that there are, and the one whose samples are shown now, if any."""
-        if not self.logdirs:
+    def follow(self, runs: Runs, shown: str | None, *, others: Runs = NO_RUNS) -> None:
+        """The runs that there are, and the one whose samples are shown now, if any; others: not asked for."""
+        told = (runs, others, shown)
+        if not self.logdirs or told == self._told:
             return
         with self.thread.lock:
             if shown != self._shown:
                 self._all_read = False
-            self._runs, self._shown = runs, shown
+            self._told, self._runs, self._shown = told, {**others, **runs}, shown
         self.thread.start()
         self.thread.wake()
 
@@ -171,9 +175,10 @@ class SamplesThread:
             self._publish()
         owner = self._owners.get(shown or "")
         if owner is None:
-            self._all_read = self._searched
+            self._note_read(shown, self._searched)
         elif now >= reader.read_due:
-            self._all_read, found = reader.read(owner)
+            done, found = reader.read(owner)
+            self._note_read(shown, done)
             if found is not None:
                 self._found = {name: one for name, one in self._found.items() if name in reader.recent}
                 self._found[owner] = found
@@ -187,6 +192,12 @@ class SamplesThread:
         if owner is not None:
             dues.append(reader.read_due)
         return max(min(dues) - time.monotonic(), 0.02)
+
+    def _note_read(self, shown: str | None, done: bool) -> None:
+        """Whether all of a run is read, unless another one has been asked for meanwhile."""
+        with self.thread.lock:
+            if shown == self._shown:
+                self._all_read = done
 
     def _publish(self) -> None:
         self.version += 1
