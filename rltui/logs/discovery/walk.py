@@ -195,9 +195,10 @@ class FolderWalker:
         return sorted(found.values(), key=lambda each: each.path)
 
     def _starts(self, calls: Calls) -> list[_Folder]:
-        """The roots, to be taken from the end."""
+        """The roots, to be taken from the end. Links to one that is known are not followed again."""
         return [
-            _Folder(
+            self._known.get(_key(root.place, root))
+            or _Folder(
                 root.place,
                 root.prefix.rstrip("/"),
                 root,
@@ -232,7 +233,7 @@ class FolderWalker:
             if number in state.seen:
                 return None
             state.seen.add(number)
-        key = f"{folder.place}\0{root.only or ''}"
+        key = _key(folder.place, root)
         state.alive.add(key)
         known = self._known.setdefault(key, folder)
         known.device = status.st_dev
@@ -476,6 +477,10 @@ def _take(entries: Iterator[os.DirEntry[str]], count: int) -> list[os.DirEntry[s
         if len(batch) == count:
             break
     return batch
+
+
+def _key(place: str, root: Root) -> str:
+    return f"{place}\0{root.only or ''}"
 
 
 def _shown(folder: _Folder, name: str) -> str:
