@@ -25,14 +25,14 @@ STALLED = 3  # check and wait: no finding, but a run that should be live has sta
 TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 
 EXTRAS = {
-    "parquet": ("pyarrow",),
-    "mcp": ("mcp",),
-    "ray": ("ray",),
-    "dask": ("distributed",),
-    "slurm": ("submitit",),
-    "png": ("cairosvg",),
-    "remote": ("fsspec",),
-}  # optional dependencies by the extra of `pyproject.toml` that brings them
+    "parquet": "pyarrow",
+    "mcp": "mcp",
+    "ray": "ray",
+    "dask": "distributed",
+    "slurm": "submitit",
+    "png": "cairosvg",
+    "remote": "fsspec",
+}  # the package that an option needs, by the extra of `pyproject.toml` that brings it
 
 
 class CommandError(click.ClickException):
@@ -110,9 +110,9 @@ def progress_line() -> Iterator[Callable[[str], object] | None]:
 
 def require_extra(extra: str, purpose: str) -> None:
     """End the command with 2 and the line that installs an optional dependency where it is missing."""
-    missing = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
-    if missing:
-        fail(f"{purpose} needs {' and '.join(missing)}, which is not installed: pip install 'rltui[{extra}]'")
+    package = EXTRAS[extra]
+    if importlib.util.find_spec(package) is None:
+        fail(f"{purpose} needs {package}, which is not installed: pip install 'rltui[{extra}]'")
 
 
 def emit_table(

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from rltui.cli.output import fail, progress_line, require_extra
+from rltui.cli.output import EXTRAS, fail, progress_line, require_extra
 from rltui.paths import is_url
 from rltui.shards.engines import NAMES, Engine, EngineError, available_processors
 from rltui.shards.plan import Lost, Plan, RunPlan, Shard, make_plan
@@ -90,7 +90,7 @@ def planned(
 
 def need_engine(engine: Engine, logdirs: Sequence[str]) -> None:
     """End the command with 2 where the packages of an engine are missing, or it does not see the logs."""
-    if engine.missing:
+    if engine.name in EXTRAS:
         require_extra(engine.name, f"--engine {engine.name}")
     remote = next(filter(is_url, logdirs), None)
     if remote is not None and engine.name not in ("local", "processes"):

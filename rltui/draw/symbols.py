@@ -23,6 +23,17 @@ HEALTH_ROLE = {"ok": "good", "unjudged": "dim", "warning": "warn", "critical": "
 STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "paused": "‖", "past": "◂"}
 STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn", "past": "warn"}
 
+# Of amounts, darker for more; of the segments of a bar, whose neighbours differ without colours, too.
+SHADES = " ░▒▓█"
+_FILLS = "█▓▒░"
+_COLORS = 7  # roles `series0` onwards
+
+
+def segment_look(number: int) -> tuple[str, str]:
+    """Glyph and role of a segment of a bar by its number."""
+    return (_FILLS[number % len(_FILLS)], f"series{number % _COLORS}")
+
+
 # What stands for our glyphs where only ASCII can be shown; one cell for one cell.
 _ASCII = str.maketrans(
     "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬┴┼·–…‥→←↑↓‹›▏×≈±²↻⡐┈┊◂▸▾‖█▓▒░▁▂▃▄▅▆▇µλà",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from typing import NamedTuple
 
@@ -10,7 +9,6 @@ from rltui.shards import plan
 
 MOST_RUNS = {"slurm": 1000}  # of a shard: a job takes long to begin
 NAMES = ("local", "processes", "ray", "dask", "slurm")
-PACKAGES = {"ray": ("ray",), "dask": ("distributed",), "slurm": ("submitit",)}  # by engine and extra
 
 
 class EngineError(Exception):
@@ -38,11 +36,6 @@ class Engine(NamedTuple):
         ):
             raise ValueError(f"processes:{argument}: the count of processes is a number from 1")
         return cls(name, argument)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The packages that it needs and that are not installed."""
-        return tuple(each for each in PACKAGES.get(self.name, ()) if importlib.util.find_spec(each) is None)
 
     @property
     def processes(self) -> int | None:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from rltui.shards.engines import PACKAGES
+from rltui.cli.output import EXTRAS
 from tests.bench.bench_shards import write_tree
 
 RUNS = 300
@@ -127,7 +127,8 @@ def main(count: int = RUNS) -> int:
         print(f"{'':22}{'s':>8}{'CPU s':>8}  bytes   with a worker killed")
         print(f"{'local':22}{seconds:8.1f}{spent:8.1f}  -", flush=True)
         for engine in ENGINES:
-            if not all(find_spec(each) for each in PACKAGES.get(engine.partition(":")[0], ())):
+            package = EXTRAS.get(engine.partition(":")[0])
+            if package and find_spec(package) is None:
                 print(f"{engine:22}  not installed")
                 continue
             done = Command(home, *check, "--engine", engine).end()

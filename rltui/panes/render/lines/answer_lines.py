@@ -10,7 +10,8 @@ import numpy as np
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
-from rltui.panes.answers.model import Amount, Answer, Fact, Range, Share, StepPhase, Strip
+from rltui.draw.symbols import SHADES, segment_look
+from rltui.panes.answers.model import Amount, Answer, Fact, Range, StepPhase, Strip
 from rltui.panes.answers.recent_steps import MOSTLY_GONE, times_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
@@ -21,9 +22,6 @@ NUMBER = 9
 SHARE = 7
 PER_TOKEN = 15
 HISTORY_LEAST, HISTORY_MOST = 8, 40
-FILLS = "█▓▒░"  # neighbours differ without colours, too
-COLORS = 7  # roles `series0` onwards that tell segments apart
-SHADES = " ░▒▓█"
 ROOMY = 22  # lines for an answer from which pictures may be taller and several
 GANTT_FRAME = 2  # lines of a chart of spans beside its rows: title and scale
 LEAST_SPANS = 3  # rows from which it is worth them
@@ -158,7 +156,7 @@ def _bar(answer: Answer, width: int) -> list[Line]:
     bar: list[Span] = [(" ", "text")]
     legend: list[tuple[Span, ...]] = []
     for at, (share, count) in enumerate(zip(shares, cells, strict=True)):
-        fill, role = _look(at, share)
+        fill, role = segment_look(at) if share.named else ("·", "faint")
         bar.append((fill * count, role))
         legend.append(((fill, role), (f" {share.title} ", "text"), (percent_text(share.share), "strong")))
     lines = [line(*bar)]
@@ -175,10 +173,6 @@ def _bar(answer: Answer, width: int) -> list[Line]:
     if lines[-1].width + cell_width(tail) < width:
         lines[-1] = line(*lines[-1].spans, (tail, "dim"))
     return [crop(one, width) for one in lines]
-
-
-def _look(at: int, share: Share) -> tuple[str, str]:
-    return (FILLS[at % len(FILLS)], f"series{at % COLORS}") if share.named else ("·", "faint")
 
 
 def _cells(shares: Sequence[float], width: int) -> list[int]:

@@ -10,16 +10,14 @@ import numpy as np
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
 from rltui.draw.sparkline import Glyphs
+from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
 from rltui.text import cell_width, count_of, fit, pad
 
 CELL = 11
 GPUS = "GPUs"  # of a log that names no nodes
 LEAST_HISTORY = 12  # cells
-SHADES = " ░▒▓█"
 LEVELS = {"blocks": "▁▂▃▄▅▆▇█", "ascii": "_.-=+*#@"}
-FILLS = "█▓▒░"
-COLORS = 7  # roles `series0` onwards
 HOT = 0.9  # of a column's scale, from which a value stands out
 
 
@@ -88,17 +86,13 @@ def _phases(table: DeviceTable, cells: int) -> list[Span]:
     """The phase of each cell of the histories."""
     count = len(table.phases)
     numbers = [table.phases[int((at + 0.5) * count / cells)] for at in range(cells)]
-    return [("·", "faint") if number < 0 else _look(number) for number in numbers]
-
-
-def _look(number: int) -> Span:
-    return (FILLS[number % len(FILLS)], f"series{number % COLORS}")
+    return [("·", "faint") if number < 0 else segment_look(number) for number in numbers]
 
 
 def _legend(table: DeviceTable, width: int) -> list[Line]:
     spans: list[Span] = [(" ", "text")]
     for number in dict.fromkeys(one for one in sorted(table.phases) if one >= 0):
-        spans += [_look(number), (f" {table.phase_titles[number]}   ", "dim")]
+        spans += [segment_look(number), (f" {table.phase_titles[number]}   ", "dim")]
     return [crop(line(*spans), width)] if len(spans) > 1 else []
 
 
