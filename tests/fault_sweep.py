@@ -20,7 +20,16 @@ import numpy as np
 
 from rltui.rules.finding import order, unexplained
 from tests.support.judged import evaluator, fresh
-from tests.support.synthetic import KINDS, PATHOLOGIES, SLOW_FAULTS, Pathology, Series, Shape, healthy
+from tests.support.synthetic import (
+    CHANGING,
+    KINDS,
+    PATHOLOGIES,
+    SLOW_FAULTS,
+    Pathology,
+    Series,
+    Shape,
+    healthy,
+)
 
 PIECES = 40
 SHORTEST, LONGEST = 20, 100_000  # points
@@ -130,7 +139,7 @@ def main(runs: int, names: Sequence[str] = ()) -> None:
         every += found
         print(line(name, found), flush=True)
     print(line("all", every))
-    for kind in () if names else KINDS:
+    for kind in () if names else [*KINDS, *CHANGING]:
         seeds = range(9000, 9000 + 2 * runs)
         wrong = [
             (seed, *sorted(each.early))

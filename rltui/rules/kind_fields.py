@@ -36,7 +36,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "course": ("z", "relative", "noises", "absolute"),
     "peaked": ("fraction", "sigmas", "least"),
     "outlier": ("times", "sigmas", "least"),
-    "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise"),
+    "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
     "below-start": ("fraction", "sigmas", "least", "young"),
     "no-gain": ("effect", "points", "steps", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),

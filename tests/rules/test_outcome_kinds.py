@@ -7,6 +7,7 @@ import pytest
 
 from rltui.rules.series.run_means import long_run_variance, of_bins
 from tests.support.judged import evaluator, fresh, ids
+from tests.support.synthetic import Shape, curriculum
 
 RETURN = "reward.episode_return.mean"
 SCORE = "reward.score.mean"
@@ -297,3 +298,26 @@ def test_a_success_rate_that_was_never_reached_is_not_lost() -> None:
         judge.feed([fresh("reward.success_rate", times * np.abs(curve))])
         told[times] = {"reward-crash", "reward-drop"} & set(ids(judge))
     assert not told[1] and told[20]
+
+
+def test_what_harder_tasks_cost_is_no_loss_while_it_is_learnt_again() -> None:
+    """Stages that cost up to three fifths of the gain, and give it back: at most one run of twelve alarms."""
+    told = []
+    for seed in range(12):
+        judge = evaluator()
+        judge.feed([fresh(SCORE, curriculum(Shape(n=400, noise=0.7, seed=seed))["reward.mean"])])
+        told.append(FALLS & {finding.id for finding in (*judge.findings(), *judge.history())})
+    assert sum(map(bool, told)) <= 1
+
+
+@pytest.mark.parametrize("offset", [0, 2])
+def test_a_lasting_loss_of_two_fifths_is_found(offset: float) -> None:
+    """What is lost over a tenth of the run is told, whatever is added to all rewards."""
+    at = np.arange(400) / 400
+    level = offset + 0.25 + 0.5 * np.clip(at / 0.5, 0, 1) - 0.2 * np.clip((at - 0.6) / 0.1, 0, 1)
+    found = []
+    for seed in range(10):
+        judge = evaluator()
+        judge.feed([fresh(SCORE, level + np.random.default_rng([9, seed]).normal(0, 0.03, 400))])
+        found.append(bool(FALLS & ids(judge, "warning")))
+    assert sum(found) >= 9

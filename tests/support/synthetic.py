@@ -8,7 +8,7 @@ single outliers, correlated noise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -206,6 +206,129 @@ def agent(shape: Shape) -> Series:
     }
 
 
+# ---- healthy runs whose circumstances change on purpose: what looks like a fault is none
+
+
+def _cycle(n: int, cycles: int) -> np.ndarray:
+    """Where each point lies within its cycle, 0 to 1."""
+    return (np.arange(n) * cycles / max(n, 1)) % 1.0
+
+
+def cyclic_rate(shape: Shape) -> Series:
+    """The learning rate starts anew four times or more; each time a part of the gain is shaken."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 11]), shape.n
+    series, at = grpo(shape), _cycle(n, int(rng.integers(4, 9)))
+    high = 0.5 * (1 + np.cos(np.pi * at))
+    reward, shaken = series["reward.mean"], rng.uniform(0.05, 0.25) * shape.scale * 0.5 * _learning(n, rng)
+    return series | {
+        "optimizer.learning_rate": 1e-6 + 9e-6 * high,
+        "reward.mean": reward - shaken * high**3,
+        "policy.entropy": series["policy.entropy"] * (1 + 0.15 * high),
+        "policy.approx_kl": series["policy.approx_kl"] * (0.5 + 2 * high),
+        "policy.clip_fraction": np.clip(series["policy.clip_fraction"] * (0.5 + 2 * high), 0, 1),
+        "optimizer.grad_norm": series["optimizer.grad_norm"] * (1 + 0.5 * high),
+    }
+
+
+def curriculum(shape: Shape) -> Series:
+    """Tasks get harder in three to five stages: up to two fifths of the level are lost, and learnt again."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 12]), shape.n
+    stages = int(rng.integers(3, 6))
+    at, stage = _cycle(n, stages), (np.arange(n) * stages // max(n, 1))
+    lost = np.where(stage > 0, rng.uniform(0.2, 0.4, stages)[stage], 0.0)
+    up = 1 - np.exp(-rng.uniform(3, 8) * at)
+    level = np.where(stage > 0, 0.75 * (1 - lost * (1 - up)), 0.25 + 0.5 * up)
+    return grpo(shape) | {"reward.mean": shape.scale * (shape.offset + level + 0.03 * _noise(shape, rng))}
+
+
+def alternating(shape: Shape) -> Series:
+    """Evaluations on two or three sets of tasks in turn under one name: their levels differ."""
+    rng = np.random.default_rng([shape.seed, shape.n, 13])
+    series = agent(shape)
+    score = series["validation.accuracy"]
+    levels = rng.uniform(-0.15, 0.15, int(rng.integers(2, 4)))
+    return series | {
+        "validation.accuracy": np.clip(score + levels[np.arange(len(score)) % len(levels)], 0, 1)
+    }
+
+
+def normalised(shape: Shape) -> Series:
+    """The scale of rewards is set anew in the middle: mean and spread change by one factor at one step."""
+    rng = np.random.default_rng([shape.seed, shape.n, 14])
+    series, at = grpo(replace(shape, offset=0.0)), int(shape.n * rng.uniform(0.3, 0.7))
+    factor = np.where(np.arange(shape.n) < at, 1.0, rng.choice([0.1, 0.3, 0.5, 2.0, 10.0]))
+    return series | {tag: series[tag] * factor for tag in ("reward.mean", "reward.std")}
+
+
+def sparse(shape: Shape) -> Series:
+    """Rewards of 0 and 1 over 8 to 32 responses a step, in groups of four."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 15]), shape.n
+    responses = int(rng.choice([8, 16, 32]))
+    chance = rng.uniform(0.02, 0.3) + rng.uniform(0.2, 0.6) * _learning(n, rng)
+    tasks = np.clip(chance[:, None] + 0.25 * rng.standard_normal((n, responses // 4)), 0.005, 0.995)
+    right = rng.binomial(4, tasks)
+    reward = right.mean(axis=1) / 4
+    return grpo(shape) | {
+        "reward.mean": reward,
+        "reward.std": np.sqrt(reward * (1 - reward)),
+        "reward.zero_std_fraction": ((right == 0) | (right == 4)).mean(axis=1),
+    }
+
+
+def kl_controller(shape: Shape) -> Series:
+    """An adaptive KL weight that swings about its target, and takes KL, penalty and reward with it."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 16]), shape.n
+    swing = np.sin(2 * np.pi * _cycle(n, int(rng.integers(3, 20))))
+    series, up = grpo(shape), np.minimum(np.arange(n) / max(n // 10, 1), 1.0)
+    kl = rng.choice([0.02, 0.06]) * up * np.exp(0.5 * swing + 0.1 * _noise(shape, rng))
+    weight = 0.05 * np.exp(-0.7 * swing)
+    return series | {
+        "policy.kl_ref": kl,
+        "policy.kl_coef": weight,
+        "reward.score.mean": series["reward.mean"] + 0.01 * shape.scale * swing,
+        "reward.mean": series["reward.mean"] - shape.scale * weight * kl,
+        "policy.entropy": series["policy.entropy"] * (1 + 0.05 * swing),
+    }
+
+
+def shortened(shape: Shape) -> Series:
+    """A penalty on length from the start: responses shrink to a third or a half, and the score holds."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 17]), shape.n
+    series, up = agent(shape), _learning(n, rng)
+    length = 600 * np.exp(np.log(rng.uniform(0.3, 0.5)) * up) * np.exp(0.04 * _noise(shape, rng))
+    return series | {
+        "lengths.response.mean": length,
+        "lengths.response.max": 3 * length * np.exp(0.1 * _noise(shape, rng)),
+        "reward.penalty.mean": -0.1 * shape.scale * length / 600,
+    }
+
+
+def early_ceiling(shape: Shape) -> Series:
+    """The highest reward is reached within a twentieth of the run: nothing is left to learn."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 18]), shape.n
+    up = 1 - np.exp(-np.arange(n) / max(n / rng.uniform(40, 100), 1))
+    missing = (1 - up) * 0.6 + rng.uniform(0.0, 0.02) * np.abs(_noise(shape, rng))
+    reward = np.clip(np.round(128 * (1 - missing)) / 128, 0, 1)
+    alike = np.clip(1 - 4 * (1 - reward), 0, 1)
+    series = grpo(shape)
+    return series | {
+        "reward.mean": reward,
+        "reward.std": np.sqrt(reward * (1 - reward)),
+        "reward.zero_std_fraction": alike,
+        "optimizer.grad_norm": series["optimizer.grad_norm"] * np.sqrt(1 - alike),
+    }
+
+
+CHANGING: dict[str, Callable[[Shape], Series]] = {
+    "cyclic_rate": cyclic_rate,
+    "curriculum": curriculum,
+    "alternating": alternating,
+    "normalised": normalised,
+    "sparse": sparse,
+    "kl_controller": kl_controller,
+    "shortened": shortened,
+    "early_ceiling": early_ceiling,
+}
 KINDS: dict[str, Callable[[Shape], Series]] = {
     "timed": timed,
     "agent": agent,
@@ -218,7 +341,7 @@ KINDS: dict[str, Callable[[Shape], Series]] = {
 
 def healthy(kind: str, shape: Shape, missing: float = 0.0) -> Series:
     """A healthy run, a share of its metrics left out."""
-    series = KINDS[kind](shape)
+    series = (KINDS | CHANGING)[kind](shape)
     if missing:
         rng = np.random.default_rng([shape.seed, 9])
         series = {tag: values for tag, values in series.items() if rng.random() >= missing}

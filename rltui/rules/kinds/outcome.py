@@ -33,7 +33,7 @@ from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowher
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median, one_of_them
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
+from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans, changes
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth series is sure, see above
@@ -47,6 +47,8 @@ SURE = 1.0  # errors by which a gain may be larger than it looks, being the larg
 LOCAL = 4.0
 FEW = 8  # ticks of a window all of which must lie on one side of the limit: a dip of three is none
 FEW_VALUES = 3  # of single episodes that are won, lost or drawn
+RISEN = 0.03  # share of a loss that must come back for it to be one that is made up for
+NEIGHBOURS = math.sqrt(math.pi) / 2  # from mean differences of neighbours to the deviation of normal noise
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
 AT_ONCE = 0.8  # share of the fall that one step makes where a sum begins anew
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
@@ -67,7 +69,9 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     policy that was never better than at its start has lost nothing: it may be exploring. Nor has one whose
     gain was less than `effect` deviations of single points, which `no_gain` would call none. With `own_noise`
     the newest ticks count by their own noise: for crashes only, as half of a gain is lost and comes back in
-    runs that are well.
+    runs that are well. So a loss may have to be there for `lasting` ticks, fewer the larger it is and half as
+    many in a young run, without being made up for: where tasks become harder on purpose, what is lost at one
+    step is learnt again.
     """
     means = window.run_means()
     if idle and means is None:
@@ -92,7 +96,8 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                     lost[length] = levels
             if lost:
                 proved = _proved(window, means, row, lost, beyond, sigmas, quiet)
-                any(found.add(row, length, *lost[length]) for length in proved)
+                lasting = rule.number("lasting", 0.0)
+                any(found.add(row, length, *lost[length], lasting) for length in proved)
     return found.states(idle)
 
 
@@ -340,6 +345,19 @@ def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
     return end - length, end
 
 
+def _passes(fallen: Floats, before: float, lasting: float) -> bool:
+    """Whether ticks below a level are too few, or rise: their later half lies above the earlier one.
+
+    By more than the error of the difference, from neighbours, and by a share of what was lost.
+    """
+    half = len(fallen) // 2
+    if 2 * half < lasting:
+        return True
+    low, high = float(fallen[:half].mean()), float(fallen[-half:].mean())
+    noise = NEIGHBOURS * float(np.abs(changes(fallen)).mean())
+    return high - low > max(noise * math.sqrt(2 / half), RISEN * (before - low))
+
+
 class _Fall:
     """What is said of the moments of a window: the fall, if there is one, or the mean of the newest ticks."""
 
@@ -349,8 +367,11 @@ class _Fall:
         # By moment: the newest mean, the limit, the level before, that of a recovery, where it began.
         self._falls: dict[int, tuple[float, float, float, float, int]] = {}
 
-    def add(self, row: int, length: int, before: float, limit: float) -> bool:
-        """A moment's newest ticks below a limit: taken when it is not only their mean that lies below."""
+    def add(self, row: int, length: int, before: float, limit: float, lasting: float = 0.0) -> bool:
+        """A moment's newest ticks below a limit: taken when it is not only their mean that lies below.
+
+        With `lasting` also where so many ticks lie there, fewer the more is lost, and do not rise.
+        """
         assert self._means is not None
         moment, ticks = int(self._means.moments[row]), int(self._means.ticks[row])
         values = self._window.ticks.value[:ticks]
@@ -359,6 +380,12 @@ class _Fall:
             return False
         now = float(newest.mean())
         began = _began(values, length, limit)
+        least = lasting * (before - limit) / (before - now)
+        if lasting and _passes(values[began:], before, least if ticks >= YOUNG else least / 2):
+            return False
+        middle = (before + now) / 2  # noise passes a limit near the best level before the fall does
+        if middle < limit:
+            began = _began(values, length, middle)
         self._falls[moment] = now, limit, before, now + BACK * (before - now), began
         return True
 
