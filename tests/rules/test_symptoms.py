@@ -50,6 +50,10 @@ SYMPTOMS = {
         "optimizer.learning_rate": step(1e-5, 1e-3, noise=0.0),
         "policy.kl_ref": step(0.1, 6.0),
     },
+    "learning-stopped": {
+        "optimizer.learning_rate": np.concatenate((np.full(60, 1e-3), np.zeros(30))),
+        "policy.approx_kl": np.concatenate((flat(0.01, 60), np.zeros(30))),
+    },
     "update-instability": {"policy.kl_ref": step(0.1, 6.0), "optimizer.grad_norm": step(0.4, 30)},
     "saturated-policy": {
         "policy.approx_kl": np.concatenate(([12.0, 9.0, 5.0, 4.0], np.zeros(60))),
@@ -155,6 +159,13 @@ def test_steps_that_take_eight_times_as_long_are_told_without_a_tag_of_times() -
     assert 58 <= told.since_step <= 64
     assert [each.tag for each in told.evidence] == ["seconds per step"]
     assert told.metrics == ("optimizer.learning_rate",)
+
+
+def test_a_schedule_that_ends_at_zero_is_meant() -> None:
+    """A rate that came down to zero over the run, as printed with few digits, is no learning that stopped."""
+    rate = np.round(np.concatenate((np.linspace(1e-4, 0, 100), np.zeros(20))), 5)
+    judge = judge_of({"optimizer.learning_rate": rate, "policy.approx_kl": np.round(100 * rate, 4)})
+    assert "learning-stopped" not in ids(judge)
 
 
 def test_a_healthy_run_is_said_to_be_well() -> None:
