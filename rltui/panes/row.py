@@ -17,7 +17,7 @@ from rltui.session.time_travel import RunAtStep
 if TYPE_CHECKING:
     from rltui.metrics.metric_name import MetricName
     from rltui.panes.comparison import Difference
-    from rltui.rules.finding import Finding
+    from rltui.rules.finding import Evidence, Finding
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
@@ -108,6 +108,19 @@ class Row:
     def severity(self) -> str:
         """The worst severity, empty when nothing is wrong."""
         return worst_of(list(self.findings))
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What its finding says of this metric."""
+        found = () if self.finding is None else self.finding.evidence
+        return next((one for one in found if one.tag in self.tags), None)
+
+    @property
+    def onset(self) -> int | None:
+        """The step since which the metric shows its finding: of a symptom it may be a later one."""
+        if self.finding is None:
+            return None
+        return self.finding.since_step if self.evidence is None else self.evidence.since_step
 
     @property
     def value_text(self) -> str:

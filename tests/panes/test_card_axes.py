@@ -18,6 +18,7 @@ from rltui.panes.overview import overview
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines, overview_lines
 from rltui.panes.row import Row, rows_of
+from rltui.rules.finding import Evidence
 from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import opened
 
@@ -109,6 +110,17 @@ def test_the_onset_is_marked_where_it_began() -> None:
     assert abs((at - 8) / (len(steps.rstrip()) - 8) - 192 / 300) < 0.03
     assert any(line[at] == "┊" for line in lines[2:-1])
     assert "0.35 → 2.75" not in lines[1]
+
+
+def test_the_onset_of_a_symptom_is_that_of_the_metric() -> None:
+    """A metric that followed later than the symptom began is marked where it moved itself."""
+    run = MadeRun()
+    run.add("a/b", np.where(np.arange(STEPS) < 192, 1.0, 3.0) * NOISE)
+    moved = Evidence("a/b", 1.0, 3.0, 193)
+    run.found = [finding("a/b", id="x", title="x", since_step=40, symptom=True, evidence=(moved,))]
+    row = rows_of(run, ["a/b"])[0]
+    assert row.onset == 193
+    assert "▲193" in card(row)[-1]
 
 
 def test_a_restart_does_not_hide_the_last_step() -> None:

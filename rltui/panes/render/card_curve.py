@@ -74,7 +74,7 @@ def card_curve(row: Row, width: int, rows: int, window: StepWindow, style: CardS
         return _card_curve(row, width, rows, window, style, others)
     finding = row.finding
     key = (
-        row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, finding.since_step),
+        row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, row.onset),
         width, rows, window, style.glyphs, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
         tuple((one.sign, one.series.tag, one.series.count, one.series.last_step) for one in others),
     )  # fmt: skip
@@ -301,10 +301,10 @@ class _StepLine:
     def marks(self, crosshair: int | None) -> list[tuple[int, str, str]]:
         """Cells of vertical lines, their characters and roles."""
         found = []
-        finding = self._row.finding
+        finding, onset = self._row.finding, self._row.onset
         if self._shared and crosshair is not None and (at := self._cell(crosshair)) is not None:
             found.append((at, "│", "strong"))
-        if self._shared and finding is not None and (at := self._cell(finding.since_step)) is not None:
+        if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
             found.append((at, ONSET, SEVERITY_ROLE[finding.severity]))
         return found
 
@@ -325,9 +325,9 @@ class _StepLine:
 
         end, last = self._cell(math.nextafter(self._last + 1.0, 0.0)), self._text(self._last)
         put((cells - 1 if end is None else end) - len(last) + 1, last, "dim")
-        finding = self._row.finding
-        if self._shared and finding is not None and (at := self._cell(finding.since_step)) is not None:
-            step, role = self._text(finding.since_step), SEVERITY_ROLE[finding.severity]
+        finding, onset = self._row.finding, self._row.onset
+        if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
+            step, role = self._text(onset), SEVERITY_ROLE[finding.severity]
             beside = at + len(step) < cells and put(at, f"▲{step}", role)
             if not beside and not put(at - len(step), f"{step}▲", role) and chars[at] == "─":
                 chars[at], roles[at] = "▲", role

@@ -115,10 +115,9 @@ def _moved(row: Row) -> str:
     finding = row.finding
     if finding is None:
         return ""
-    of_row = [one for one in finding.evidence if one.tag in row.tags]
-    if not of_row or of_row[0].before is None:
+    one = row.evidence
+    if one is None or one.before is None:
         return f"since {format_step(finding.since_step)}"
-    one = of_row[0]
     before, now = row.as_written(one.before), row.as_written(one.now)
     ends = [
         "?" if before is None else format_bound(before, row.unit),
