@@ -21,31 +21,6 @@ TOLD = 2  # quantities of which the sentence tells
 MOST = 4  # quantities of which numbers are given, those of the sentence among them
 
 
-def policy_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane policy; None for a run that logs none of its quantities."""
-    return _answer(run, "policy")
-
-
-def critic_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane critic; None for a run that logs none of its quantities."""
-    return _answer(run, "critic")
-
-
-def preference_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane preference; None for a run that logs none of its quantities."""
-    return _answer(run, "preference")
-
-
-def reward_model_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane reward-model; None for a run that logs none of its quantities."""
-    return _answer(run, "reward-model")
-
-
-def turns_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane turns; None for a run that logs none of its quantities."""
-    return _answer(run, "turns")
-
-
 def validation_answer(run: RunValues) -> Answer | None:
     """The answer of the pane validation: the last value on held-out data, and whether it is the best."""
     for canonical in answer_metrics().metrics["held_out"]:
@@ -66,7 +41,8 @@ def validation_answer(run: RunValues) -> Answer | None:
     return None
 
 
-def _answer(run: RunValues, pane: str) -> Answer | None:
+def level_answer(run: RunValues, pane: str) -> Answer | None:
+    """The answer of one of these panes; None for a run that logs none of its quantities."""
     levels, found = answer_metrics().pane[pane], []
     for level in levels.level:
         values = run.find(level.metric)

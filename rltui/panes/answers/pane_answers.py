@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer
     from rltui.session.run_view import RunView
 
+_LEVELS = ("levels", "level_answer")  # of `RunValues` and the pane
 # A module of this package and its function of `RunValues`. The first frame of the monitor waits for none.
 ANSWERS: Mapping[str, tuple[str, str]] = {
     "timing": ("step_time.step_time", "step_time_answer"),
@@ -21,13 +22,9 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
     "rollout": ("rollouts.rollout_use", "rollout_answer"),
     "lengths": ("lengths", "length_answer"),
     "reward": ("reward", "reward_answer"),
-    "policy": ("levels", "policy_answer"),
-    "critic": ("levels", "critic_answer"),
-    "preference": ("levels", "preference_answer"),
-    "reward-model": ("levels", "reward_model_answer"),
-    "turns": ("levels", "turns_answer"),
     "validation": ("levels", "validation_answer"),
     "system": ("accelerators.gpus", "gpu_answer"),
+    **dict.fromkeys(("policy", "critic", "preference", "reward-model", "turns"), _LEVELS),
 }
 
 
@@ -62,7 +59,8 @@ def answer_of(
     found: Answer | None = None
     if view.run.series:
         module, name = ANSWERS[pane]
-        found = getattr(_module(module), name)(RunValues(view, at_step, beside))
+        make, values = getattr(_module(module), name), RunValues(view, at_step, beside)
+        found = make(values, pane) if ANSWERS[pane] is _LEVELS else make(values)
     if found is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         return Answer("", UNANSWERED[pane])
     return found

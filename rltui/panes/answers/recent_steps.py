@@ -210,15 +210,20 @@ def times_text(factor: float) -> str:
     return f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
 
 
-def change_words(one: Fact) -> str:
-    """`up 48 % over 180 steps`; `up 12-fold`, `down 40-fold` where percent say less."""
-    change = one.change or 0.0
-    size = f"{100 * abs(change):.0f} %"
-    if change >= 2:
-        size = f"{times_text(change + 1)}-fold"
-    elif -1 < change <= MOSTLY_GONE:
-        size = f"{times_text(1 / (1 + change))}-fold"
-    return f"{'up' if change > 0 else 'down'} {size} over {one.change_steps:,} steps"
+def trend_text(one: Fact, *, in_words: bool = False, steps: bool = True) -> str:
+    """`+21 % over 60 steps`, in words `up 21 %`; `up 12-fold` where percent say less; `steady`; else empty.
+
+    steps: whether it is said over how many.
+    """
+    change = one.change
+    if not change:
+        return "" if change is None else "steady"
+    direction = "up" if change > 0 else "down"
+    if change >= 2 or -1 < change <= MOSTLY_GONE:
+        text = f"{direction} {times_text(change + 1 if change > 0 else 1 / (1 + change))}-fold"
+    else:
+        text = f"{direction} {100 * abs(change):.0f} %" if in_words else f"{100 * change:+.0f} %"
+    return f"{text} over {one.change_steps:,} steps" if steps else text
 
 
 def binned(values: Floats) -> tuple[float, ...]:

@@ -10,11 +10,12 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
+from rltui.panes.answers.recent_steps import trend_text
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
-from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text, trend_text
+from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text
 from rltui.panes.row import Row
 from rltui.text import code_in_markdown, in_markdown, markdown_table
 

@@ -17,7 +17,7 @@ from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
-from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, change_words, fact
+from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.text import in_sentence
@@ -238,8 +238,7 @@ def _one_phase(phases: Sequence[_Phase]) -> StepTime | None:
 
 def _with_trend(time: Fact) -> str:
     """`12.3 s, up 20 % over 60 steps`."""
-    trend = f", {change_words(time)}" if time.change else ", steady" if time.change == 0 else ""
-    return f"{time.text}{trend}"
+    return ", ".join(filter(None, (time.text, trend_text(time, in_words=True))))
 
 
 def _whole_of(phase: _Phase, phases: Sequence[_Phase], heads: dict[str, _Phase]) -> _Phase | None:

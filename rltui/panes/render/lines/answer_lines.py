@@ -12,7 +12,7 @@ from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Amount, Answer, Fact, Range, StepPhase, Strip
-from rltui.panes.answers.recent_steps import MOSTLY_GONE, times_text
+from rltui.panes.answers.recent_steps import trend_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
 from rltui.text import cell_width, pad
@@ -93,20 +93,6 @@ def _gantt(answer: Answer, width: int, rows: int, room: int, table: int) -> list
     beside = room - GANTT_FRAME - min(table, LEAST_TABLE)
     count = min(rows, beside if beside >= least else room - GANTT_FRAME)
     return gantt_lines(answer.gantt, width, count) if count >= least else []
-
-
-def trend_text(fact: Fact, *, steps: bool = True) -> str:
-    """`+21 % over 60 steps`, `steady`; empty where nothing is known."""
-    if fact.change is None:
-        return ""
-    if fact.change == 0:
-        return "steady"
-    size = 100 * fact.change
-    if -1 < fact.change <= MOSTLY_GONE:
-        text = f"down {times_text(1 / (1 + fact.change))}-fold"
-        return f"{text} over {fact.change_steps:,} steps" if steps else text
-    text = f"{size:+.0f} %" if size < 200 else f"up {times_text(fact.change + 1)}-fold"
-    return f"{text} over {fact.change_steps:,} steps" if steps else text
 
 
 def percent_text(share: float) -> str:
