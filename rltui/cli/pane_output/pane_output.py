@@ -5,9 +5,10 @@ What only some forms need is imported with them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import click
 
@@ -15,7 +16,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
-from rltui.draw.cells import line
+from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
@@ -23,7 +24,9 @@ from rltui.metrics.glossary_files import pane_id
 from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import pane_report
-from rltui.panes.render.pane_content import PaneContent, console_content, hparams_content, samples_content
+from rltui.panes.render.console_lines import console_lines, console_markdown, console_record
+from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
+from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdown, samples_record
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
 from rltui.panes.special.console_pane import console_ends
 from rltui.session.run_view import RunView
@@ -34,6 +37,17 @@ from rltui.text import clean
 Form = Literal["text", "ansi", "markdown", "svg", "png", "json"]
 WIDTH = 100  # cells
 CELL, ROW = 7.2, 15  # pixels of a cell and a line, where a picture is asked for in cells
+
+
+class PaneContent(NamedTuple):
+    """What a pane shows in place of metrics, in each form of output.
+
+    lines: below the header, for a width in cells; record: fields of the JSON object of the pane.
+    """
+
+    lines: Callable[[int], list[Line]]
+    markdown: Callable[[], str]
+    record: Callable[[], dict[str, Any]]
 
 
 class OutputOptions(NamedTuple):
@@ -137,15 +151,35 @@ def _contents(
 ) -> Sequence[PaneContent | None]:
     """What a pane without metrics shows of each run."""
     if pane == "config":
-        return [hparams_content(hparams_pane_of(view, how.logdirs, session=session)) for view in views]
+        settings = (hparams_pane_of(view, how.logdirs, session=session) for view in views)
+        return [
+            PaneContent(
+                partial(hparams_lines, made), partial(hparams_markdown, made), partial(hparams_record, made)
+            )
+            for made in settings
+        ]
     if pane == "samples":
         from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
 
         read = read_samples(views, how.logdirs, {**session.others, **session.sources()}, how.at_step)
-        return [samples_content(*each) for each in read]
+        return [
+            PaneContent(
+                partial(samples_lines, *made),
+                partial(samples_markdown, *made),
+                partial(samples_record, *made),
+            )
+            for made in read
+        ]
     if pane == "console":
         ends = console_ends(views, how.logdirs, session.sources(), session.others)
-        return [console_content(view, each) for view, each in zip(views, ends, strict=True)]
+        return [
+            PaneContent(
+                partial(console_lines, view, each),
+                partial(console_markdown, each),
+                partial(console_record, view, each),
+            )
+            for view, each in zip(views, ends, strict=True)
+        ]
     return [None] * len(views)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rltui.logs.sample_layouts.model import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.special.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.samples.run_samples import RunCatalogs, Runs
+from rltui.samples.sample_reader import Catalog
 from rltui.samples.sample_text import summary
 from rltui.session.run_view import RunView
 
@@ -24,15 +25,11 @@ def read_samples(
 
     runs: all that there are, with those that were not asked for, whose samples are nobody else's.
     """
-    made = RunCatalogs(logdirs)
-    owners = made.search(runs)
     found: list[ReadSamples] = []
-    for view in views:
-        catalog = made.catalogs.get(owners.get(view.name, ""))
+    for catalog in _catalogs(views, logdirs, runs, _ALL):
         if catalog is None:
             found.append((samples_pane(RunSamples(), None), {}))
             continue
-        catalog.refresh(_ALL)
         samples = catalog.snapshot()
         pane = samples_pane(samples, step_at(samples, None, at_step))
         rows = pane.rows[:ROWS]
@@ -42,12 +39,18 @@ def read_samples(
 
 def newest_samples(views: Sequence[RunView], logdirs: Sequence[str], runs: Runs) -> list[RunSamples | None]:
     """The samples of each run that can be read in short time, the newest first; None where it has none."""
+    found = _catalogs(views, logdirs, runs, _SHORT)
+    return [None if catalog is None else catalog.snapshot() for catalog in found]
+
+
+def _catalogs(
+    views: Sequence[RunView], logdirs: Sequence[str], runs: Runs, seconds: float
+) -> Iterator[Catalog | None]:
+    """The catalog of each run, read for so many seconds; None where it has no samples."""
     made = RunCatalogs(logdirs)
     owners = made.search(runs)
-    found: list[RunSamples | None] = []
     for view in views:
         catalog = made.catalogs.get(owners.get(view.name, ""))
         if catalog is not None:
-            catalog.refresh(_SHORT)
-        found.append(None if catalog is None else catalog.snapshot())
-    return found
+            catalog.refresh(seconds)
+        yield catalog

@@ -1,15 +1,17 @@
-"""The console pane as lines of cells and as Markdown."""
+"""The console pane in its forms: lines of cells, Markdown, and data for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from rltui.console.lines import ConsoleLine
 from rltui.draw.cells import BLANK, Line, Span, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.panes.special.console_pane import ConsoleEnd, console_findings_of
-from rltui.rules.finding import Finding
+from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.text import code_in_markdown, count_of
 
@@ -37,6 +39,12 @@ def console_markdown(ends: Sequence[ConsoleEnd]) -> str:
         lines += ["", code_in_markdown(end.path), ""]
         lines += [f"    {each.text}{line_note(each)}" for each in end.lines]
     return "\n".join([*lines[1:], ""])
+
+
+def console_record(view: RunView, ends: Sequence[ConsoleEnd]) -> dict[str, Any]:
+    """Findings of the job and the ends of the consoles as plain data, with the lines that are folded."""
+    findings = [as_json(one) for one in console_findings_of(view)]
+    return {"findings": findings, "consoles": [asdict(end) for end in ends]}
 
 
 def failure_lines(finding: Finding, width: int) -> list[Line]:
