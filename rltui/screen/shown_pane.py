@@ -34,15 +34,15 @@ def differences(state: AppState) -> Mapping[str, Difference] | None:
     view, base = shown.run(state), shown.baseline(state)
     if view is None or base is None or base is view or state.time.at_step is not None:
         return None
-    cache, now = state.caches.differences, state.options.clock()
-    key = (view.name, base.name)
-    if cache.key != key or now - cache.time > COMPARE_SECONDS:
+
+    def compared() -> Mapping[str, Difference]:
         from rltui.panes.comparison import compare  # for those who chose a baseline
 
         found = compare(view, base)
-        cache.key, cache.time = key, now
-        cache.value = {one.tag: one for one in found.differences} if found is not None else {}
-    return cache.value
+        return {one.tag: one for one in found.differences} if found is not None else {}
+
+    key, now = (view.name, base.name), state.options.clock()
+    return state.caches.differences.of(key, compared, now=now, seconds=COMPARE_SECONDS)
 
 
 def pane(state: AppState) -> PaneView | None:
@@ -98,13 +98,14 @@ def _in_open_branches(made: PaneView, state: AppState) -> PaneView:
     """A pane whose rows are a tree, without what is in closed branches."""
     if made.pane not in TREES:
         return made
-    cache, key = state.caches.open_branches, (dict(state.selection.branches), state.selection.row)
-    if cache.value is not None and cache.value[0] is made and cache.key == key:
-        return cache.value[1]
-    rows = folded(made.rows, state.selection.branches, state.selection.row)
-    answer = folded_answer(made.answer, rows) if made.answer is not None else None
-    cache.key, cache.value = key, (made, replace(made, rows=rows, answer=answer))
-    return cache.value[1]
+    branches, selected = state.selection.branches, state.selection.row
+
+    def in_sight() -> tuple[PaneView, PaneView]:
+        rows = folded(made.rows, branches, selected)
+        answer = folded_answer(made.answer, rows) if made.answer is not None else None
+        return made, replace(made, rows=rows, answer=answer)  # what is held keeps its id
+
+    return state.caches.open_branches.of((id(made), dict(branches), selected), in_sight)[1]
 
 
 def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: RunView) -> PaneView | None:
@@ -145,19 +146,18 @@ def rows(state: AppState) -> list[Row]:
     at_step, against = state.time.at_step, differences(state)
     findings = shown.findings(state)
     pins = tuple(shown.pinned_tags(state, view)) if state.selection.pane == PINNED else None
-    cache = state.caches.cards
     key = (
-        view.name, len(view.run.series), id(view.names), pins, at_step, id(against),
+        view.name, view.run.version, len(view.run.series), id(view.names), pins, at_step, id(against),
         tuple((one.id, one.severity, one.since_step) for one in findings),
     )  # fmt: skip
-    if cache.key != key or cache.version != view.run.version or cache.value is None:
-        cache.key, cache.version = key, view.run.version
-        cache.value = (
+    return state.caches.cards.of(
+        key,
+        lambda: (
             key_rows(view, KEY_METRICS, at_step=at_step, against=against, findings=findings)
             if pins is None
             else pinned_rows(view, pins, at_step=at_step, against=against, findings=findings)
-        )
-    return cache.value
+        ),
+    )
 
 
 def evidence_rows(state: AppState, finding: Finding | None) -> list[Row]:

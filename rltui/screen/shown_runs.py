@@ -48,18 +48,16 @@ def listing(state: AppState, query: str) -> RunListing:
     )
     facts = _facts(state)
     key = (query, order, group, columns, id(facts), state.hparams.files.version if asks else 0)
-    cache = state.caches.runs
-    if cache.key == key and cache.value is not None:
-        return cache.value
-    runs = tuple(chosen_runs(expression, order, facts))
-    groups = tuple(grouped_runs(runs, group)) if group else ()
-    if groups:
-        runs = tuple(run for one in groups for run in one.runs)
-    cache.key, cache.value = (
-        key,
-        RunListing(runs, groups, len(facts), _metrics(runs[:ASKED]), lines_of(runs, groups), _lacking(runs)),
-    )
-    return cache.value
+
+    def listed() -> RunListing:
+        runs = tuple(chosen_runs(expression, order, facts))
+        groups = tuple(grouped_runs(runs, group)) if group else ()
+        if groups:
+            runs = tuple(run for one in groups for run in one.runs)
+        metrics = _metrics(runs[:ASKED])
+        return RunListing(runs, groups, len(facts), metrics, lines_of(runs, groups), _lacking(runs))
+
+    return state.caches.runs.of(key, listed)
 
 
 def prepare(state: AppState, seconds: float) -> bool:

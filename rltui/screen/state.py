@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -300,10 +301,10 @@ class Cached(Generic[T]):
     version: int = -1  # of the run
     time: float = 0.0  # when it was computed, seconds since 1970
 
-    def of(self, key: object, make: Callable[[], T]) -> T:
-        """The value, computed again when its key has changed."""
-        if self.value is None or self.key != key:
-            self.key, self.value = key, make()
+    def of(self, key: object, make: Callable[[], T], *, now: float = 0.0, seconds: float = math.inf) -> T:
+        """The value, computed again when its key has changed, or when it is older than so many seconds."""
+        if self.value is None or self.key != key or not 0 <= now - self.time <= seconds:
+            self.key, self.time, self.value = key, now, make()
         return self.value
 
 

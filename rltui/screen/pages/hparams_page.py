@@ -21,12 +21,9 @@ def hparams(state: AppState) -> HParamsPane | None:
     if view is None:
         return None
     files, only, query = state.hparams.files, state.hparams.only_differences, state.metric_query
-    others = []
     base = shown.baseline(state)
-    for name in dict.fromkeys([base.name if base is not None else "", *state.selection.marked_runs]):
-        other = state.session.runs.get(name)
-        if other is not None and other is not view:
-            others.append((other, "baseline" if other is base else ""))
+    compared = sorted(shown.compared_runs(state, view), key=lambda one: one is not base)
+    others = [(one, "baseline" if one is base else "") for one in compared]
     runs = [view, *(other for other, _ in others)]
     # Files are looked after here, even when the pane is not made anew.
     beside = {one.name: files.of(one) for one in runs}
@@ -34,24 +31,21 @@ def hparams(state: AppState) -> HParamsPane | None:
         view.name, tuple((one.name, note) for one, note in others), tuple(one.run.version for one in runs),
         len(state.session.runs), files.version, files.loading, only, query,
     )  # fmt: skip
-    cache = state.caches.hparams
-    if cache.value is not None and cache.key == key:
-        return cache.value
-    columns = columns_of(
-        view, others, beside=lambda one: beside.get(one.name) or files.of(one), session=state.session
-    )
-    differences = only if only is not None else len(columns) > 1
-    made = hparams_pane(
-        columns,
-        only_differences=differences,
-        match=matcher(query) if query else None,
-        history=history_lines(view, state.session),
-        loading=files.loading,
-    )
-    if only is None and differences and not made.different and not query:
-        made = hparams_pane(columns, history=made.history, loading=files.loading)
-    cache.key, cache.value = key, made
-    return made
+
+    def made() -> HParamsPane:
+        columns = columns_of(
+            view, others, beside=lambda one: beside.get(one.name) or files.of(one), session=state.session
+        )
+        differences = only if only is not None else len(columns) > 1
+        match, history = matcher(query) if query else None, history_lines(view, state.session)
+        pane = hparams_pane(
+            columns, only_differences=differences, match=match, history=history, loading=files.loading
+        )
+        if only is None and differences and not pane.different and not query:
+            return hparams_pane(columns, history=history, loading=files.loading)
+        return pane
+
+    return state.caches.hparams.of(key, made)
 
 
 def hparams_page(state: AppState, width: int, height: int) -> Page:
