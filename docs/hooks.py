@@ -15,7 +15,8 @@ from mkdocs.structure.files import File, Files
 from rltui.cli import command_group
 from rltui.cli.command_reference import EXIT_CODES, command_texts
 from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
-from rltui.data.metric import DIRECTIONS, UNITS, Metric
+from rltui.data.metric import DIRECTIONS, Metric
+from rltui.data.units import units
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.metrics.glossary_entry import GlossaryEntry
@@ -141,7 +142,7 @@ def _glossary(pane: Pane) -> str:
 
 def _entry(metric: Metric) -> list[str]:
     card = metric_card(GlossaryEntry(metric.id, metric))
-    unit = UNITS.get(metric.unit, metric.unit)
+    unit = units().words.get(metric.unit, metric.unit)
     lines = [f"## {metric.title} {{ #{_anchor(metric.id)} }}", ""]
     lines += [f"`{metric.id}` · {unit} · {DIRECTIONS[metric.direction]}", "", metric.meaning, ""]
     for label, text in (("Healthy", metric.healthy), ("Watch for", metric.watch_for)):

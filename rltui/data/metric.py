@@ -19,6 +19,7 @@ from rltui.data.fields import (
     TableField,
     TextField,
 )
+from rltui.data.units import units
 from rltui.text import cell_width
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]
@@ -35,54 +36,6 @@ DIRECTIONS: dict[str, str] = {
     "none": "no direction is good in itself",
 }
 STATISTICS: tuple[Statistic, ...] = ("mean", "min", "max", "std")
-
-UNITS: dict[str, str] = {
-    "fraction": "share between 0 and 1",
-    "probability": "between 0 and 1",
-    "index": "between 0 and 1",
-    "nats": "nats",
-    "ppl": "perplexity",
-    "divergence": "divergence",
-    "logit": "logits",
-    "score": "reward points",
-    "return": "sum of rewards of an episode",
-    "loss": "loss, meaningful only against itself",
-    "coef": "coefficient",
-    "rate": "learning rate or decay",
-    "weight": "weight",
-    "ratio": "ratio",
-    "norm": "norm",
-    "std": "standard deviation",
-    "action": "units of the action",
-    "count": "count",
-    "calls": "calls",
-    "turns": "turns",
-    "tokens": "tokens",
-    "tokens2": "tokens squared",
-    "steps": "environment steps",
-    "step": "step",
-    "epoch": "passes over the data",
-    "version": "version of the weights",
-    "versions": "versions of the weights",
-    "flag": "0 or 1",
-    "s": "seconds",
-    "ms/token": "milliseconds per token",
-    "unix_s": "seconds since 1970",
-    "tokens/s": "tokens per second",
-    "tokens/s/gpu": "tokens per second and accelerator",
-    "samples/s": "samples per second",
-    "steps/s": "steps per second",
-    "episodes/s": "episodes per second",
-    "TFLOP/s": "trillion operations per second",
-    "FLOP": "floating-point operations",
-    "GB": "gigabytes",
-    "W": "watts",
-    "°C": "degrees Celsius",
-    "MHz": "million cycles per second",
-    "histogram": "a whole distribution",
-    "text": "text",
-    "varies": "depends on the run",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +110,7 @@ TEXTS = ListField(TextField())
 METRIC_FIELDS: dict[str, Field[object]] = {
     "id": METRIC_ID,
     "title": TextField(),
-    "unit": TextField(tuple(UNITS)),
+    "unit": TextField(tuple(units().words)),
     "direction": TextField(tuple(DIRECTIONS)),
     "meaning": TextField(),
     "healthy": TextField(),

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from functools import cache
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from rltui.data.units import Units
 
 NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
 SAME = 1e-9  # share of a value below which a change of it is rounding
 _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
-# Units of the glossary whose values are counts: shown with SI letters, never with decimals below a thousand.
-COUNTS = frozenset(
-    {"tokens", "count", "steps", "step", "calls", "episodes", "samples", "versions", "version", "FLOP"}
-)
-# How a unit is written behind its number; a unit that is missing here is part of the title, not of the value.
-SUFFIX = {
-    "percent": "%",
-    "s": "s",
-    "ms": "ms",
-    "GB": "GB",
-    "GiB": "GiB",
-    "W": "W",
-    "°C": "°C",
-    "MHz": "MHz",
-    "tokens/s": "tok/s",
-    "tokens/s/gpu": "tok/s",
-    "samples/s": "/s",
-    "samples/s/gpu": "/s",
-    "episodes/s": "/s",
-    "steps/s": "/s",
-    "TFLOP/s": "TF/s",
-    "ms/token": "ms",
-    "Hz": "Hz",
-}
+
+@cache
+def _units() -> Units:
+    """Imported with the first value that has a unit: most short commands print none."""
+    from rltui.data.units import units
+
+    return units()
 
 
 def format_plain(value: float, digits: int = 4) -> str:
@@ -108,15 +95,15 @@ def format_value(value: float, unit: str = "") -> str:
         return format_seconds(value / 1e3) if abs(value) >= 1e4 else f"{format_plain(value, 3)} ms"
     if unit == "percent":
         return f"{value:.1f} %" if abs(value) < 1000 else f"{format_si(value)} %"
-    if unit in COUNTS:
+    if unit in _units().counts:
         if abs(value) < 1e4:
             return f"{value:.0f}" if value == int(value) else format_plain(value)
         return format_si(value)
     if unit == "rate" and 0 < abs(value) < 0.01:  # learning rates live here
         return f"{value:.2e}"
-    if unit in SUFFIX:
+    if unit in _units().signs:
         text = format_si(value) if abs(value) >= 1000 else format_plain(value, 3)
-        return f"{text} {SUFFIX[unit]}"
+        return f"{text} {_units().signs[unit]}"
     return format_plain(value)
 
 
@@ -131,7 +118,7 @@ def format_change(value: float, before: float, unit: str = "") -> str:
     size = abs(change)
     if size <= max(NEGLIGIBLE, SAME * abs(value)):
         return "="
-    if unit in COUNTS:
+    if unit in _units().counts:
         text = format_si(size)
     elif unit in ("s", "ms"):
         text = format_seconds(size if unit == "s" else size / 1e3)
@@ -159,12 +146,14 @@ def format_bound(value: float, unit: str = "") -> str:
         return text.replace(" ", "") if abs(seconds) < 60 else text
     if unit == "percent":
         return f"{value:.1f}%" if abs(value) < 1000 else format_si(value)
-    if unit in COUNTS and value == int(value) and abs(value) < 1e4:
+    if unit in _units().counts and value == int(value) and abs(value) < 1e4:
         return f"{value:.0f}"
     text = format_plain(value, 3)
     if unit == "rate" and 0 < abs(value) < 0.01:
         text = f"{value:.1e}"
-    elif abs(value) >= (1e3 if unit in SUFFIX else 1e4) and (unit in COUNTS or unit in SUFFIX):
+    elif abs(value) >= (1e3 if unit in _units().signs else 1e4) and (
+        unit in _units().counts or unit in _units().signs
+    ):
         text = format_si(value)
     return text if len(text) <= 7 else f"{value:.0e}"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rltui.data.metric import DIRECTIONS, UNITS, Metric
+from rltui.data.metric import DIRECTIONS, Metric
+from rltui.data.units import units
 from rltui.draw.cells import wrap
 from rltui.text import cell_width
 
@@ -80,7 +81,7 @@ class GlossaryEntry(NamedTuple):
         metric = self.metric
         lines = [metric.title, "=" * cell_width(metric.title)]
         lines += wrap(self._whence(), width, cut_words=False)
-        unit = UNITS.get(metric.unit, metric.unit)
+        unit = units().words.get(metric.unit, metric.unit)
         lines += wrap(
             f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}",
             width,

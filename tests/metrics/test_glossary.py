@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from rltui.data.metric import DIRECTIONS, TITLE_WIDTH, UNITS, Metric
+from rltui.data.metric import DIRECTIONS, TITLE_WIDTH, Metric
+from rltui.data.units import units
 from rltui.metrics.glossary_files import Glossary, general_panes, glossary, pane_id
 from rltui.text import cell_width
 from tests.support.shared import SHARED
@@ -198,7 +199,7 @@ def test_titles_are_short_and_tell_rows_apart(shipped: Glossary) -> None:
 def test_words_of_the_data_are_the_model_s(shipped: Glossary) -> None:
     """Units and directions are those that have a spelling for people."""
     for metric in shipped.metrics.values():
-        assert metric.unit in UNITS
+        assert metric.unit in units().words
         assert metric.direction in DIRECTIONS
 
 

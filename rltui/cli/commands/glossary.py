@@ -10,7 +10,8 @@ from rltui.cli.arguments import JSON_LINES, FrameworkArgument
 from rltui.cli.completions import complete_pane
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, fail
-from rltui.data.metric import DIRECTIONS, UNITS, Metric
+from rltui.data.metric import DIRECTIONS, Metric
+from rltui.data.units import units
 from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.metrics.frameworks.load import frameworks
@@ -119,7 +120,7 @@ def _pane(pane: Pane, metrics: Sequence[Metric], written: Mapping[str, Sequence[
 def _entry(metric: Metric, names: Sequence[str]) -> list[str]:
     head = f"{metric.title} ({metric.id})"
     body = wrap(metric.meaning, WIDTH - INDENT, cut_words=False)
-    facts = [UNITS.get(metric.unit, metric.unit)]
+    facts = [units().words.get(metric.unit, metric.unit)]
     if metric.direction != "none":
         facts.append(DIRECTIONS[metric.direction])
     for label, text in (

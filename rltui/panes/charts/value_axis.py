@@ -19,7 +19,7 @@ from rltui.draw.value_range import (
     widened,
 )
 from rltui.panes.charts.curve import Curve
-from rltui.panes.charts.healthy_range import Band, within_bounds
+from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
 from rltui.panes.charts.sister_band import SisterBand
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
@@ -117,7 +117,7 @@ def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
     bounds = metric.bounds if metric is not None else None
     if bounds is not None and all(map(math.isfinite, bounds)):
         return False
-    if row.unit in ("fraction", "percent") or (name is not None and name.declared_range is not None):
+    if row.unit in SHARES or (name is not None and name.declared_range is not None):
         return False
     held = ranges is not None and row.tag in ranges.automatic
     found = decades(low, high) >= (LINEAR_DECADES if held else LOG_DECADES)
