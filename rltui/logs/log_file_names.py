@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -135,6 +135,17 @@ def is_plain(name: str) -> bool:
     """Whether a base name is one that frameworks give their one metrics log."""
     name = name.lower()
     return not {stem_of(name), name.removesuffix(".gz")}.isdisjoint(names().plain_stems)
+
+
+def exported_columns(heads: Sequence[str]) -> list[re.Match[str]]:
+    """Run, tag and bound of each column but the first of a table that W&B's page saves; none of any other.
+
+    Bounds stand beside values: `loss - train` and `loss - val` alone are no metrics of a run "loss".
+    """
+    found = [names().exported_column.match(head) for head in heads[1:]]
+    columns = [column for column in found if column is not None]
+    bounded = any(column["bound"] for column in columns)
+    return columns if bounded and len(columns) == len(found) else []
 
 
 def rotated_from(name: str) -> str | None:

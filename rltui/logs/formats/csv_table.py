@@ -120,17 +120,14 @@ class TableHeader:
 def _tags(names: list[str], path: str) -> list[str]:
     """The tags of columns as trackers' pages save them; any other names as they are.
 
-    TensorBoard writes the tag into the name of the file alone, W&B the run into each column, with bounds
-    beside each: `loss - train` and `loss - val` of a table without bounds are no metrics of a run "loss".
+    TensorBoard writes the tag into the name of the file alone, W&B the run into each column.
     """
     known, base = log_file_names.names(), path.rpartition("/")[2]
     if [name.lower() for name in names] == list(known.saved_columns):
         saved = known.saved_series.match(base)
         return ["time", names[1], saved["tag"] if saved else log_file_names.stem_of(base)]
-    columns = [known.exported_column.match(name) for name in names[1:]]
-    exported = [column for column in columns if column is not None]
-    one_run = len(exported) == len(columns) and len({column["run"] for column in exported}) == 1
-    if not one_run or not any(column["bound"] for column in exported):
+    exported = log_file_names.exported_columns(names)
+    if len({column["run"] for column in exported}) != 1:
         return names
     return [names[0], *(column["tag"] + (column["bound"] or "") for column in exported)]
 

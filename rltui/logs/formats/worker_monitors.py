@@ -19,7 +19,7 @@ from typing import NamedTuple
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.csv_table import CsvParser
 from rltui.logs.formats.interface import BLOCK, HEAD
-from rltui.logs.formats.trackers.part_reader import Look, part_format
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
 from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
@@ -163,7 +163,7 @@ class MonitorsRead:
     held: list[Row] = field(default_factory=list)  # of workers that are further than others were read
 
 
-class WorkersRun:
+class WorkersRun(FilesPart):
     """A `Part`: the monitors of all workers, their episodes in the order of their steps.
 
     A step is one of the training: all n workers step together, so worker k ends an episode after s steps of
@@ -171,34 +171,12 @@ class WorkersRun:
     """
 
     def __init__(self, folder: str, names: Sequence[str], start: float) -> None:
+        key = f"{len(names)} workers, {start:.0f}" if len(names) > 1 else ""
+        super().__init__([f"{folder}/{name}" for name in names], key, "")
         self._folder = folder
-        self._places = [f"{folder}/{name}" for name in names]
         self._names = tuple(names)
         self._start = start
-        self.place, self.run = self._places[0], ""
-        self.key = f"{len(names)} workers, {start:.0f}" if len(names) > 1 else ""
-        self.moves = False
         self.format = part_format("csv", self)
-
-    def size(self) -> int:
-        """Bytes of all monitors. Raises OSError."""
-        return sum(os.stat(place).st_size for place in self._places)  # noqa: PTH116 - strings are what is kept
-
-    def stamp(self) -> tuple[int, ...]:
-        """Sizes and times of all monitors. Raises OSError."""
-        found = []
-        for place in self._places:
-            status = os.stat(place)  # noqa: PTH116
-            found += [status.st_size, status.st_mtime_ns, status.st_ino]
-        return tuple(found)
-
-    def modified(self) -> float:
-        """When the newest of them was written. Raises OSError."""
-        return max(os.stat(place).st_mtime for place in self._places)  # noqa: PTH116
-
-    def files(self) -> tuple[str, ...]:
-        """All monitors."""
-        return tuple(self._places)
 
     def look(self, cursor: MonitorsRead | None, budget: int) -> Look[MonitorsRead] | None:
         """The episodes behind `cursor` that are further than no worker was read. Raises OSError.

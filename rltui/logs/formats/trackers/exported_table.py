@@ -12,8 +12,8 @@ import os
 from functools import lru_cache
 
 from rltui.logs.formats.container import Parts
-from rltui.logs.formats.trackers.part_reader import Look, part_format
-from rltui.logs.log_file_names import is_plain, names
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
+from rltui.logs.log_file_names import exported_columns, is_plain
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import step_keys
 
@@ -44,34 +44,16 @@ class ExportedTable:
         return Parts(tuple(_Run(place, run) for run in columns))
 
 
-class _Run:
+class _Run(FilesPart):
     """A `Part`: the columns of one run."""
 
     def __init__(self, place: str, run: str) -> None:
-        self.place, self.key, self.run = place, run, run
-        self.moves = False
+        super().__init__((place,), run, run)
         self.format = part_format("csv", self)
-
-    def size(self) -> int:
-        """Bytes of the table. Raises OSError."""
-        return os.stat(self.place).st_size  # noqa: PTH116
-
-    def stamp(self) -> tuple[int, ...]:
-        """Size and time of the table. Raises OSError."""
-        status = os.stat(self.place)  # noqa: PTH116
-        return status.st_size, status.st_mtime_ns
-
-    def modified(self) -> float:
-        """When it was saved. Raises OSError."""
-        return os.stat(self.place).st_mtime  # noqa: PTH116
-
-    def files(self) -> tuple[str, ...]:
-        """The table."""
-        return (self.place,)
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
         """All rows at once, in the first look; later rows where there are more of them. Raises OSError."""
-        size, stamp = self.stamp()
+        size, stamp, *_ = self.stamp()
         header, rows = _table(self.place, size, stamp)
         columns = _columns(header).get(self.key, {})
         seen, before = cursor or (0, 0)
@@ -111,13 +93,8 @@ def _columns(header: str) -> Columns:
         cells = next(csv.reader([header]), [])
     except csv.Error:
         return {}
-    found = [names().exported_column.match(cell) for cell in cells[1:]]
     columns: Columns = {}
-    bounded = False
-    for place, column in enumerate(found, 1):
-        if column is None:
-            return {}
-        bounded = bounded or column["bound"] is not None
+    for place, column in enumerate(exported_columns(cells), 1):
         if not step_keys([column["tag"]]):
             columns.setdefault(column["run"], {}).setdefault(column["tag"], []).append(place)
-    return columns if bounded else {}
+    return columns

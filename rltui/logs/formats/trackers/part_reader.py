@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -59,6 +60,36 @@ class LookingPart(Part, Protocol[C]):
     def look(self, cursor: C | None, budget: int) -> Look[C] | None:
         """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
         ...
+
+
+class FilesPart:
+    """What parts have in common that are read from files as they are. All calls raise OSError."""
+
+    moves = False
+
+    def __init__(self, places: Sequence[str], key: str, run: str) -> None:
+        self._places = tuple(places)
+        self.place, self.key, self.run = places[0], key, run
+
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(os.stat(place).st_size for place in self._places)  # noqa: PTH116 (strings are what is kept)
+
+    def stamp(self) -> tuple[int, ...]:
+        """Size, time and inode of each file."""
+        found: list[int] = []
+        for place in self._places:
+            status = os.stat(place)  # noqa: PTH116
+            found += [status.st_size, status.st_mtime_ns, status.st_ino]
+        return tuple(found)
+
+    def modified(self) -> float:
+        """When the newest of them was written."""
+        return max(os.stat(place).st_mtime for place in self._places)  # noqa: PTH116
+
+    def files(self) -> tuple[str, ...]:
+        """All of them."""
+        return self._places
 
 
 class PartReader(Generic[C]):

@@ -7,7 +7,6 @@ network file systems and are deleted when they were imported. Traces are samples
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
@@ -19,7 +18,7 @@ import orjson
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
-from rltui.logs.formats.trackers.part_reader import Look, TrackerAlert, part_format, unique_names
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, TrackerAlert, part_format, unique_names
 from rltui.logs.records.parse_number import iso_time, step_of
 from rltui.problem import Level
 from rltui.text import QUOTE_LIMIT, clean
@@ -162,30 +161,14 @@ class Inbox:
         )
 
 
-class InboxRun:
+class InboxRun(FilesPart):
     """A `Part`: the records of one run in a file of the inbox."""
 
+    moves = True
+
     def __init__(self, place: str, key: str, run: str) -> None:
-        self.place, self.key, self.run = place, key, run
+        super().__init__((place,), key, run)
         self.format = part_format("trackio-inbox", self)
-        self.moves = True
-
-    def size(self) -> int:
-        """Bytes of the file. Raises OSError."""
-        return os.stat(self.place).st_size  # noqa: PTH116 - a string is what is kept
-
-    def stamp(self) -> tuple[int, ...]:
-        """Size and time of the file. Raises OSError."""
-        status = os.stat(self.place)  # noqa: PTH116
-        return (status.st_size, status.st_mtime_ns, status.st_ino)
-
-    def modified(self) -> float:
-        """When the file was written. Raises OSError."""
-        return os.stat(self.place).st_mtime  # noqa: PTH116
-
-    def files(self) -> tuple[str, ...]:
-        """The file."""
-        return (self.place,)
 
     def look(self, cursor: tuple[int, int] | None, budget: int) -> Look[tuple[int, int]] | None:
         """Whole lines behind `cursor`: offset and last step. Raises OSError."""
