@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rltui.cli.output import emit, note, to_json
 from rltui.logs.sample_layouts.model import RunSamples, Sample, SampleHead, nearest_step
 from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
-from rltui.panes.special.samples_pane import samples_pane
+from rltui.panes.without_metrics.samples_pane import samples_pane
 from rltui.samples.sample_query import Filter, SortKey, sorted_heads
 from rltui.samples.sample_reader import Catalog
 from rltui.text import clean, in_markdown

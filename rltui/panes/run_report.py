@@ -14,7 +14,7 @@ from rltui.panes.overview import key_rows
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import outcome_of
 from rltui.panes.runs.listed_run import Outcome
-from rltui.panes.special.hparams_pane import HParamsPane
+from rltui.panes.without_metrics.hparams_pane import HParamsPane
 from rltui.problem import Problem
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView

@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
-    from rltui.panes.special.hparams_pane import HParamsPane
-    from rltui.panes.special.samples_pane import SamplesPane
+    from rltui.panes.without_metrics.hparams_pane import HParamsPane
+    from rltui.panes.without_metrics.samples_pane import SamplesPane
     from rltui.samples.sample_query import SortKey
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings

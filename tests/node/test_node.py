@@ -14,7 +14,7 @@ from rltui.node.node_thread import NodeThread, open_driver
 from rltui.node.nvml import NvmlDriver, SystemProcesses
 from rltui.node.reading import DriverError, NodeReading, Process, is_given, own_reading
 from rltui.panes.render.lines.device_lines import device_lines
-from rltui.panes.special.node_pane import node_sentence, node_table, process_words
+from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_words
 from tests.node.recorded import GB, Processes, library
 from tests.support.made_run import believable
 from tests.support.screens import opened

@@ -25,7 +25,7 @@ from rltui.panes.render.lines.hparams_lines import (
     hparams_record,
     labels,
 )
-from rltui.panes.special.hparams_pane import HParamsColumn, columns_of, hparams_pane
+from rltui.panes.without_metrics.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.screen.app import Monitor
 from rltui.screen.start import build
 from rltui.screen.threads.hparams_thread import HParamsThread

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.sample_layouts.model import SampleHead
 from rltui.panes.render.lines.samples_lines import evaluation_lines
-from rltui.panes.special.samples_pane import samples_pane
+from rltui.panes.without_metrics.samples_pane import samples_pane
 from rltui.samples.evaluations import evaluations_of, pass_at_k
 from rltui.samples.run_samples import catalogs_of
 from tests.support.commands import rltui

@@ -10,7 +10,7 @@ from rltui.hparams.hparams import HParams
 from rltui.panes.charts.attempt_history import history_lines
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.plain_text import as_text
-from rltui.panes.special.hparams_pane import HParamsPane, columns_of, hparams_pane
+from rltui.panes.without_metrics.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rltui.logs.sample_layouts.model import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
-from rltui.panes.special.samples_pane import SamplesPane, samples_pane, step_at
+from rltui.panes.without_metrics.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.samples.run_samples import RunCatalogs, Runs
 from rltui.samples.sample_reader import Catalog
 from rltui.samples.sample_text import summary

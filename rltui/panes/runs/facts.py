@@ -18,7 +18,7 @@ from rltui.panes.charts.step_window import window_for
 from rltui.panes.overview import key_rows
 from rltui.panes.row import Row
 from rltui.panes.runs.listed_run import Outcome, share_done, why_so
-from rltui.panes.special.hparams_pane import Beside, hparams_of_run, no_files
+from rltui.panes.without_metrics.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
 
 if TYPE_CHECKING:

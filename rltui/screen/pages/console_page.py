@@ -19,7 +19,7 @@ from rltui.panes.render.console_lines import (
     failure_lines,
     line_spans,
 )
-from rltui.panes.special.console_pane import LINES, console_end, console_findings_of
+from rltui.panes.without_metrics.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled

@@ -11,7 +11,7 @@ from rltui.panes.render.lines.samples_lines import (
     samples_lines,
     top_lines,
 )
-from rltui.panes.special.samples_pane import SamplesPane, parsed, samples_pane, step_at
+from rltui.panes.without_metrics.samples_pane import SamplesPane, parsed, samples_pane, step_at
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn

@@ -15,7 +15,7 @@ from rltui.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
     from rltui.logs.sample_layouts.model import RunSamples, Sample, SampleHead, SampleSummary
-    from rltui.panes.special.samples_pane import TextMatches
+    from rltui.panes.without_metrics.samples_pane import TextMatches
     from rltui.samples.run_samples import RunCatalogs
     from rltui.samples.sample_reader import Catalog
 
@@ -242,7 +242,7 @@ class SamplesThread:
 
     def _match(self, owner: str, heads: tuple[SampleHead, ...], expression: str) -> bool:
         """Search texts for the words of a filter for a slice of time; True when there is more to do."""
-        from rltui.panes.special.samples_pane import parsed
+        from rltui.panes.without_metrics.samples_pane import parsed
 
         asked = (owner, heads, expression)
         if self._matched != asked:
@@ -266,7 +266,7 @@ class SamplesThread:
         return self._matches.read < self._matches.of
 
     def _matches_of(self, heads: tuple[SampleHead, ...]) -> TextMatches:
-        from rltui.panes.special.samples_pane import TextMatches
+        from rltui.panes.without_metrics.samples_pane import TextMatches
 
         known = [head.key for head in heads if head.key in self._verdicts]
         return TextMatches(frozenset(key for key in known if self._verdicts[key]), len(known), len(heads))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
 from rltui.hparams.hparams import HParam
 from rltui.hparams.topics import KEY
-from rltui.panes.special.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
+from rltui.panes.without_metrics.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
 from rltui.text import cell_width, code_in_markdown, count_of, fit, in_markdown, markdown_table, pad
 
 KEY_LEAST, KEY_MOST = 16, 44
