@@ -124,7 +124,7 @@ def RUN(command: F) -> F:  # noqa: N802 - a decorator like the others here
 def _given(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[str]:
     """The runs that a person named so in W&B, with their id or without; their logs begin with the name."""
     from rltui.logs.follow.read_all import read_placed
-    from rltui.panes.runs.names import short_run_names, with_given_names
+    from rltui.panes.runs.short_names import short_run_names, with_given_names
     from rltui.session.session import Session
 
     given: dict[str, str] = {}
@@ -156,7 +156,7 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
         return text
     from rltui.logs.follow.read_all import place_all
     from rltui.logs.run_names import called, shown_name
-    from rltui.panes.runs.names import short_run_names
+    from rltui.panes.runs.short_names import short_run_names
 
     logs = [log for log in place_all(logdirs)[0] if log.also_of is None]
     names = {log.run for log in logs}

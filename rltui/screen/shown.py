@@ -11,7 +11,7 @@ from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, 
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
-from rltui.panes.runs.names import short_run_names, with_given_names
+from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, explained, unexplained
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState

@@ -13,7 +13,7 @@ from rltui.panes.other_runs import sister_runs
 from rltui.panes.runs.columns import METRIC, SETTING, RunOrder
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.facts import RunFacts
-from rltui.panes.runs.names import fitted_names, shared_beginning
+from rltui.panes.runs.short_names import fitted_names, shared_beginning
 from rltui.panes.runs.table import GROUPS, Choices, RunListing, chosen_runs, grouped_runs, lines_of
 from rltui.screen import shown
 from rltui.screen.state import AppState

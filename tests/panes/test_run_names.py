@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.panes.runs.names import fitted_names, short_run_names, with_given_names
+from rltui.panes.runs.short_names import fitted_names, short_run_names, with_given_names
 from rltui.text import cell_width
 
 

@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
 from rltui.panes.runs.listed_run import ListedRun
-from rltui.panes.runs.names import short_run_names, with_given_names
+from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.text import clean
 
 USUAL = (
