@@ -24,7 +24,7 @@ from rltui.jobs.run_jobs import JobThread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.problem import Problem
-from rltui.screen import shown, shown_runs
+from rltui.screen import run_list, shown
 from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
 from rltui.screen.input.key_table import key_name
 from rltui.screen.pages.page import Page
@@ -201,7 +201,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         elif self.session.judging_sisters:
             self.session.judge_sisters(SLICE_SECONDS)
             self._continue_later()
-        elif shown_runs.prepare(self.state, SLICE_SECONDS):
+        elif run_list.prepare(self.state, SLICE_SECONDS):
             self._continue_later()
         self.session.choose_again()
         self.changed()

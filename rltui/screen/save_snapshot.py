@@ -15,7 +15,7 @@ from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.other_runs import sister_series
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
-from rltui.screen import shown, shown_runs
+from rltui.screen import run_list, shown
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
@@ -58,7 +58,7 @@ def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
     window = window_for(view, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":
         window = StepWindow(*chart.zoom, restarts=window.restarts)
-    sisters = sister_series(view, row.tag, shown_runs.sisters(state, view, everywhere=True))
+    sisters = sister_series(view, row.tag, run_list.sisters(state, view, everywhere=True))
     text = chart_text(row, run, window, TEXT_WIDTH, sisters=sisters)
     beside = [
         (shown.short_name(state, other.name), other.run.series[tag])

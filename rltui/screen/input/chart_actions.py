@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import get_args
 
 from rltui.panes.charts.curve import words_of
-from rltui.screen import shown, shown_pane, shown_runs
+from rltui.screen import run_list, shown, shown_pane
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
@@ -163,7 +163,7 @@ def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
 
 def _turn_spread(state: AppState, chart: ChartOverlay) -> None:
     view, words = shown.run(state), words_of(chart.row)
-    if not words and view is not None and len(shown_runs.sisters(state, view, everywhere=True)) > 1:
+    if not words and view is not None and len(run_list.sisters(state, view, everywhere=True)) > 1:
         words = "sister runs'"
     if not words:
         state.notify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.screen import shown_runs
+from rltui.screen import run_list
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.lists.list_page import ListContent
@@ -153,9 +153,9 @@ def _go_to_top(overlay: ListOverlay) -> None:
 
 def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) -> None:
     """Marking, sorting, grouping, columns, filtering."""
-    action, order = command.action, shown_runs.order_of(state)
+    action, order = command.action, run_list.order_of(state)
     if action == "mark":
-        items = shown_runs.listing(state, overlay.query).items
+        items = run_list.listing(state, overlay.query).items
         if overlay.at < len(items):
             navigation.toggle(state.selection.marked_runs, items[overlay.at][1])
             overlay.at = min(overlay.at + 1, len(items) - 1)
@@ -189,8 +189,8 @@ def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
             overlay.typing, overlay.query = False, ""
         return True
     if key == "tab" and in_runs:
-        offered = shown_runs.completions(state, overlay.query)
-        overlay.query = shown_runs.completed(overlay.query, offered)
+        offered = run_list.completions(state, overlay.query)
+        overlay.query = run_list.completed(overlay.query, offered)
     elif (query := edited(overlay.query, key)) is not None:
         overlay.query = query
     else:

@@ -17,7 +17,7 @@ from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
-from rltui.screen import shown, shown_runs
+from rltui.screen import run_list, shown
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
@@ -154,7 +154,7 @@ def curves_of(
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
     if len(made) == 1 and made[0].spread is None:
-        sisters = shown_runs.sisters(state, view, everywhere=True)
+        sisters = run_list.sisters(state, view, everywhere=True)
         band = sister_band(_sister_cuts(view, row, axis, sisters, low, high, columns))
         if band is not None:
             made[0].spread, made[0].middle = band.spread, band.middle

@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_step
 from rltui.panes.other_runs import SIGNS, OtherRun, other_runs, sister_series
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.row import Row
-from rltui.screen import shown, shown_runs
+from rltui.screen import run_list, shown
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
@@ -26,7 +26,7 @@ def others(state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
     runs = shown.compared_runs(state, view)
     if runs:
         return lambda row: other_runs(view, row, runs)
-    sisters = shown_runs.sisters(state, view, everywhere=False)
+    sisters = run_list.sisters(state, view, everywhere=False)
     return lambda row: tuple(OtherRun("", "band", one) for one in sister_series(view, row.tag, sisters))
 
 

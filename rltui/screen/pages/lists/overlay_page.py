@@ -14,7 +14,7 @@ from rltui.screen.pages.lists.problems_page import problems_content
 from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.sample_details_page import sample_details
-from rltui.screen.shown_runs import listing
+from rltui.screen.run_list import listing
 from rltui.screen.state import (
     AppState,
     ChartOverlay,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
-from rltui.screen import shown, shown_runs
+from rltui.screen import run_list, shown
 from rltui.screen.input.key_table import MOVING
 from rltui.screen.input.key_table import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
@@ -116,9 +116,9 @@ def _metrics_beside(state: AppState, shown_tag: str) -> list[PaletteEntry]:
 def _run_choices(state: AppState, kind: RunChoice) -> list[PaletteEntry]:
     """What the list of runs can be grouped by, or shown with; what it is now comes first."""
     if kind.of == "group":
-        names, chosen = shown_runs.group_choices(state), [state.saved.run_group]
+        names, chosen = run_list.group_choices(state), [state.saved.run_group]
     else:
-        names, chosen = shown_runs.column_choices(state), state.saved.run_columns
+        names, chosen = run_list.column_choices(state), state.saved.run_columns
     found = []
     for name in sorted(names, key=lambda name: name not in chosen):
         sort, colon, key = name.partition(":")

@@ -12,7 +12,7 @@ from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.table import RunGroup, RunListing, counted_healths
-from rltui.screen import shown, shown_runs
+from rltui.screen import run_list, shown
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
@@ -44,7 +44,7 @@ class _Cells(NamedTuple):
 
 def runs_page(state: AppState, overlay: ListOverlay, kind: RunList, width: int, height: int) -> Page:
     """The whole screen. Only lines in sight ask for curves; a click on a word over a column sorts by it."""
-    found = shown_runs.listing(state, overlay.query)
+    found = run_list.listing(state, overlay.query)
     items = found.items
     at = min(overlay.at, max(len(items) - 1, 0))
     if items and kind.selected and items[at][1] != kind.selected:
@@ -60,7 +60,7 @@ def runs_page(state: AppState, overlay: ListOverlay, kind: RunList, width: int, 
     room = max(height - len(head) - len(foot), 1)
     count = len(found.runs) + len(found.groups)
     top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), place, count, room)
-    titles = shown_runs.titles(state, columns[0].width)
+    titles = run_list.titles(state, columns[0].width)
     lines: list[Line] = []
     spots: list[Spot] = []
     by_line = {where: index for index, (where, _) in enumerate(items[: top + room + 1])}
@@ -102,7 +102,7 @@ def _title(
     state: AppState, overlay: ListOverlay, found: RunListing, columns: list[_Cells], width: int
 ) -> Line:
     """How many runs of which health, of which metric, in which order, groups, filter."""
-    order = shown_runs.order_of(state)
+    order = run_list.order_of(state)
     column = column_named(order.column)
     spans: list[Span] = [(" Runs ", "strong")]
     total = f" of {found.total}" if len(found.runs) != found.total else ""
@@ -125,7 +125,7 @@ def _title(
 
 def _words(state: AppState, columns: list[_Cells], width: int) -> Line:
     """The words over the columns; the one that sorts has an arrow."""
-    order = shown_runs.order_of(state)
+    order = run_list.order_of(state)
     spans: list[Span] = [(" " * SIGNS, "faint")]
     for cells in columns:
         sorts = cells.id == order.column
@@ -145,7 +145,7 @@ def _head_spots(columns: list[_Cells]) -> list[Spot]:
 
 def _selected(state: AppState, name: str, width: int) -> Line:
     """The selected run in full: what the columns have no room for."""
-    run = shown_runs.facts_of(state, name)
+    run = run_list.facts_of(state, name)
     facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
     if run.alive.age is not None:
         facts.append(f"last point {format_age(run.alive.age)}")
@@ -161,7 +161,7 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Line:
     """The keys of this page; a filter while it is typed, and what it can be completed to."""
     keys = state.options.keys
     if overlay.typing:
-        offered = shown_runs.completions(state, overlay.query)
+        offered = run_list.completions(state, overlay.query)
         left: list[Span] = [(" filter ", "accent"), (overlay.query, "strong"), ("▏", "accent")]
         room = width - cell_width(overlay.query) - 18
         words = ""
@@ -183,7 +183,7 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Line:
 
 def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     """The columns that fit, the name first and the reason last, which takes what is left."""
-    order = shown_runs.order_of(state)
+    order = run_list.order_of(state)
     added = [one for name in state.saved.run_columns if (one := column_named(name)) is not None]
     sorting = column_named(order.column)
     fixed = {"name", "why", "health", "state"}
@@ -203,7 +203,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
         wanted.append(sorting.id)
     asked = len(wanted)
     wanted += [name for name in _BY_VALUE if name in known and name not in (*wanted, *found.lacking)]
-    longest = shown_runs.longest_name(state)
+    longest = run_list.longest_name(state)
     name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
     room = width - SIGNS - name_cells
     least = max(LEAST_WHY, width * 3 // 16)  # cells of the reason
