@@ -17,13 +17,13 @@ from rltui.arrays import Floats
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
-from rltui.rules.evaluate.firing import Firing, FiringState, JudgedSeries
-from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of
-from rltui.rules.evaluate.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
+from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries
+from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
+from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.run_state import data_quality
 from rltui.rules.series.ticks import START
 from rltui.rules.special_metrics import special_metrics

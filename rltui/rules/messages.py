@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
 from rltui.problem import SEVERITIES, Severity
-from rltui.rules.evaluate.firing import Firing
-from rltui.rules.evaluate.rule_state import Episode
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import NON_FINITE, Rule, Symptom
+from rltui.rules.rule_states.firing import Firing
+from rltui.rules.rule_states.rule_state import Episode
 from rltui.rules.series.ratio import numerator
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 from rltui.rules.special_metrics import STEP_TIME

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rltui.problem import SEVERITIES
-from rltui.rules.evaluate.firing import Firing, FiringState, Groups
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.model import NON_FINITE, Symptom
+from rltui.rules.rule_states.firing import Firing, FiringState, Groups
 
 
 def gather(state: FiringState, single: list[Finding]) -> list[Finding]:

@@ -12,7 +12,7 @@ from rltui.config import Config
 from rltui.metrics.catalogue import recognise
 from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
-from rltui.rules.evaluate.rule_selection import RuleSelection
+from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.session.tag_index import TagIndex
 
 KEPT = 64  # sets of tags of which something is remembered, the newest

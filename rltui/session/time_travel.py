@@ -17,9 +17,9 @@ from rltui.arrays import Floats
 from rltui.logs.batch import Batch
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
-from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
+from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.store.model import NewPoints
 from rltui.store.run import Run
 from rltui.store.series import Series

@@ -13,9 +13,9 @@ from itertools import accumulate
 import numpy as np
 
 from rltui.arrays import Floats
-from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import rulebook
+from rltui.rules.rule_states.rule_selection import RuleSelection
 from tests.support.judged import canonical_names, evaluator, fresh, run_with
 
 # Sixty metrics of a PPO run of a language model that is well: first level, last level, noise.

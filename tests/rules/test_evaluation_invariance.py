@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.rules.evaluate.rule_selection import Rules
-from rltui.rules.evaluate.series_state import RuledTicks
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
 from rltui.rules.load import rulebook
+from rltui.rules.rule_states.rule_selection import Rules
+from rltui.rules.rule_states.series_state import RuledTicks
 from rltui.rules.series.judged_moments import Moments
 from rltui.rules.series.robust_statistics import medians, quantile
 from rltui.rules.series.rolling_window import RollingWindow

@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.arrays import Floats
 from rltui.problem import Problem
-from rltui.rules.evaluate.series_state import SeriesState
+from rltui.rules.rule_states.series_state import SeriesState
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import Ticks
 from rltui.rules.special_metrics import special_metrics

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.rules.evaluate.rule_selection import RulePlan, Rules
-from rltui.rules.evaluate.rule_state import RuleState, Unseen
-from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.kinds import IdleRange
 from rltui.rules.model import Rule
+from rltui.rules.rule_states.rule_selection import RulePlan, Rules
+from rltui.rules.rule_states.rule_state import RuleState, Unseen
+from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.series.judged_moments import Moments, moments_between
 from rltui.rules.series.ratio import Ratio, ratio_tag

@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.rules.evaluate.rule_state import KEPT, Episode
 from rltui.rules.model import Rule
+from rltui.rules.rule_states.rule_state import KEPT, Episode
 from rltui.rules.series.rewindable_counter import RewindableCounter
 from rltui.rules.series.ticks import Ticks
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rltui.arrays import Bools, Floats
-from rltui.rules.evaluate.rule_state import Episode, RuleState
-from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
-from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
 from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule, Symptom
+from rltui.rules.rule_states.rule_state import Episode, RuleState
+from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
+from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 
