@@ -15,7 +15,7 @@ from rltui.draw.numbers import format_change, format_seconds, format_si, format_
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.panes.speed_findings import speed_findings
+from rltui.panes.speed_beside_baseline import speed_findings
 from rltui.text import in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
