@@ -11,9 +11,9 @@ from rltui.cli.output import note
 from rltui.draw.numbers import format_seconds
 from rltui.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
 from rltui.jobs.slurm import Slurm, is_installed
+from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import health_of
 from rltui.session.job_findings import time_limit_finding
-from rltui.shards.verdict import Verdict
 from rltui.text import clean
 
 if TYPE_CHECKING:

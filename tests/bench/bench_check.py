@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rltui.shards.file_marks import YOUNG
+from rltui.many_runs.file_marks import YOUNG
 from tests.support.tfwriter import simple_file
 
 ROOT = Path(__file__).resolve().parents[2]

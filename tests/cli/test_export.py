@@ -28,7 +28,7 @@ from rltui.cli.export.follow_points import PointPrinter
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
 from rltui.cli.export.points import Exporter, PointSelection, SupersededFlags
 from rltui.logs.follow.read_all import read_all
-from rltui.shards.plan import make_plan
+from rltui.many_runs.plan import make_plan
 from rltui.store.store import Store
 from rltui.text import clean
 from tests.support import tfwriter as w

@@ -13,8 +13,8 @@ from rltui.console.failures import is_console
 from rltui.console.run_consoles import RunConsoles
 from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.follow.follower import Follower
+from rltui.many_runs.plan import make_plan
 from rltui.session.session import Session
-from rltui.shards.plan import make_plan
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'

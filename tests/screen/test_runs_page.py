@@ -7,7 +7,7 @@ import pytest
 
 from rltui.panes.runs import facts
 from rltui.panes.runs.columns import RunOrder, natural
-from rltui.screen import run_list
+from rltui.screen.run_list import prepare
 from rltui.screen.saved_layout import load_layout, save_layout
 from rltui.session.session import Session
 from tests.support.feeding import delivery
@@ -272,7 +272,7 @@ def test_what_a_list_asks_of_many_runs_is_found_before_it_is_opened(monkeypatch:
     session.evaluate(force=True)
     screen = Screen(session)
     turns = 1
-    while run_list.prepare(screen.state, 0.0):
+    while prepare(screen.state, 0.0):
         turns += 1
     assert turns == 40
     monkeypatch.setattr(facts, "key_rows", lambda *_, **__: pytest.fail("looked for again"))

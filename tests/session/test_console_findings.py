@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rltui.cli.documents.check_document import exit_code, report
+from rltui.many_runs.judged_runs import of_session
 from rltui.panes.header import header
 from rltui.session.session import Session
-from rltui.shards.judged_runs import of_session
 
 NOW = 1_800_000_000.0
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"

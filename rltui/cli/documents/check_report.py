@@ -18,10 +18,10 @@ from rltui.draw.symbols import (
     STATE_GLYPH,
     to_ascii,
 )
+from rltui.many_runs.common_trouble import CommonTrouble, common_trouble
+from rltui.many_runs.verdict import Verdict
 from rltui.problem import Problem
 from rltui.rules.finding import RUN_HEALTHS, Finding
-from rltui.shards.common_trouble import CommonTrouble, common_trouble
-from rltui.shards.verdict import Verdict
 from rltui.text import in_markdown, markdown_table
 
 WIDTH = 100

@@ -9,9 +9,9 @@ from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
 from rltui.cli.sharding import Work, in_order, need_engine, planned
+from rltui.many_runs.engines import Engine
+from rltui.many_runs.plan import Lost, Plan, Shard
 from rltui.problem import Problem, Problems
-from rltui.shards.engines import Engine
-from rltui.shards.plan import Lost, Plan, Shard
 
 T = TypeVar("T")
 

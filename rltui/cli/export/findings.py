@@ -11,8 +11,8 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import judge_runs
 from rltui.cli.output import WRONG, leave
 from rltui.cli.sharding import Work
+from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import Finding
-from rltui.shards.verdict import Verdict
 
 COLUMNS = {
     "run": "text", "framework": "text", "state": "text", "health": "text", "last_step": "integer",

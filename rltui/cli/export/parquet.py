@@ -33,8 +33,8 @@ from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.config import Config
+from rltui.many_runs.plan import RunPlan
 from rltui.session.shared_metric_names import SharedNames
-from rltui.shards.plan import RunPlan
 from rltui.text import clean, count_of
 
 ROWS = 1 << 20  # points of a row group

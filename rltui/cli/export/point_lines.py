@@ -20,7 +20,7 @@ from rltui.cli.sharding import Work
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag
-from rltui.shards.plan import RunPlan, Shard
+from rltui.many_runs.plan import RunPlan, Shard
 from rltui.text import clean
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"

@@ -24,6 +24,7 @@ from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
+from rltui.many_runs.judged_runs import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.comparison import compare
 from rltui.panes.metric_explanation import metric_cards
@@ -32,7 +33,6 @@ from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_query import FilterError, parse_filter
 from rltui.samples.sample_text import as_json
 from rltui.session.run_view import RunView
-from rltui.shards.judged_runs import of_session
 from rltui.store.series import Series
 from rltui.text import clean
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rltui.logs.run_names import with_namesakes
+from rltui.many_runs.plan import Lost
+from rltui.many_runs.verdict import Judged, Verdict, beside_sisters
 from rltui.problem import Problem, Problems
-from rltui.shards.plan import Lost
-from rltui.shards.verdict import Judged, Verdict, beside_sisters
 from rltui.store.continued_runs import Lineage, lineage_of_lives
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRu
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
     """The same of runs that one session has read."""
-    from rltui.shards.judge import verdict_of  # what judges runs, not only tells what is remembered of them
+    from rltui.many_runs.judge import (
+        verdict_of,  # what judges runs, not only tells what is remembered of them
+    )
 
     now = time.time()
     asked = with_namesakes(session.runs)

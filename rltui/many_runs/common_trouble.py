@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rltui.logs.log_file_names import names
+from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import RANK
-from rltui.shards.verdict import Verdict
 
 TOGETHER = 300.0  # seconds between last points: writers buffer up to two minutes, and steps take their time
 FEWEST = 2  # runs

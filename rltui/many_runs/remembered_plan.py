@@ -16,9 +16,9 @@ import orjson
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.local_file import FoundFile, PlacedLog, Walked
+from rltui.many_runs.file_marks import folder_mark, mark_of
+from rltui.many_runs.plan import Plan, RunPlan
 from rltui.problem import Problem
-from rltui.shards.file_marks import folder_mark, mark_of
-from rltui.shards.plan import Plan, RunPlan
 
 Plain = list[Any]  # what JSON can hold
 

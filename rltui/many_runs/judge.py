@@ -12,13 +12,13 @@ from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
+from rltui.many_runs.plan import Shard
+from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import SharedNames
-from rltui.shards.plan import Shard
-from rltui.shards.verdict import Judged, ListedSource, Verdict, notes_among
 from rltui.store.continued_runs import life_of
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from rltui import paths
-from rltui.shards.engines import Engine
-from rltui.shards.executors import ArrayExecutor, executor_of
-from rltui.shards.plan import Lost, Shard, portable
+from rltui.many_runs.engines import Engine
+from rltui.many_runs.executors import ArrayExecutor, executor_of
+from rltui.many_runs.plan import Lost, Shard, portable
 from rltui.text import quote
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from rltui.hparams.hparams import HParam
+from rltui.many_runs.verdict import Verdict
 from rltui.panes.runs.listed_run import share_done, why_so
 from rltui.rules.finding import Finding
-from rltui.shards.verdict import Verdict
 
 
 class ListedVerdict:

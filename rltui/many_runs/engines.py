@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from rltui.shards import plan
+from rltui.many_runs import plan
 
 MOST_RUNS = {"slurm": 1000}  # of a shard: a job takes long to begin
 NAMES = ("local", "processes", "ray", "dask", "slurm")
