@@ -31,13 +31,21 @@ WRITTEN_TOGETHER = 60.0  # seconds between the last writes of logs that one proc
 CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 
 
-def _agreed(last: Ints) -> int | None:
-    """The highest of many series' last steps on which several agree; None of none."""
-    if not len(last):
-        return None
-    values, counts = distinct_counts(last)
-    agreed = values[counts >= max(2, len(last) // 10)]
-    return int(agreed[-1]) if len(agreed) else int(values[-1])
+def _agreed(last: Ints, before: Ints) -> int | None:
+    """The highest of many series' last steps on which several agree; None of none.
+
+    before: their steps before the last. A trainer writes the tags of one step one after the other, so a reader
+    may find some of them a point ahead: without the points before, the step would fall until the rest is there.
+    """
+    several = max(2, len(last) // 10)
+    found = None
+    for steps in (last, np.concatenate((last, before[before < last]))):
+        values, counts = distinct_counts(steps)
+        agreed = values[counts >= several]
+        if not len(agreed):
+            return int(values[-1]) if len(values) else None
+        found = int(agreed[-1])
+    return found
 
 
 class Run:
@@ -113,10 +121,12 @@ class Run:
         something else (unix time, samples) does not decide; None without points.
         """
         if self._ends[0] != self.version:
-            first, last, own = self._extents()
+            first, last, before, own = self._extents()
+            if not own.any():
+                own = ~own
             self._ends = (
                 self.version,
-                _agreed(last[own] if own.any() else last),
+                _agreed(last[own], before[own]),
                 (int(first.min()), int(last.max())) if len(last) else None,
             )
         return self._ends[1]
@@ -126,8 +136,11 @@ class Run:
         """Lowest and highest step that any series shows; None without points."""
         return None if self.last_step is None else self._ends[2]
 
-    def _extents(self) -> tuple[Ints, Ints, Bools]:
-        """Lowest and highest shown step of every series that has points, and whether the trainer wrote it."""
+    def _extents(self) -> tuple[Ints, Ints, Ints, Bools]:
+        """Lowest and highest shown step of every series that has points, the one before, who wrote it.
+
+        The step before is the highest one where it isn't at hand. The last array says what the trainer wrote.
+        """
         table, rows = self.table, len(self.tags)
         if self.previews:
             ends = [(tag, one.first_step, one.last_step) for tag, one in self.series.items()]
@@ -136,13 +149,12 @@ class Run:
             ]
             both = np.array([pair for _, *pair in known], np.int64).reshape(-1, 2)
             written = np.array([not tag.startswith(COMPUTED) for tag, *_ in known], np.bool_)
-            return both[:, 0], both[:, 1], written
-        length = table.length[:rows]
-        last = np.where(
-            length > 0, table.step[np.arange(rows), np.maximum(length - 1, 0)], table.bucketed[:rows]
-        )
+            return both[:, 0], both[:, 1], both[:, 1], written
+        length, every = table.length[:rows], np.arange(rows)
+        last = np.where(length > 0, table.step[every, np.maximum(length - 1, 0)], table.bucketed[:rows])
+        before = np.where(length > 1, table.step[every, np.maximum(length - 2, 0)], last)
         there = (table.first[:rows] != HIGHEST) & (last > LOWEST)
-        return table.first[:rows][there], last[there], self.tags.own[:rows][there]
+        return table.first[:rows][there], last[there], before[there], self.tags.own[:rows][there]
 
     @property
     def step_walls(self) -> Floats:

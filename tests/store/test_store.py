@@ -372,6 +372,17 @@ def test_last_step_is_what_several_series_agree_on() -> None:
     assert one(Store(), ticks([4])).last_step == 4
 
 
+def test_last_step_does_not_fall_while_a_step_is_half_read() -> None:
+    """Wherever a delivery ends among the tags of one step, the training is no earlier than it was."""
+    rows = ticks([512, 1024], ["lr", "loss", "kl", "entropy"])
+    rows[4:4] = ticks([700, 815], ["return", "length"])
+    rows += ticks([1100, 1230, 1371], ["return", "length"])
+    store, seen = Store(), []
+    for row in rows:
+        seen.append(one(store, [row]).last_step)
+    assert seen == sorted(seen)
+
+
 @settings(max_examples=80)
 @given(
     st.integers(1, 5),
