@@ -18,6 +18,7 @@ from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 from rltui.rules.special_metrics import STEP_TIME
 
 SECONDS_PER_STEP = "seconds per step"  # what the times of points say, which no tag does
+LATELY = 5  # ticks whose median is what a series is now
 WORSE = 2.0  # times the present value that the worst one is told from
 # Kinds whose value is on one side of their limit while they hold.
 COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
@@ -42,7 +43,9 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     )
     more = ""
     if back:
-        more = f" (at step {first.worst_step:,}; now {_written(first.rule, first.value)})"
+        # The rule's value is a mean that may reach far back: "now" is what the charts show at their end.
+        now = _written(first.rule, first.ticks.level(LATELY))
+        more = f" (at step {first.worst_step:,}; now {now})"
     elif 0 < WORSE * first.value < worst.worst:  # what it is now says little of what it did
         more = f" (up to {_written(worst.rule, worst.worst)} at step {worst.worst_step:,})"
     if more:
@@ -117,7 +120,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 def evidence_of(firing: Firing) -> Evidence:
     """What one series did: from the level before to the level now."""
-    now = firing.value if firing.rule.kind in (NON_FINITE, "gap") else firing.ticks.level(5)
+    now = firing.value if firing.rule.kind in (NON_FINITE, "gap") else firing.ticks.level(LATELY)
     before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap it is the other one's
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
