@@ -10,11 +10,19 @@ from types import MappingProxyType
 
 from rltui.hparams.topics import rank
 from rltui.panes.other_runs import sister_runs
-from rltui.panes.runs.columns import METRIC, SETTING, RunOrder
+from rltui.panes.runs.columns import METRIC, SETTING, RunOrder, column_named
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.short_names import fitted_names, shared_beginning
-from rltui.panes.runs.table import GROUPS, Choices, RunListing, chosen_runs, grouped_runs, lines_of
+from rltui.panes.runs.table import (
+    BY_METRIC,
+    GROUPS,
+    Choices,
+    RunListing,
+    chosen_runs,
+    grouped_runs,
+    lines_of,
+)
 from rltui.screen import shown
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
@@ -51,11 +59,13 @@ def listing(state: AppState, query: str) -> RunListing:
 
     def listed() -> RunListing:
         runs = tuple(chosen_runs(expression, order, facts))
-        groups = tuple(grouped_runs(runs, group)) if group else ()
+        metrics, column = _metrics(runs[:ASKED]), column_named(order.column)
+        mixed = column is not None and column.by_metric and len(metrics) > 1
+        by = group or (BY_METRIC if mixed else "")  # without headings 9.8 above 5606 looks unsorted
+        groups = tuple(grouped_runs(runs, by)) if by else ()
         if groups:
             runs = tuple(run for one in groups for run in one.runs)
-        metrics = _metrics(runs[:ASKED])
-        return RunListing(runs, groups, len(facts), metrics, lines_of(runs, groups), _lacking(runs))
+        return RunListing(runs, groups, len(facts), by, metrics, lines_of(runs, groups), _lacking(runs))
 
     return state.caches.runs.of(key, listed)
 

@@ -34,8 +34,8 @@ CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 def _agreed(last: Ints, before: Ints) -> int | None:
     """The highest of many series' last steps on which several agree; None of none.
 
-    before: their steps before the last. A trainer writes the tags of one step one after the other, so a reader
-    may find some of them a point ahead: without the points before, the step would fall until the rest is there.
+    before: their steps before the last. A trainer writes the tags of one step one after the other, and some
+    of them may be a point ahead of the others: without the points before, the step would fall for a moment.
     """
     several = max(2, len(last) // 10)
     found = None

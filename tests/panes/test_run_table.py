@@ -11,6 +11,7 @@ from rltui.hparams.hparams import HParam, HParams
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.expression import parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings, extreme
+from rltui.panes.runs.listed_run import fitted_why
 from rltui.panes.runs.table import chosen_runs, grouped_runs
 from rltui.store.store import Store
 from tests.support.feeding import delivery
@@ -105,3 +106,15 @@ def test_the_reason_names_the_worst_finding_and_its_step() -> None:
     assert run.why == f"{worst.title or worst.id} @{worst.since_step}"
     run.view.found = []
     assert run.why == ""
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (60, "entropy collapsed @1,400; KL spikes @2,048"), (30, "entropy collapsed @1,400; KL…"),
+        (20, "entropy coll… @1,400"), (10, "entropy c…"),
+    ],
+)  # fmt: skip
+def test_a_reason_that_is_cut_keeps_the_step_since_when(cells: int, shown: str) -> None:
+    """Since when something is wrong is asked as often as what."""
+    assert fitted_why("entropy collapsed @1,400; KL spikes @2,048", cells) == shown

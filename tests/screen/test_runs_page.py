@@ -187,6 +187,23 @@ def test_groups_have_headings_that_cannot_be_chosen() -> None:
     assert screen.overlays[-1].at == 3
 
 
+def test_values_of_several_metrics_are_sorted_below_their_names() -> None:
+    """Two scales in one column are no order: each metric has a heading, and no column says it again."""
+    made = runs()
+    for number, value in enumerate((3.0, 5.0)):
+        made.append(MadeRun(f"game_{number}", framework="stable-baselines3", modified=NOW))
+        made[-1].add("rollout/ep_rew_mean", np.linspace(0.0, value, 50))
+    screen = opened(*made)
+    screen.press("r")
+    screen.state.saved.run_order = "best"
+    shown = text(screen).splitlines()
+    heads = [at for at, one in enumerate(shown) if "median" in one]
+    assert len(heads) == 3 and shown[heads[0]].startswith(" Reward 3") and "metric" not in shown[1]
+    assert [one.split()[2] for one in shown[heads[1] + 1 : heads[1] + 3]] == ["game_1", "game_0"]
+    screen.state.saved.run_order = "age"
+    assert "median" not in text(screen)
+
+
 def test_a_filter_takes_words_numbers_and_health_together() -> None:
     """What is typed leaves the runs that all of it holds of; Tab completes its last word."""
     screen = run_list()

@@ -377,9 +377,8 @@ def test_last_step_does_not_fall_while_a_step_is_half_read() -> None:
     rows = ticks([512, 1024], ["lr", "loss", "kl", "entropy"])
     rows[4:4] = ticks([700, 815], ["return", "length"])
     rows += ticks([1100, 1230, 1371], ["return", "length"])
-    store, seen = Store(), []
-    for row in rows:
-        seen.append(one(store, [row]).last_step)
+    store = Store()
+    seen = [one(store, [row]).last_step for row in rows]
     assert seen == sorted(seen)
 
 

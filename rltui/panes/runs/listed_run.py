@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, short_step
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
+from rltui.text import cell_width
 
 if TYPE_CHECKING:
     from rltui.hparams.hparams import HParam
     from rltui.session.sister_runs import Standing
+
+LEAST_WORDS = 6  # cells of a finding's title beside its step
 
 
 class Outcome(NamedTuple):
@@ -99,6 +103,16 @@ def why_so(findings: Sequence[Finding], alive: Liveness, health: str, last_error
     if not said:
         return unjudged
     return "; ".join(said)
+
+
+def fitted_why(why: str, cells: int) -> str:
+    """What `why_so` says, cut to so many cells; the step of the first finding is left whole."""
+    first = why.partition("; ")[0]
+    words, at, step = first.rpartition(" @")
+    room = cells - cell_width(at + step)
+    if at and cell_width(first) > cells and room >= LEAST_WORDS:
+        return f"{cut(words, room)}{at}{step}"
+    return cut(why, cells)
 
 
 def _at(finding: Finding) -> str:

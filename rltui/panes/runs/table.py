@@ -20,7 +20,9 @@ GROUPS: dict[str, Callable[[RunFacts], str]] = {
     "project": lambda run: run.project,
     "health": lambda run: run.health,
     "state": lambda run: run.alive.state,
+    "metric": lambda run: run.outcome.title if run.outcome is not None else "",
 }
+BY_METRIC = "metric"  # of GROUPS: values of one metric stand together
 
 
 class RunGroup(NamedTuple):
@@ -45,6 +47,8 @@ class RunGroup(NamedTuple):
         last = [one.last for one in same if one.last is not None and np.isfinite(one.last)]
         unit = same[0].unit
         words = f"{title}:" if len(same) == len(self.runs) else f"{title} of {len(same)}:"
+        if title == self.name:
+            words = ""
         best = best_of(same)
         if best is not None:
             words += f" best {format_value(best, unit)}"
@@ -54,7 +58,7 @@ class RunGroup(NamedTuple):
             words += f"{' ·' if best is not None else ''} last: median {format_value(median(last), unit)}"
         if len(last) > 1:
             words += ", " + " … ".join(format_range(min(last), max(last), unit))
-        return words
+        return words.strip()
 
 
 def best_of(outcomes: Iterable[Outcome]) -> float | None:
@@ -98,6 +102,7 @@ class RunListing(NamedTuple):
     runs: tuple[RunFacts, ...]
     groups: tuple[RunGroup, ...] = ()
     total: int = 0
+    group: str = ""  # what they are grouped by
     metrics: tuple[str, ...] = ()  # the titles of their main metrics, the most usual first
     items: tuple[tuple[int, str], ...] = ()  # line and name of each run, headings of groups between them
     lacking: frozenset[str] = frozenset()  # columns of which no run has anything to say

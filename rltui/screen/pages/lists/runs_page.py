@@ -11,7 +11,8 @@ from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROL
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
-from rltui.panes.runs.table import RunGroup, RunListing, counted_healths
+from rltui.panes.runs.listed_run import fitted_why
+from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
 from rltui.screen import run_list, shown
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
@@ -189,7 +190,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     fixed = {"name", "why", "health", "state"}
     if sorting is not None and sorting.id not in {*_BY_VALUE, *fixed, *(one.id for one in added)}:
         added.append(sorting)
-    mixed = len(found.metrics) > 1
+    mixed = len(found.metrics) > 1 and found.group != BY_METRIC
     known = {one.id: _Cells(one.id, one.word, one.width, one) for one in added}
     for name in _BY_VALUE:
         column = column_named(name)
@@ -206,7 +207,8 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     longest = run_list.longest_name(state)
     name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
     room = width - SIGNS - name_cells
-    least = max(LEAST_WHY, width * 3 // 16)  # cells of the reason
+    sixteenths = 6 if order.column in ("health", "why") else 3
+    least = max(LEAST_WHY, width * sixteenths // 16)  # cells of the reason
     chosen = set()
     for at, name in enumerate(wanted):
         cells = 2 + (least if name == "why" else known[name].width)
@@ -267,7 +269,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
         role = cells.column.role(run) if cells.column.role is not None else "text"
         if cells.id == "why":
             role = HEALTH_ROLE.get(run.health, "text") if run.health != "ok" else "warn"
-            text = cut(text, cells.width)
+            text = fitted_why(text, cells.width)
         spans.append((pad(text, cells.width, right=cells.right), role))
     return crop(line(*spans), width)
 
