@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.arrays import Bools, Floats, Ints
 from rltui.draw.sparkline import levels
@@ -11,10 +12,14 @@ _SIGNS = "_-'"  # the lower, middle and upper third of a cell
 
 
 class AsciiCanvas:
-    """`width` by `rows` cells: one column of values for each column of cells."""
+    """`width` by `rows` cells, drawn on as `braille.Canvas` is: a column of values for a column of cells."""
+
+    per_cell = 1  # columns of values
 
     def __init__(self, width: int, rows: int) -> None:
         self._cells = np.full((rows, width), ord(" "), np.uint32)
+        self._owners = np.full((rows, width), -1, np.int8)
+        self._series = -1  # the one drawn last
         self._band_cells: Bools = np.zeros((rows, width), np.bool_)
 
     def line(
@@ -30,6 +35,7 @@ class AsciiCanvas:
 
         sign: what it is made of, where several share the canvas.
         """
+        self._series += 1
         first, last = self._reach(low, high, bottom, top)
         for column in np.flatnonzero(last >= 0).tolist():
             start, stop = int(first[column]), int(last[column])
@@ -58,8 +64,13 @@ class AsciiCanvas:
         """The rows as text, from the top."""
         return ["".join(map(chr, row)) for row in self._cells.tolist()]
 
+    def owners(self) -> NDArray[np.int8]:
+        """(rows, width) index of the series that owns each cell, -1 where blank."""
+        return self._owners
+
     def _put(self, row: int, column: int, sign: str) -> None:
-        self._cells[len(self._cells) - 1 - row, column] = ord(sign)
+        at = len(self._cells) - 1 - row, column
+        self._cells[at], self._owners[at] = ord(sign), self._series
 
     def _reach(self, low: Floats, high: Floats, bottom: float, top: float) -> tuple[Ints, Ints]:
         """First and last third of a cell, from the bottom, in each column; -1 where there is nothing."""

@@ -44,16 +44,18 @@ def _bases(rows: int) -> Ints:
 class Canvas:
     """`width` by `rows` cells; series are drawn in order, the later one owns a cell that both touch."""
 
+    per_cell = 2  # columns of values
+
     def __init__(self, width: int, rows: int) -> None:
         self.width, self.rows = width, rows
         self._layers: list[NDArray[np.uint8]] = []  # (rows, width) bits, one for each series
         self._band: NDArray[np.uint8] | None = None
 
-    def line(self, low: Floats, high: Floats, bottom: float, top: float) -> None:
+    def line(self, low: Floats, high: Floats, bottom: float, top: float, *, sign: str = "") -> None:
         """Draw one series: (n,) extremes per dot column, n <= 2 x width, NaN stays empty.
 
         Each dot column is filled from its minimum to its maximum and to meet its neighbour, so that a steep
-        curve is a line and not a cloud.
+        curve is a line and not a cloud. Dots are no signs: `sign` is for canvases of characters.
         """
         ends, finite = self._reach(low, high, bottom, top)
         if len(finite) > 1:

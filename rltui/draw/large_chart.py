@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Floats
+from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Line, Span, line
@@ -17,6 +18,7 @@ from rltui.text import pad
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change
 SIGNS_APART = 32  # cells between two signs on a curve
+_ASCII = str.maketrans("│┤├└┬─┼┴", "||||+-++")  # axes
 
 
 class Stroke(NamedTuple):
@@ -99,35 +101,39 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
     """The chart in `width` by `height` cells, axes included; non-finite values are left out."""
     grid = _axes(plot, width, height)
     if ascii_only:
-        _draw_ascii(grid, plot)
-    else:
-        _draw_curves(grid, plot)
+        for chars, _ in grid.rows:
+            chars[:] = [char.translate(_ASCII) for char in chars]
+    if grid.width < 1 or grid.height < 1:
+        return grid
+    _draw_curves(grid, plot, (AsciiCanvas if ascii_only else Canvas)(grid.width, grid.height))
+    if not ascii_only:
         _draw_signs(grid, plot)
     _draw_beyond(grid, plot, ascii_only=ascii_only)
     _draw_crosses(grid, plot)
     return grid
 
 
-def _draw_curves(grid: Grid, plot: Plot) -> None:
+def _draw_curves(grid: Grid, plot: Plot, canvas: Canvas | AsciiCanvas) -> None:
     """The curves over the axes; where two meet, the later one gives the colour."""
-    if grid.width < 1 or grid.height < 1 or not plot.strokes:
-        return
-    canvas = Canvas(grid.width, grid.height)
+    columns = canvas.per_cell * grid.width
     for stroke in plot.strokes:
-        low, high = _dots(stroke, plot, 2 * grid.width)
+        low, high = _dots(stroke, plot, columns)
         if stroke.dotted:
             low[2::4] = low[3::4] = math.nan
-        canvas.line(low, high, 0.0, 1.0)
+        # What a curve of characters is made of: its own sign where there are several.
+        sign = stroke.sign or (":" if stroke.role == "band" or stroke.dotted else "*")
+        canvas.line(low, high, 0.0, 1.0, sign=sign)
     if plot.area is not None:
-        canvas.draw_band(*_ends(plot.area, plot, 2 * grid.width), 0.0, 1.0)
+        low, _ = _dots(Stroke(plot.area.x, plot.area.low, "band"), plot, columns)
+        _, high = _dots(Stroke(plot.area.x, plot.area.high, "band"), plot, columns)
+        canvas.draw_band(low, high, 0.0, 1.0)
     owners, band = canvas.owners(), canvas.band_cells()
     for row, text in enumerate(canvas.lines()):
         chars, roles = grid.rows[row]
-        if plot.area is not None:
-            for column in np.flatnonzero(band[row]).tolist():
-                if chars[grid.left + column] == " ":
-                    chars[grid.left + column] = text[column]
-                    roles[grid.left + column] = "band"
+        for column in np.flatnonzero(band[row]).tolist():
+            if chars[grid.left + column] == " ":
+                chars[grid.left + column] = text[column]
+                roles[grid.left + column] = "band"
         for column in np.flatnonzero(owners[row] >= 0).tolist():
             chars[grid.left + column] = text[column]
             roles[grid.left + column] = plot.strokes[int(owners[row, column])].role
@@ -138,8 +144,6 @@ def _draw_signs(grid: Grid, plot: Plot) -> None:
 
     The regular places hold still while a curve grows, so that new points send few cells.
     """
-    if grid.width < 1 or grid.height < 1:
-        return
     signed = [stroke for stroke in plot.strokes if stroke.sign]
     taken: set[tuple[int, int]] = set()
     for order, stroke in enumerate(reversed(signed)):  # the last one lies on top
@@ -167,8 +171,6 @@ def _draw_signs(grid: Grid, plot: Plot) -> None:
 
 def _draw_crosses(grid: Grid, plot: Plot) -> None:
     """Crosses at the upper edge where values were logged that cannot be drawn."""
-    if grid.width < 1 or grid.height < 1:
-        return
     chars, roles = grid.rows[0]
     for place in plot.crosses:
         if plot.x[0] <= place <= plot.x[1]:
@@ -178,33 +180,11 @@ def _draw_crosses(grid: Grid, plot: Plot) -> None:
 
 def _draw_beyond(grid: Grid, plot: Plot, *, ascii_only: bool) -> None:
     """Arrows at the upper and lower edge where curves leave the chart."""
-    if grid.width < 1 or grid.height < 1:
-        return
     up, down = "^v" if ascii_only else "▲▼"
     for place, above in plot.beyond:
         chars, roles = grid.rows[0 if above else grid.height - 1]
         at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
         chars[at], roles[at] = up if above else down, "mark"
-
-
-def _ends(area: Area, plot: Plot, columns: int) -> tuple[Floats, Floats]:
-    """The ends of an area in each of so many columns, (columns,), as shares of the y axis."""
-    low, _ = _dots(Stroke(area.x, area.low, "band"), plot, columns)
-    _, high = _dots(Stroke(area.x, area.high, "band"), plot, columns)
-    return low, high
-
-
-def _draw_ascii_area(grid: Grid, plot: Plot, area: Area) -> None:
-    """An area of ASCII characters in what curves and axes left free."""
-    low, high = _ends(area, plot, grid.width)
-    for row, (chars, roles) in enumerate(grid.rows[: grid.height]):
-        middle = 1 - (row + 0.5) / grid.height
-        with np.errstate(invalid="ignore"):
-            inside = np.flatnonzero((low <= middle) & (middle <= high))
-        for column in inside.tolist():
-            at = grid.left + column
-            if chars[at] == " " and (column + row) % 2:
-                chars[at], roles[at] = ".", "band"
 
 
 def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[Floats, Floats]:
@@ -284,33 +264,6 @@ def _put_label(chars: list[str], label: str, column: int) -> bool:
         return False
     chars[first : first + size] = label
     return True
-
-
-def _draw_ascii(grid: Grid, plot: Plot) -> None:
-    """Axes and curves of ASCII characters only."""
-    table = str.maketrans("│┤├└┬─┼┴", "||||+-++")
-    for chars, _ in grid.rows:
-        chars[:] = [char.translate(table) for char in chars]
-    for stroke in plot.strokes:
-        # What a curve is made of: its own sign where there are several.
-        sign = stroke.sign or (":" if stroke.role == "band" or stroke.dotted else "*")
-        for x, y in _pieces(stroke, plot):
-            columns = [_cell(share, grid.width) for share in x.tolist()]
-            levels = [_cell(share, grid.height) for share in y.tolist()]
-            for column, level in _joined(columns, levels):
-                chars, roles = grid.rows[grid.height - 1 - level]
-                chars[grid.left + column], roles[grid.left + column] = sign, stroke.role
-    if plot.area is not None:
-        _draw_ascii_area(grid, plot, plot.area)
-
-
-def _joined(columns: list[int], levels: list[int]) -> Iterator[tuple[int, int]]:
-    """The cells of straight lines from each point to the next."""
-    yield columns[0], levels[0]
-    for x, y, to_x, to_y in zip(columns, levels, columns[1:], levels[1:], strict=False):
-        count = max(abs(to_x - x), abs(to_y - y))
-        for at in range(1, count + 1):
-            yield int(x + (to_x - x) / count * at), int(y + (to_y - y) / count * at)
 
 
 def _cell(share: float, count: int) -> int:

@@ -99,10 +99,7 @@ def draw_overlaid(
 ) -> None:
     """Draw other runs; what is drawn next lies over them."""
     for other in found:
-        if isinstance(canvas, AsciiCanvas):
-            canvas.line(other.curve.low, other.curve.high, bottom, top, sign=other.sign)
-        else:
-            canvas.line(other.curve.low, other.curve.high, bottom, top)
+        canvas.line(other.curve.low, other.curve.high, bottom, top, sign=other.sign)
 
 
 def _sign_places(
@@ -132,7 +129,6 @@ def canvas_spans(
     bottom: float,
     top: float,
     behind: Spread | None,
-    per_cell: int,
     found: Sequence[OverlaidCurve] = (),
 ) -> list[list[Span]]:
     """A curve on a canvas as runs of cells, row by row, with marks for non-finite values.
@@ -147,14 +143,14 @@ def canvas_spans(
     codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # of the role of each cell
     if behind is not None:
         codes[canvas.band_cells()] = 1
-    if found and isinstance(canvas, Canvas):
+    if found:
         owners = canvas.owners()
         others = (owners >= 0) & (owners < len(found))
         codes[others] = owners[others] + 3
-    for (row, cell), other in _sign_places(found, len(lines), per_cell, bottom, top).items():
+    for (row, cell), other in _sign_places(found, len(lines), canvas.per_cell, bottom, top).items():
         lines[row] = f"{lines[row][:cell]}{other.sign}{lines[row][cell + 1 :]}"
         codes[row, cell] = roles.index(other.role)
-    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
+    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // canvas.per_cell).tolist()))
     if bad and lines:
         lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))
         codes[0, bad] = 2

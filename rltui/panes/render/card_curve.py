@@ -110,7 +110,7 @@ def _card_curve(
         found = [_median(logarithmic_band(sisters) if axis.log else sisters, drawn)]
     canvas = AsciiCanvas(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
     draw_overlaid(canvas, found, axis.bottom, axis.top)
-    body = canvas_spans(canvas, drawn, axis.bottom, axis.top, behind, per_cell, found)
+    body = canvas_spans(canvas, drawn, axis.bottom, axis.top, behind, found)
     notes = ["log"] if axis.log else []
     if axis.cut:
         notes += _mark_cut(row, body, drawn, axis, per_cell)
