@@ -15,12 +15,12 @@ from rltui.data.toml_files import DATA, FileReport, read_folder
 from rltui.data.value_cache import kept_value
 from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.problem import Problem
-from rltui.rules.model import Gap, Rule, Symptom
+from rltui.rules.model import Gap, Rescaling, Rule, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.text import clean
 
-RuleEntry: TypeAlias = Rule | Symptom | Gap
+RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling
 
 
 class Rulebook(NamedTuple):
@@ -28,7 +28,7 @@ class Rulebook(NamedTuple):
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
-    gaps: Mapping[str, Gap]
+    gaps: Mapping[str, Gap | Rescaling]  # conditions on several metrics, by id
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
@@ -49,14 +49,14 @@ def load(folder: Path) -> Rulebook:
     entries: dict[str, tuple[RuleEntry, FileReport]] = {}
     for _, table, report in read_folder(folder, problems, "rules-data"):
         file = report.check(table, rule_file()) or RuleFile()
-        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.gap)
+        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.gap, *file.rescaling)
         for entry in found:
             first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
-    gaps = {entry.id: entry for entry in kept if isinstance(entry, Gap)}
+    gaps = {entry.id: entry for entry in kept if isinstance(entry, Gap | Rescaling)}
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
         for name in _rules_named(entry):
@@ -87,5 +87,7 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
             yield entry.per
     elif isinstance(entry, Gap):
         yield from (entry.train, entry.held_out)
+    elif isinstance(entry, Rescaling):
+        yield from (entry.mean, *entry.spread)
     else:
         yield from entry.check_next

@@ -117,6 +117,14 @@ class Gap(NamedTuple):
     gained: bool = False  # as a share of what the training level has gained since the start
 
 
+class Rescaling(NamedTuple):
+    """A condition on a mean and a spread of rewards: both changed by one factor, at one step."""
+
+    id: str
+    mean: str
+    spread: tuple[str, ...]  # their deviation, or their maximum and minimum
+
+
 class Symptom(NamedTuple):
     """Rules that together mean one thing, said in one sentence."""
 

@@ -30,7 +30,7 @@ from rltui.data.fields import (
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import RECORDING, Applies, Gap, Rule, Symptom
+from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Symptom
 
 
 class RuleFile(NamedTuple):
@@ -39,6 +39,7 @@ class RuleFile(NamedTuple):
     rule: tuple[Rule, ...] = ()
     symptom: tuple[Symptom, ...] = ()
     gap: tuple[Gap, ...] = ()
+    rescaling: tuple[Rescaling, ...] = ()
 
 
 def _rule(
@@ -112,6 +113,10 @@ _GAP = TableField(
     strict=True,
 )
 
+_RESCALING = TableField(
+    {"id": _ID, "mean": _TEXT, "spread": _TEXTS}, Rescaling, required=("id", "mean", "spread"), strict=True
+)
+
 
 class _RuleField:
     """A rule of any kind."""
@@ -162,5 +167,6 @@ def rule_file() -> TableField[RuleFile]:
         "rule": ListField(_RuleField()),
         "symptom": ListField(symptom),
         "gap": ListField(_GAP),
+        "rescaling": ListField(_RESCALING),
     }
     return TableField(fields, RuleFile)

@@ -300,3 +300,30 @@ def test_episodes_that_are_won_or_lost_crash_by_no_row_of_losses() -> None:
             told |= ids(judge, "warning")
         wrong += bool(told)
     assert wrong <= 1
+
+
+def test_rewards_on_another_scale_are_not_lost() -> None:
+    """Mean and spread that change by one factor at one step are a remark; a mean alone is a crash."""
+    series = healthy("grpo", Shape(n=200, seed=6))
+    factor = np.where(np.arange(200) < 120, 1.0, 0.1)
+    scaled = series | {tag: factor * series[tag] for tag in ("reward.mean", "reward.std")}
+    assert quiet(scaled)
+    remark = next(each for each in judge_of(scaled).findings() if each.id == "reward-scale-set-anew")
+    assert remark.since_step == 121
+    assert "reward-crash" in ids(judge_of(series | {"reward.mean": factor * series["reward.mean"]}))
+
+
+def test_a_crash_after_a_change_of_the_scale_is_told() -> None:
+    """What is lost on the new scale is lost."""
+    series = healthy("grpo", Shape(n=300, seed=6))
+    factor = np.where(np.arange(300) < 120, 1.0, 0.3)
+    lost = np.where(np.arange(300) < 200, 1.0, 0.1)
+    assert "reward-crash" in ids(
+        judge_of(
+            series
+            | {
+                "reward.mean": factor * lost * series["reward.mean"],
+                "reward.std": factor * series["reward.std"],
+            }
+        )
+    )

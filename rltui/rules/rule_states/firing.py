@@ -9,7 +9,8 @@ import numpy as np
 
 from rltui.arrays import Bools, Floats
 from rltui.rules.load import Rulebook
-from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule, Symptom
+from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rescaling, Rule, Symptom
+from rltui.rules.rule_states.rescaling import rescaled
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
@@ -68,9 +69,7 @@ class JudgedSeries:
                     self.recordings.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without quotients of them
         known = {each.ticks.canonical for each in self._tags}
-        self.gaps = {
-            name: gap for name, gap in book.gaps.items() if gap.train in known and gap.held_out in known
-        }
+        self.gaps = {name: gap for name, gap in book.gaps.items() if known.issuperset(_metrics_of(gap))}
         self._possible: set[str] = set()
         self._candidates: list[tuple[Symptom, list[Groups]]] = []
 
@@ -90,8 +89,9 @@ class JudgedSeries:
         return self._candidates
 
     def gap(self, name: str) -> list[Firing]:
-        """Where a condition on the difference between training and held-out metrics holds."""
-        found = _gap(self.gaps[name], self._tags)
+        """Where a condition on several metrics holds."""
+        gap = self.gaps[name]
+        found = _rescaled(gap, self._tags) if isinstance(gap, Rescaling) else _gap(gap, self._tags)
         return [found] if found is not None else []
 
     def span(self) -> tuple[int, int]:
@@ -254,6 +254,27 @@ def _fits(rule: Rule, spell: NonFiniteEpisode, points: int) -> bool:
     if rule.number("passing", 0):
         return not lasts
     return not rule.number("lasting", 0) or (lasts and spell.count >= rule.number("lasting", 0))
+
+
+def _metrics_of(gap: Gap | Rescaling) -> tuple[str, ...]:
+    """The metrics that a condition is about."""
+    return (gap.mean, *gap.spread) if isinstance(gap, Rescaling) else (gap.train, gap.held_out)
+
+
+def _rescaled(rescaling: Rescaling, judged: Sequence[RuledTicks]) -> Firing | None:
+    """The step at which the scale of rewards was set anew, or None."""
+    mean, *spread = (
+        next((each.ticks for each in judged if each.ticks.canonical == metric and not each.held_out), None)
+        for metric in (rescaling.mean, *rescaling.spread)
+    )
+    ticks = [each for each in spread if each is not None]
+    if mean is None or len(ticks) < len(rescaling.spread):
+        return None
+    found = rescaled(mean, ticks)
+    if found is None:
+        return None
+    rule = Rule(rescaling.id, (rescaling.mean,), "gap", RECORDING, {}, {}, {})
+    return Firing(rule, mean, found.since_step, found.value, np.nan, found.before, RECORDING)
 
 
 def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:

@@ -1,0 +1,102 @@
+"""Whether the scale of rewards was set anew: mean and spread changed by one factor, at one step.
+
+A reward that is normalised, weighted or whitened in another way from a step on is not earned less: whatever
+is measured in rewards changes by the same factor there. A policy that gets worse earns less with a spread
+that goes its own way: of rewards of 0 and 1 the spread falls like the root of the mean, of scores that have
+an offset hardly at all. So the mean in units of the spread must be the same on both sides of the step, by a
+test that would have seen half of the change, and neither may have passed through the levels between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rltui.arrays import Floats, Ints
+from rltui.rules.series.robust_statistics import median
+from rltui.rules.series.run_means import sums_of
+from rltui.rules.series.ticks import Ticks
+
+SIDE = 4  # ticks on each side of the step: as few as a crash is told from (`outcome`)
+WIDTHS = 16, 8, 4  # ticks of a side, at most: in a short run the quotient changes within so many by itself
+LEAST = 1.4  # factor that is looked for: spreads of few samples wander by smaller ones
+SURE = 5.0  # errors of the change of the spread, at one of up to 512 places
+SAME = 2.5  # errors by which the quotient may have changed
+DRIFT = 0.25  # share of the change that it may always have: over so many ticks a run learns something
+SEEN = 0.5  # share of the change that a test of the quotient must be able to see
+LOST = 0.3  # share of the range on the new scale that may be lost since: `reward-drop` asks for as much
+
+
+class Change(NamedTuple):
+    """The scale that is set anew."""
+
+    since_step: int
+    before: float  # mean before it
+    value: float  # mean after it
+
+
+def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
+    """The change of the scale, if there is one and the outcome has not been lost on the new one.
+
+    `spread`: the deviation of rewards, or their maximum and minimum.
+    """
+    steps, values, width = _aligned(mean, spread)
+    if len(values) < 3 * SIDE or not (values.all() and 0 < width.min() < width.max() / LEAST):
+        return None  # where some batches earn nothing rewards are rare: mean and spread go together
+    logs = np.log(np.stack((width, np.abs(values) / width)))
+    sums = sums_of(logs[0])
+    change = sums[2 * SIDE :] - 2 * sums[SIDE:-SIDE] + sums[: -2 * SIDE]  # of neighbouring windows
+    if np.abs(change).max() < SIDE * np.log(LEAST):
+        return None
+    moments = np.stack((sums, sums_of(logs[1]), sums_of(np.square(logs[0])), sums_of(np.square(logs[1]))))
+    for wide in WIDTHS:
+        place = _place(logs, moments, wide)
+        before, after = values[max(place - wide, 0) : place], values[place : place + wide]
+        if not place or median(before) * median(after) <= 0:
+            continue
+        begin, end = max(place - wide, 0), place + wide
+        factor = float(np.exp(median(logs[0, place:end]) - median(logs[0, begin:place])))
+        now = median(values[max(place, len(values) - 2 * SIDE) :])
+        if factor * median(before) - now > LOST * factor * float(np.ptp(values[:place])):
+            return None
+        return Change(int(steps[place]), median(before), median(after))
+    return None
+
+
+def _aligned(mean: Ticks, spread: Sequence[Ticks]) -> tuple[Ints, Floats, Floats]:
+    """Steps, mean and spread where all of them have a tick that ends there."""
+    steps, ends = mean.last[mean.filled], [each.last[each.filled] for each in spread]
+    held = [each.value[each.filled] for each in (mean, *spread)]
+    if not all(np.array_equal(steps, each) for each in ends):
+        ends = [steps, *ends]
+        for each in ends:
+            steps = np.intersect1d(steps, each)
+        held = [values[np.searchsorted(each, steps)] for values, each in zip(held, ends, strict=True)]
+    return steps, held[0], held[1] - held[2] if len(held) > 2 else held[1]
+
+
+def _place(logs: Floats, moments: Floats, wide: int) -> int:
+    """The tick with which the spread changes most and the quotient does not; 0 where there is none.
+
+    `logs`: (2, n) of the spread and of the quotient; `moments`: (4, n + 1) sums of them and of their squares.
+    """
+    count = logs.shape[1]
+    place = np.arange(2 * SIDE, count - SIDE + 1)
+    before, after = np.minimum(place, wide), np.minimum(count - place, wide)
+    middle = moments[:, place]
+    earlier, later = (
+        (middle - moments[:, place - before]) / before,
+        (moments[:, place + after] - middle) / after,
+    )
+    usual = [[median(np.square(np.diff(each)))] for each in logs]  # few ticks tell little of their noise
+    square = np.maximum((earlier[2:] - np.square(earlier[:2])) / (before - 1), usual / before)
+    square += np.maximum((later[2:] - np.square(later[:2])) / (after - 1), usual / after)
+    change, error = later[:2] - earlier[:2], np.sqrt(square)
+    size = np.abs(change[0])
+    found = (size > np.maximum(SURE * error[0], np.log(LEAST))) & (SAME * error[1] < SEEN * size)
+    found &= np.abs(change[1]) < np.maximum(SAME * error[1], DRIFT * size)
+    # A tick that joins points from both sides of the step lies between.
+    found &= np.abs(logs[0, place] - logs[0, place - 2]) > SEEN * size
+    return int(place[np.where(found, size, 0.0).argmax()]) if found.any() else 0
