@@ -8,7 +8,7 @@ is found depends only on the order of points within each series, not on the piec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +66,7 @@ class Evaluator:
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the writer times its steps itself
+        self._unsettled: list[RuledTicks] = []  # where rules have not seen all ticks that were joined
         self._judged: JudgedSeries | None = None  # all that is judged, made again when there is more
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
@@ -104,6 +105,26 @@ class Evaluator:
         self._odd = self._unjudged = None
         if changed:  # a live step of a long run mostly ends no tick
             self._state = self._ruled = self._findings = self._health = None
+            self._unsettled = [each for each in self._ruled_ticks() if each.unsettled]
+        if self._unsettled:
+            self._settle(max(len(piece.points.step) for piece in fresh))
+
+    def _settle(self, most: int) -> None:
+        """Let some rules see what they have not seen of ticks that were joined: one for each new step."""
+        for _ in range(most):
+            while self._unsettled and not self._unsettled[-1].unsettled:
+                self._unsettled.pop()
+            if not self._unsettled:
+                return
+            self._unsettled[-1].settle_next()
+
+    def _ruled_ticks(self) -> Iterator[RuledTicks]:
+        """All that is judged."""
+        for series in self.series.values():
+            yield series.ruled
+            if series.nonzero is not None:
+                yield series.nonzero
+        yield from self._derived()
 
     def _derived(self) -> list[RuledTicks]:
         """What is judged and is no tag: ratios that are known, and times of steps."""

@@ -67,11 +67,12 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
     assert said(whole)
 
 
+@pytest.mark.parametrize("points", [CAP + 1, CAP + 100, 2 * CAP + 100])
 @pytest.mark.parametrize("stagger", range(4))
-def test_what_waits_is_evaluated_before_ticks_are_joined(stagger: int) -> None:
+def test_what_waits_sees_ticks_as_they_were_before_they_were_joined(stagger: int, points: int) -> None:
     """A rule that nobody asks for until after 512 points knows what it would have seen, in pieces of one."""
     rule = rulebook().rules["explained-variance-zero"]
-    steps = np.arange(CAP + 100)
+    steps = np.arange(points)
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(len(steps))
     values[200:300] *= 0.01
     past = []
@@ -292,7 +293,7 @@ def test_no_tick_is_minus_zero() -> None:
         single.feed(np.arange(k, k + 1), values[k : k + 1], lambda begun: None)
     for ticks in (whole, single):
         assert not np.signbit([*ticks.value[ticks.filled], *ticks.start]).any()
-    assert whole.value.tobytes() == single.value.tobytes()
+    assert whole.value[whole.filled].tobytes() == single.value[single.filled].tobytes()
 
 
 def test_ticks_are_bounded() -> None:
@@ -312,3 +313,17 @@ def test_a_rewind_forgets_what_comes_again() -> None:
     judge.feed([fresh("policy.kl_ref", [0.1] * 60, range(61, 121), rewound_to=61)])
     assert judge.findings() == []
     assert judge.series["policy.kl_ref"].ticks.n == 120
+
+
+def test_after_a_join_one_rule_that_waits_sees_what_was_joined_at_each_step() -> None:
+    """No live step pays for all of them; after some steps none of them waits."""
+    judge, left = evaluator(), []
+    series = healthy("grpo", Shape(n=CAP + 100))
+    judge.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])
+    for k in range(CAP - 1, CAP + 100):
+        judge.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
+        waits = [state for each in judge.series.values() for state in each.ruled.unsettled]
+        left.append(sum(state.recording for state in waits))
+    assert left[0] > 10
+    assert {before - after for before, after in pairwise(left)} == {0, 1}
+    assert left[-1] == 0

@@ -81,9 +81,13 @@ IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
 _CARRY = {"collapse", "drop", "frozen", "flat", "best", "gained"}
 
 
+# Kinds that compare a gain with the deviation of single points, which is noted before these are joined.
+POINTS_COMPARED = {"gain-lost", "no-gain"}
+
+
 def carries(rule: Rule) -> bool:
     """Whether it asks for what a series carries along, and must see every moment."""
     return rule.kind in _CARRY or rule.words.get("of") in threshold.CARRIED
 
 
-__all__ = ["IDLE_RANGES", "KINDS", "ConditionStates", "IdleRange", "Kind", "carries"]
+__all__ = ["IDLE_RANGES", "KINDS", "POINTS_COMPARED", "ConditionStates", "IdleRange", "Kind", "carries"]

@@ -11,9 +11,9 @@ from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, ca
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import Ticks
+from rltui.rules.series.ticks import Marks, Ticks
 
-Unseen = tuple[int, dict[int, tuple[float, float]]]  # the first tick, what was carried along before it
+Unseen = tuple[int, Marks]  # the first tick, what was carried along before it
 
 KEPT = 20  # resolved episodes remembered for one rule on one series
 

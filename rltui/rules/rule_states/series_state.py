@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.rules.kinds import IdleRange
+from rltui.rules.kinds import POINTS_COMPARED, IdleRange
 from rltui.rules.model import Rule
 from rltui.rules.rule_states.rule_selection import RulePlan, Rules
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
@@ -15,7 +15,7 @@ from rltui.rules.series.judged_moments import Moments, moments_between
 from rltui.rules.series.ratio import Ratio, ratio_tag
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.step_seconds import StepSeconds
-from rltui.rules.series.ticks import CAP, START, Ticks
+from rltui.rules.series.ticks import CAP, START, Ticks, widest
 from rltui.rules.special_metrics import special_metrics
 
 
@@ -26,11 +26,14 @@ class RuledTicks:
     nothing (`IdleRange`). Such rules rest: a tick is compared with the limits of all of them together.
     Recordings, rules that are no findings, wait until somebody asks for them: in a run in which nothing fires
     that they would explain or excuse, nobody does. Both wait at most until ticks are joined. What a rule that
-    waits has not seen it sees then; one that rests only if it carries something along.
+    waits has not seen then is kept as it was, until the rule is asked for, is evaluated, or has its turn: an
+    evaluator lets one rule see it at each step, before ticks are joined again. One that rests sees it only if
+    it carries something along.
     """
 
     __slots__ = (
-        "_active", "_idle_range", "_resting", "held_out", "recordings", "shown", "stagger", "ticks",
+        "_active", "_idle_range", "_resting", "_unjoined", "held_out", "recordings", "shown", "stagger",
+        "ticks", "unsettled",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Rules) -> None:
@@ -39,6 +42,10 @@ class RuledTicks:
         self.stagger = stagger
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
         self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
+        ticks.notes_spread = any(rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recordings))
+        # Rules that have not seen all ticks as they were before the last join, and since when they have not.
+        self.unsettled: dict[RuleState, Unseen] = {}
+        self._unjoined = ticks
         self._activate()
 
     def _activate(self) -> None:
@@ -61,27 +68,56 @@ class RuledTicks:
 
     def ask(self, state: RuleState) -> None:
         """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
-        if state.waiting is not None and state.idle_range is None:
+        if state in self.unsettled or (state.waiting is not None and state.idle_range is None):
             with np.errstate(invalid="ignore", divide="ignore"):
                 self._see(state)
         state.asked = state.idle_range is None
 
     def settle(self, state: RuleState) -> None:
         """Evaluate a rule at the ticks that it has not seen."""
+        self._settle_joined(state)
         if state.waiting is None:
             return
-        (begun, before), state.waiting = state.waiting, None
-        carried, self.ticks.marks = self.ticks.marks, dict(before)
-        if (moments := self._moments(begun)) is not None:
-            state.evaluate(RollingWindow(self.ticks, moments))
-        self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
+        unseen, state.waiting = state.waiting, None
+        self._evaluate_at(state, self.ticks, unseen)
         if state.idle_range is None:
             self._active.append(state)
 
+    def settle_next(self) -> None:
+        """Let the first rule that has not seen all of the ticks that were joined see them."""
+        self._settle_joined(next(iter(self.unsettled)))
+
+    def _settle_joined(self, state: RuleState) -> None:
+        """Evaluate a rule at what it has not seen of the ticks that were joined."""
+        if (unseen := self.unsettled.pop(state, None)) is None:
+            return
+        joined, held = self._unjoined, self.ticks
+        state.ticks = joined
+        self._evaluate_at(state, joined, unseen)
+        state.ticks = held
+        held.marks = widest(held.marks, joined.marks)
+        if state.waiting is not None:
+            begun, marks = state.waiting
+            state.waiting = begun, widest(marks, joined.marks)
+        if not self.unsettled:
+            self._unjoined = held
+
+    def _evaluate_at(self, state: RuleState, ticks: Ticks, unseen: Unseen) -> None:
+        """Evaluate a rule at the moments among some ticks that it has not seen."""
+        begun, before = unseen
+        carried, ticks.marks = ticks.marks, dict(before)
+        if (moments := self._moments(ticks, begun)) is not None:
+            window = RollingWindow(ticks, moments)
+            if state.carries or state.find_idle_range(window) is None:
+                state.evaluate(window)
+        ticks.marks = widest(carried, ticks.marks)
+
     def _see(self, state: RuleState) -> None:
         """Let a rule that waited see what it has not seen, or rest."""
-        assert state.waiting is not None
-        moments = self._moments(state.waiting[0])
+        self._settle_joined(state)
+        if state.waiting is None:
+            return
+        moments = self._moments(self.ticks, state.waiting[0])
         if moments is None or not self._rest(state, RollingWindow(self.ticks, moments), state.waiting):
             self.settle(state)
 
@@ -135,33 +171,44 @@ class RuledTicks:
             return
         if self._resting:
             self._wake(begun)
-        joins = self.ticks.n == CAP  # these ticks are about to be joined: nothing can wait
-        if (self._active or joins) and (moments := self._moments(begun)) is not None:
-            self._see_all(RollingWindow(self.ticks, moments), begun, joins)
-        if joins:
-            self._settle_all()
-            self._activate()
+        if self._active and (moments := self._moments(self.ticks, begun)) is not None:
+            self._see_all(RollingWindow(self.ticks, moments), begun)
+        if self.ticks.n == CAP:
+            self._keep_unjoined()
 
-    def _see_all(self, window: RollingWindow, begun: int, joins: bool) -> None:
-        """Evaluate all that neither rest nor wait."""
-        unseen = begun, dict(self.ticks.marks)
-        active, self._active = self._active, []
-        for state in active:
-            if state.recording and not state.asked and not joins:
-                state.waiting = state.waiting or unseen
-                continue
+    def _keep_unjoined(self) -> None:
+        """These ticks are about to be joined: keep them for rules that wait."""
+        while self.unsettled:
+            self.settle_next()
+        for state in (*self.shown, *self.recordings):
             if state.waiting is not None:
+                self.unsettled[state], state.waiting = state.waiting, None
+        if self.unsettled:
+            self._unjoined = self.ticks.unjoined()
+        self._activate()
+
+    def _see_all(self, window: RollingWindow, begun: int) -> None:
+        """Evaluate all that neither rest nor wait."""
+        active, self._active = self._active, []
+        if self.unsettled:
+            for state in active:
+                if state.asked or not state.recording:
+                    self._settle_joined(state)
+        unseen = begun, dict(self.ticks.marks)
+        for state in active:
+            if state.recording and not state.asked:
+                state.waiting = state.waiting or unseen
+            elif state.waiting is not None:
                 self._see(state)
             elif not self._rest(state, window, unseen):
                 state.evaluate(window)
                 self._active.append(state)
 
-    def _moments(self, begun: int) -> Moments | None:
-        """Those among the ticks from `begun` on. None before the start of the series is known."""
-        end = self.ticks.n
-        if self.ticks.serial == end:
+    def _moments(self, ticks: Ticks, begun: int) -> Moments | None:
+        """Those among some ticks from `begun` on. None before the start of the series is known."""
+        if ticks.serial == ticks.n:
             begun = max(begun, START - 1)
-        return moments_between(begun, end, self.stagger)
+        return moments_between(begun, ticks.n, self.stagger)
 
     def rewind(self, step: int) -> None:
         """Forget what is at or above a step, and evaluate what stays as if nothing else had ever come.

@@ -29,6 +29,8 @@ FAR = 5.0  # times the usual difference that is a jump of the level: for normal 
 FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
 
 
+Marks = dict[int, tuple[float, float]]  # highest and lowest level so far, by window
+
 _NO_VALUES: Floats = np.empty(0)
 _NO_STEPS: Ints = np.empty(0, np.int64)
 
@@ -71,6 +73,7 @@ class Ticks:
         "nonfinite_before",
         "nonfinite_count",
         "nonzero_from",
+        "notes_spread",
         "points",
         "serial",
         "start",
@@ -89,13 +92,14 @@ class Ticks:
         self.first: Ints = _NO_STEPS  # steps of a tick's first and last point
         self.last: Ints = _NO_STEPS  # the same array while every point is a tick
         self.start: list[float] = []  # the first START ticks
-        self.marks: dict[int, tuple[float, float]] = {}  # highest and lowest level so far, by window
+        self.marks: Marks = {}
         self.points = 0  # all points, non-finite ones too
         self.last_step = 0
         self.nonzero_from: int | None = None  # step of the first finite value that was not exactly zero
         self.nonfinite: NonFiniteEpisode | None = None
         self.nonfinite_before: list[NonFiniteEpisode] = []
         self.nonfinite_count = 0
+        self.notes_spread = True  # whether a rule may ask for `point_spreads`
         self._spread = math.nan  # of single points, noted when they are first joined
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
@@ -184,6 +188,14 @@ class Ticks:
             self.points = max(self.points, bad.last_index + 1)
             reached.append(bad.last_step)
         self.last_step = max(reached, default=0)
+
+    def unjoined(self) -> Ticks:
+        """What rules see of these ticks, as they are before they are joined."""
+        found = Ticks(self.tag, self.canonical)
+        found.stride, found.n, found.serial, found.points = self.stride, self.n, self.serial, self.points
+        found.value, found.first, found.last = self.value, self.first, self.last
+        found.start, found.nonzero_from, found._spread = self.start, self.nonzero_from, self._spread
+        return found
 
     @property
     def filled(self) -> slice:
@@ -302,16 +314,14 @@ class Ticks:
         self.value, self.first = value, first
 
     def _join(self) -> None:
-        """Make one tick of every two: half as many, twice as long."""
-        if self.stride == 1:
+        """Make one tick of every two: half as many, twice as long. `unjoined` ones stay as they are."""
+        if self.stride == 1 and self.notes_spread:
             self._spread = float(self.point_spreads(np.array((CAP,)))[0])
         half = CAP // 2
-        self.value[:half] = self.value.reshape(half, 2).mean(axis=1)
-        last = self.last[1::2].copy()
-        if self.last is self.first:
-            self.last = np.empty(CAP, np.int64)
-        self.last[:half] = last
-        self.first[:half] = self.first[::2].copy()
+        value, first, last = np.empty(CAP), np.empty(CAP, np.int64), np.empty(CAP, np.int64)
+        value[:half] = (self.value[::2] + self.value[1::2]) / 2
+        first[:half], last[:half] = self.first[::2], self.last[1::2]
+        self.value, self.first, self.last = value, first, last
         self.n, self.stride = half, self.stride * 2
 
     @property
@@ -332,3 +342,12 @@ class Ticks:
                 self.nonfinite = bad = NonFiniteEpisode(self.nonfinite_count, begin - self.nonfinite_count)
             bad.add(steps[where[part]], numbers[part], values[where[part]])
             self.nonfinite_count += len(part)
+
+
+def widest(marks: Marks, other: Marks) -> Marks:
+    """The highest and the lowest of both."""
+    found = {**other, **marks}
+    for key in marks.keys() & other.keys():
+        (high, low), (higher, lower) = marks[key], other[key]
+        found[key] = float(np.fmax(high, higher)), float(np.fmin(low, lower))
+    return found
