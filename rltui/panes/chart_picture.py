@@ -96,10 +96,10 @@ def chart_picture(
 
 
 def metric_pictures(
-    view: RunView, metric: str, now: float, at_step: int | None = None, *, sisters: Sequence[RunView] = ()
-) -> list[ChartPicture]:
-    """The charts of each series of a metric, named by its tag or id; none where the run has none."""
-    tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
+    view: RunView, tags: Sequence[str], now: float, at_step: int | None = None,
+    *, sisters: Sequence[RunView] = (),
+) -> list[ChartPicture]:  # fmt: skip
+    """The charts of these series, without those of which nothing finite was logged."""
     window = window_for(view, now, at_step=at_step)
     rows = rows_of(view, tags, at_step=at_step, merge=False)
     pictures = (

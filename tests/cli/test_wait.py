@@ -60,6 +60,24 @@ def test_a_metric_is_named_by_its_canonical_id(tmp_path: Path) -> None:
     assert data["outcome"] == "reached" and data["value"] == 0.05 and data["step"] == 80
 
 
+def test_a_metric_that_no_run_has_is_told_at_once_and_at_the_end(tmp_path: Path) -> None:
+    """Who waits for a name that nobody logs is told so, with the nearest names that are logged."""
+    write(tmp_path / "logs" / "a", WELL)
+    done = rltui("wait", tmp_path / "logs", "--until", "metric policy.kl_los>1", "--timeout", 2)
+    assert done.code == 4 and done.err.startswith("rltui: no run has a metric 'policy.kl_los'")
+    assert "nearest: actor/kl_loss" in done.err and "nearest: actor/kl_loss" in done.out
+    assert "did not hold within 2 s" in done.out
+
+
+@pytest.mark.parametrize("name", ["reward", "score", "KL loss", "policy.kl_loss"])
+def test_a_metric_is_named_as_people_say_it(tmp_path: Path, name: str) -> None:
+    """The end of a tag, a title, the beginning of an id: what list and charts of runs take, too."""
+    write(tmp_path / "logs" / "a", WELL)
+    done = rltui("wait", tmp_path / "logs", "--until", f"metric {name}>-100", "--timeout", 2)
+    assert done.code == 0, done.err
+    assert rltui("snapshot", tmp_path / "logs", "--chart", name, "--height", 5).code == 0
+
+
 def test_a_stall_ends_it_with_three(tmp_path: Path) -> None:
     """Exit code 3 for a run that is silent although it should be live."""
     write(tmp_path / "logs" / "a", WELL, ago=1800, gap=10)

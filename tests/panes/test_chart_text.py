@@ -21,7 +21,7 @@ def chart(values: np.ndarray, width: int = 80) -> str:
     session.apply(
         (delivery([("a/score", step, float(value)) for step, value in enumerate(values)], wall=0.0),)
     )
-    (text,) = charts_text(session.runs["run"], "a/score", 100.0, width)
+    (text,) = charts_text(session.runs["run"], ["a/score"], 100.0, width)
     return text
 
 

@@ -108,6 +108,17 @@ def test_the_reason_names_the_worst_finding_and_its_step() -> None:
     assert run.why == ""
 
 
+def test_a_setting_that_only_the_log_tells_is_in_its_column() -> None:
+    """A learning rate that is logged and stands in no file of settings is shown and sorted all the same."""
+    runs = [facts("a", [1.0], lr=0.5), facts("b", [2.0]), facts("c", [3.0])]
+    assert isinstance(runs[1].view, MadeRun)
+    runs[1].view.add("train/learning_rate", np.full(20, 0.25))
+    column = column_named("setting:lr")
+    assert column is not None and [column.text(run) for run in runs] == ["0.5", "0.250", "–"]
+    assert [run.name for run in sorted_runs(RunOrder("setting:lr"), runs)] == ["b", "a", "c"]
+    assert [run.name for run in runs if parse_expression("lr<0.4").holds(run)] == ["b"]
+
+
 @pytest.mark.parametrize(
     ("cells", "shown"),
     [

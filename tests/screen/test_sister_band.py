@@ -58,7 +58,7 @@ def picture_of(screen: Screen, name: str) -> str:
     views = screen.session.ordered()
     view = screen.session.runs[name]
     sisters = sister_runs(view, views, settings_below(screen.state.options.logdirs).digest)
-    return pictures_svg(metric_pictures(view, TAG, 0.0, sisters=sisters), PLAIN)
+    return pictures_svg(metric_pictures(view, [TAG], 0.0, sisters=sisters), PLAIN)
 
 
 def test_the_band_spans_the_sisters_that_have_come_so_far(screen: Screen) -> None:
@@ -113,7 +113,7 @@ def test_pictures_and_charts_as_text_have_the_band(screen: Screen) -> None:
     assert "sister runs" not in picture_of(screen, "other")
     view = screen.session.runs["s0"]
     sisters = [screen.session.runs[name] for name in ("s1", "s2")]
-    (text,) = charts_text(view, TAG, 0.0, 100, sisters=sisters)
+    (text,) = charts_text(view, [TAG], 0.0, 100, sisters=sisters)
     assert "dots: 2 sister runs, min and max" in text and "·" in text
 
 

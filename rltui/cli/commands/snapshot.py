@@ -93,7 +93,7 @@ def command(
       rltui snapshot runs/ --pane policy --run 'grpo-7b*' --format markdown
       rltui snapshot runs/ --pane reward --output reward.svg
       rltui snapshot runs/ --at-step 1200
-      rltui snapshot runs/ --chart reward.mean --output reward.png
+      rltui snapshot runs/ --chart reward --output reward.png
       rltui snapshot runs/ --pane config --format markdown
     """
     if output is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from rltui.draw.numbers import format_short, format_step
+from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
 from rltui.problem import SEVERITIES
 from rltui.rules.finding import RANK, Finding
 from rltui.session.run_view import RunView
@@ -104,6 +105,16 @@ def first_match(
     return None
 
 
+def unknown_metric(conditions: Sequence[Condition], views: Sequence[RunView]) -> str:
+    """Which metric no run has that is waited for, and what may be meant; empty where there is none."""
+    for condition in conditions:
+        if condition.kind == "metric" and not any(tags_of(view, condition.metric) for view in views):
+            near = dict.fromkeys(tag for view in views for tag in nearest_tags(view, condition.metric))
+            hint = f"; nearest: {', '.join(clean(tag) for tag in list(near)[:NEAREST])}" if near else ""
+            return f"no run has a metric {clean(condition.metric)!r}{hint}"
+    return ""
+
+
 def _match(condition: Condition, view: RunView, now: float) -> Match | None:
     last = view.run.last_step
     if condition.kind == "step":
@@ -128,8 +139,7 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
 def _metric_match(condition: Condition, view: RunView) -> Match | None:
     """The newest value of a metric decides; NaN never does."""
     series = view.run.series
-    name = condition.metric
-    for tag in [name] if name in series else view.tag_index.canonical.get(name, []):
+    for tag in tags_of(view, condition.metric):
         value = float(series[tag].last_value)
         if condition.compare(value, condition.limit):
             step = series[tag].last_step

@@ -9,8 +9,8 @@ from typing import Any
 
 from rltui.cli.follow.follow_findings import FindingReporter
 from rltui.cli.follow.followed_session import POLL, FollowedSession
-from rltui.cli.follow.wait_conditions import Condition, Match, first_match
-from rltui.cli.output import FOUND, STALLED, TIMED_OUT, about, emit
+from rltui.cli.follow.wait_conditions import Condition, Match, first_match, unknown_metric
+from rltui.cli.output import FOUND, STALLED, TIMED_OUT, about, emit, note
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json
@@ -44,6 +44,7 @@ def wait(
     findings = FindingReporter(as_json=False, clock=clock)
     seen: set[str] = set()
     match: Match | None = None
+    told = False
     for session in followed:
         views = session.ordered()
         if events:
@@ -51,6 +52,10 @@ def wait(
                 _report_new(view, seen, clock)
                 findings.report(view)
         match = first_match(conditions, views, clock(), at_rest=followed.at_rest)
+        if match is None and followed.at_rest and views and not told:
+            told, why = True, unknown_metric(conditions, views)
+            if why:  # a name that nobody logs would be waited for in vain
+                note(f"{why}; waiting for it")
         if match is not None or monotonic() - began >= timeout:
             break
     waited = monotonic() - began
@@ -58,9 +63,8 @@ def wait(
     if match is None:
         outcome, code = "timed-out", TIMED_OUT
         what = " or ".join(condition.text for condition in conditions)
-        message = f"{clean(what)} did not hold within {waited:.0f} s" + (
-            "" if views else "; no run was found"
-        )
+        why = unknown_metric(conditions, views) if views else "no run was found"
+        message = f"{clean(what)} did not hold within {timeout:g} s" + (f"; {why}" if why else "")
     else:
         outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
         message = match.message

@@ -28,6 +28,7 @@ from rltui.many_runs.judged_runs import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.comparison import compare
 from rltui.panes.metric_explanation import metric_cards
+from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_query import FilterError, parse_filter
@@ -114,10 +115,13 @@ def get_series(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """Values of metrics over steps: all points where they are few enough, else by columns of equal width."""
     view = _one_run(logdirs, arguments["run"])
     wanted = arguments["metrics"]
-    chosen = {each: [tag for tag in view.run.series if _matches(view, tag, each)] for each in wanted}
+    chosen = {
+        each: [tag for tag in view.run.series if _matches(view, tag, each)] or tags_of(view, each)
+        for each in wanted
+    }
     for pattern, tags in chosen.items():
         if not tags:
-            near = ", ".join(clean(tag) for tag in nearest(pattern) if tag in view.run.series)
+            near = ", ".join(clean(tag) for tag in nearest_tags(view, pattern))
             fail(
                 f"{clean(pattern, 120)}: {view.name} has no such metric"
                 + (f"; nearest: {near}" if near else "")

@@ -101,6 +101,7 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
     from rltui.panes.other_runs import sister_runs
     from rltui.panes.render.chart_text import HEIGHT, charts_text
+    from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below
 
     digest, every = settings_below(how.logdirs).digest, session.ordered()
@@ -114,16 +115,19 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
         pictures = [
             picture
             for view, now, sisters in runs
-            for picture in metric_pictures(view, metric, now, how.at_step, sisters=sisters)
+            for picture in metric_pictures(view, tags_of(view, metric), now, how.at_step, sisters=sisters)
         ]
         pixels = round(how.width * CELL), HEIGHT_IN_PIXELS if how.height is None else how.height * ROW
         charts = [pictures_svg(pictures, theme_named(how.theme), *pixels)] if pictures else []
     if not charts:
         for view, now, sisters in runs:
             height = how.height or HEIGHT
-            charts += charts_text(view, metric, now, how.width, height, how.at_step, sisters=sisters)
+            tags = tags_of(view, metric)
+            charts += charts_text(view, tags, now, how.width, height, how.at_step, sisters=sisters)
     if not charts:
-        fail(f"no metric {clean(metric)!r} here; `rltui snapshot --pane all` lists them", FOUND)
+        near = dict.fromkeys(clean(tag) for view, *_ in runs for tag in nearest_tags(view, metric))
+        hint = f"nearest: {', '.join(list(near)[:NEAREST])}; " if near else ""
+        fail(f"no metric {clean(metric)!r} here; {hint}`rltui snapshot --pane all` lists all", FOUND)
     if how.form == "markdown":
         return "\n".join(f"```text\n{text.rstrip()}\n```\n" for text in charts)
     return "\n".join(charts)

@@ -27,11 +27,10 @@ HEIGHT = 20  # lines of a chart, axes and title included
 
 
 def charts_text(
-    view: RunView, metric: str, now: float, width: int, height: int = HEIGHT, at_step: int | None = None,
-    *, sisters: Sequence[RunView] = (),
+    view: RunView, tags: Sequence[str], now: float, width: int, height: int = HEIGHT,
+    at_step: int | None = None, *, sisters: Sequence[RunView] = (),
 ) -> list[str]:  # fmt: skip
-    """A chart of each series of a metric, named by its tag or canonical id; empty where the run has none."""
-    tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
+    """A chart of each of these series."""
     window = window_for(view, now, at_step=at_step)
     return [
         chart_text(row, view.shown_name, window, width, height, sister_series(view, row.tag, sisters))

@@ -162,14 +162,18 @@ def column_named(name: str) -> RunColumn | None:
 
 def _setting(name: str) -> RunColumn:
     key = name.removeprefix(SETTING)
+    logged = _metric(f"{METRIC}{key}")  # where it is known from the log's values alone, as `lr` often is
 
     def text(run: ListedRun) -> str:
         found = run.setting(key)
-        return MISSING if found is None else found.text
+        return logged.text(run) if found is None else found.text
 
     def order(run: ListedRun) -> SortKey:
         found = run.setting(key)
-        if found is None or found.unset:
+        if found is None:
+            value = logged.key(run)
+            return (0, value, "") if isinstance(value, float) else None
+        if found.unset:
             return None
         value = parse_value(found.value) if isinstance(found.value, str) else found.value
         number = float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -13,6 +14,7 @@ from rltui.draw.sparkline import Glyphs, Spark, sparkline
 from rltui.draw.value_range import value_range
 from rltui.hparams.hparams import HParam, find_hparam, settings_digest
 from rltui.hparams.topics import known_hparams
+from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.overview import key_rows
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from rltui.session.sister_runs import Standing
     from rltui.store.series import Series
 
+NEAREST = 3  # tags that are offered for one that a run has not
 COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
 
 
@@ -160,8 +163,34 @@ class RunFacts:
         return self.view.once("trend", of, lambda: _trend(self.view, columns, glyphs, self.at_step))
 
 
+def tags_of(view: RunView, key: str) -> list[str]:
+    """The tags that a person means: all of a metric by its id, else the one of `tag_of`."""
+    tag = tag_of(view, key)
+    same = view.tag_index.canonical.get(key, [])
+    return same if tag in same else [] if tag is None else [tag]
+
+
+def nearest_tags(view: RunView, key: str) -> list[str]:
+    """Some tags of a run that somebody may have meant by a key that it has no tag for."""
+    names = {
+        name.lower(): tag
+        for canonical, tags in view.tag_index.canonical.items()
+        for tag in tags[:1]
+        for name in (canonical, tag.rpartition("/")[2], tag)
+    }
+    import difflib  # for the lost only
+
+    found = [names[name] for name in difflib.get_close_matches(key.lower(), names, NEAREST, 0.6)]
+    topic = [tag for name, tag in names.items() if name.startswith(f"{key.lower().partition('.')[0]}.")]
+    return list(dict.fromkeys((*found, *topic)))[:NEAREST]
+
+
 def tag_of(view: RunView, key: str) -> str | None:
-    """The tag that a person means: as written, a metric's id, the beginning of one, the end of a tag."""
+    """The tag that a person means.
+
+    As written, a metric's id, the beginning of one, the end of a tag, or what another framework or people
+    call the metric.
+    """
     if key in view.run.series:
         return key
     canonical = view.tag_index.canonical
@@ -173,7 +202,14 @@ def tag_of(view: RunView, key: str) -> str | None:
         return row.tag
     started = next((tags[0] for name, tags in canonical.items() if name.startswith(f"{key}.")), None)
     ended = (tag for tag in view.run.series if tag.lower() == key or tag.lower().endswith(f"/{key}"))
-    return started or next(ended, None)
+    meant = (canonical[name][0] for name in _meant(key) if name in canonical)
+    return started or next(ended, None) or next(meant, None)
+
+
+@lru_cache(1024)
+def _meant(key: str) -> tuple[str, ...]:
+    """The metrics that frameworks or people call so, what most mean first."""
+    return tuple(found.canonical for found in explain(key) if found.canonical)
 
 
 # ---- what is found once for the points of a run
