@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
+
+from rltui.regex import regex
 
 if TYPE_CHECKING:
     from platformdirs import PlatformDirs
@@ -26,7 +27,7 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_URL = regex(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 @once

@@ -11,16 +11,18 @@ import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 
+from rltui.regex import regex
+
 QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
 
 # C0, DEL, C1; zero-width and bidirectional controls; line and paragraph separators; interlinear
 # marks, the byte-order mark, what is no character, lone surrogates, tag characters.
-_UNSAFE = re.compile(
+_UNSAFE = regex(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
-_MARKS = re.compile(r"[\\`*\[\]<>|#]")
-_LONE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_MARKS = regex(r"[\\`*\[\]<>|#]")
+_LONE = regex(r"(?<![^\W_])_|_(?![^\W_])")
 
 
 def _spell(match: re.Match[str]) -> str:

@@ -6,8 +6,9 @@ import os
 import re
 
 from rltui.config.model import AlertConfig
+from rltui.regex import regex
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
+_VARIABLE = regex(r"\$\{(\w+)\}|\$(\w+)")
 
 
 class MissingVariableError(ValueError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,12 +9,13 @@ from typing import Literal
 
 from rltui.console.failures import console_facts
 from rltui.logs.formats.console.line_items import ANSI
+from rltui.regex import regex
 from rltui.text import clean
 
 Level = Literal["", "warning", "error"]
 LIMIT = 2000  # characters of one line that are kept
 MOST_BYTES = 64 << 10  # of one line that are looked at: a progress bar may rewrite a line of megabytes
-_BAR = re.compile(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
+_BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
 TRACEBACK = "Traceback (most recent call last)"
 _FRAME = '  File "'
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,9 +13,10 @@ from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.local_file import FoundFile
 from rltui.logs.run_names import folders_above, run_name
+from rltui.regex import regex
 
 MOST = 32  # consoles of one run that are looked at, the last written ones
-_JOB = re.compile(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
+_JOB = regex(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
 
 
 class ConsolePlace(NamedTuple):

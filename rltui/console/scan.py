@@ -16,12 +16,13 @@ from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
 from rltui.logs.formats.console.trainer_lines import TrainerLines
+from rltui.regex import regex
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MOST_CHECKED = 200  # lines per word of a failure, the last ones
 LAST, LAST_LINES = 64 << 10, 60  # bytes and lines of a console's end in which the last error is looked for
 CONTEXT = 16 << 10  # bytes before a failure in which a wall time is looked for
-_STEP_LINE = re.compile(r"\s*step:\d+ - \S+:")  # of veRL's console logger
+_STEP_LINE = regex(r"\s*step:\d+ - \S+:")  # of veRL's console logger
 GOES_ON = 2  # rows of metrics, or states of a progress bar, after which a failure did not end the training
 
 

@@ -8,8 +8,10 @@ takes 85 ms of processor time, reading what was kept of them 10.
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import os
 import pickle
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rltui.paths import atomic_file
+from rltui.regex import regex
 
 T = TypeVar("T")
 Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of each file
@@ -32,7 +35,7 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
     place: the file or folder that the value is read from; it is kept in `__pycache__` beside it, where it is
     trusted as modules are: never for files of users. None is not kept.
     sources: folders, for the TOML and Python files in them, and files. The modules of the classes that the
-    value consists of belong to them.
+    value consists of belong to them. Regular expressions in it are kept as `rltui.regex.regex` makes them.
     """
     sources = tuple(sources)
     kept = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
@@ -48,8 +51,12 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
         with contextlib.suppress(OSError):
             kept.parent.mkdir(exist_ok=True)
             with atomic_file(kept, mode=0o644, sync=False) as file:
-                pickle.dump((stamp, made), file, pickle.HIGHEST_PROTOCOL)
+                _Pickler(file, pickle.HIGHEST_PROTOCOL).dump((stamp, made))
     return made
+
+
+class _Pickler(pickle.Pickler):
+    dispatch_table = copyreg.dispatch_table | {re.Pattern: lambda made: (regex, (made.pattern, made.flags))}
 
 
 def stamp_of(source: Path) -> Stamp:

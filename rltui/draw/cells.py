@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from rltui.regex import regex
 from rltui.text import cell_width, fit, head
 
-_BREAKS = re.compile(r"\s+(?!%)")
+_BREAKS = regex(r"\s+(?!%)")
 # Roles are meanings, not colours. Every theme knows all of them.
 ROLES = (
     "text",  # values and titles

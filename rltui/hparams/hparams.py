@@ -17,6 +17,7 @@ from typing import NamedTuple
 from rltui import paths
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
 from rltui.problem import Problem
+from rltui.regex import regex
 from rltui.text import clean
 
 Value = str | int | float | bool | None
@@ -27,9 +28,9 @@ DEPTH = 24
 ITEMS = 48  # entries of a list that are shown
 LENGTH = 2000  # characters of one value
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+_NUMBER = regex(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 # Values that look like secrets must not leave with a snapshot.
-_LOGIN = re.compile(r"://[^/\s:@]+:[^/\s@]+@")
+_LOGIN = regex(r"://[^/\s:@]+:[^/\s@]+@")
 HIDDEN = "(hidden)"
 _WORDS: dict[str, Value] = {
     "true": True, "false": False, "none": None, "null": None,

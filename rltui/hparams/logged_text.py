@@ -9,11 +9,12 @@ from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, 
 from rltui.hparams.topics import known_hparams, text_pattern
 from rltui.logs.batch import Text
 from rltui.problem import Problem
+from rltui.regex import regex
 
-_FENCE = re.compile(r"^\s*(?:```+|~~~+)[^\n]*\n(.*?)\n\s*(?:```+|~~~+)\s*$", re.S)
-_PRE = re.compile(r"^\s*<pre[^>]*>(.*?)</pre>\s*$", re.S | re.I)
-_CELL = re.compile(r"(?<!\\)\|")
-_LINE = re.compile(r"^\s*(?:-\s*)?[\w./ -]{1,120}?\s*[:=]\s?.*$")
+_FENCE = regex(r"^\s*(?:```+|~~~+)[^\n]*\n(.*?)\n\s*(?:```+|~~~+)\s*$", re.S)
+_PRE = regex(r"^\s*<pre[^>]*>(.*?)</pre>\s*$", re.S | re.I)
+_CELL = regex(r"(?<!\\)\|")
+_LINE = regex(r"^\s*(?:-\s*)?[\w./ -]{1,120}?\s*[:=]\s?.*$")
 
 
 def is_hparams_tag(tag: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import orjson
 from rltui.hparams.hparam_files import folders_of
 from rltui.jobs.scheduler import Job, RunTraces, Scheduler, SchedulerError, job_of
 from rltui.jobs.slurm import AGAIN, Slurm
+from rltui.regex import regex
 from rltui.worker_thread import WorkerThread
 
 LARGEST = 1 << 20  # bytes of a file that may name the job
 _METADATA = Path("files", "wandb-metadata.json")
-_SETTING = re.compile(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
+_SETTING = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
 
 
 def ids_in_settings(settings: Mapping[str, object]) -> tuple[str, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from rltui.regex import regex
+
 # Consoles that carry the number of their job: slurm-4711.out, train-4711_3.err, 4711.log.
-_CONSOLE = re.compile(r"(?:^|[/._-])(?P<job>\d{2,12})(?:_\d{1,6})?\.(?:out|err|log)$")
+_CONSOLE = regex(r"(?:^|[/._-])(?P<job>\d{2,12})(?:_\d{1,6})?\.(?:out|err|log)$")
 
 
 class Job(NamedTuple):

@@ -15,15 +15,16 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from rltui.jobs.scheduler import Job, SchedulerError
+from rltui.regex import regex
 from rltui.text import clean, quote
 
 TIMEOUT = 5.0  # seconds for one answer
 AGAIN = 60.0  # seconds between two questions: the controller serves everybody
 MOST_BYTES = 4 << 20  # of an answer
 _FORMAT = "%i|%T|%N|%L|%e|%Z|%j"  # id, state, nodes, time left, end, folder, name
-_ID = re.compile(r"\d+(?:_(?:\d+|\[[\d,%-]+\]))?")
-_STATE = re.compile(r"[A-Z_]+")
-_LEFT = re.compile(r"(?:(?:(?P<days>\d+)-)?(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
+_ID = regex(r"\d+(?:_(?:\d+|\[[\d,%-]+\]))?")
+_STATE = regex(r"[A-Z_]+")
+_LEFT = regex(r"(?:(?:(?P<days>\d+)-)?(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
 
 Run = Callable[[Sequence[str]], str]  # what a command prints; raises SchedulerError
 

@@ -6,16 +6,16 @@ A folder of a run also holds settings, tokenizers, data sets and samples. They a
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections.abc import Iterable
 
 from rltui.logs.log_file_names import is_json, is_plain, names
 from rltui.logs.records import record_keys
+from rltui.regex import regex
 
-_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
+_KEY = regex(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
 
-_CUT_KEY = re.compile(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key that has no end yet
+_CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key that has no end yet
 
 
 def is_point(record: dict[str, object], telling: bool) -> bool:

@@ -13,11 +13,12 @@ from functools import cache
 
 from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.regex import regex
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
-CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that
-_ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz)$", re.IGNORECASE)
-_JSON = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
+CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that
+_ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz)$", re.IGNORECASE)
+_JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

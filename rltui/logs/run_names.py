@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -13,10 +12,11 @@ from typing import NamedTuple
 from rltui import paths
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.sample_layouts.layouts import log_place
+from rltui.regex import regex
 from rltui.text import clean
 
 _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = regex(r"\d+")
 
 
 class RunName(NamedTuple):

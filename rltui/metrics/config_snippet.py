@@ -10,9 +10,10 @@ from rltui.data.metric import TITLE_WIDTH
 from rltui.metrics.frameworks.patterns import PatternError, check, is_wild
 from rltui.metrics.resolve import MetricNames
 from rltui.metrics.unknown_keys import humanise
+from rltui.regex import regex
 from rltui.text import fit
 
-_ID = re.compile(r"[^a-z0-9_]+")
+_ID = regex(r"[^a-z0-9_]+")
 
 
 def snippet(tags: Iterable[str], names: MetricNames) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -11,12 +10,13 @@ from rltui.data.metric import TEXTS, Statistic
 from rltui.data.toml_files import read_table
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.glossary_files import GENERAL, general_panes
+from rltui.regex import regex
 
-_HUMP = re.compile(r"([a-z0-9])([A-Z])")
-_BETWEEN = re.compile(r"[\s_.-]+")
-_PLAIN = re.compile(r"[a-z0-9]+(?:[_/][a-z0-9]+)*")
-_SLUG = re.compile(r"[^a-z0-9]+")
-_BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
+_HUMP = regex(r"([a-z0-9])([A-Z])")
+_BETWEEN = regex(r"[\s_.-]+")
+_PLAIN = regex(r"[a-z0-9]+(?:[_/][a-z0-9]+)*")
+_SLUG = regex(r"[^a-z0-9]+")
+_BRACKETED = regex(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
 
 class KeyPlace(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
 from rltui.problem import SEVERITIES, Severity
+from rltui.regex import regex
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.firing import Firing
@@ -64,7 +64,7 @@ def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpiso
     return found._replace(state="resolved", resolved_step=episode.resolved_step)
 
 
-_ONE = re.compile(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|group)s\b")
+_ONE = regex(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|group)s\b")
 
 
 def _finding(

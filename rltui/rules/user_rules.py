@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from rltui.config.model import Threshold
 from rltui.draw.numbers import format_short
 from rltui.metrics.metric_name import MetricName
+from rltui.regex import regex
 from rltui.rules.model import Applies, Rule
 
 KIND = "own"  # of the rules made here
 LEAST_BACK = 3  # points within the limits until it is resolved, where `for` asks for fewer
 
-_WORD = re.compile(r"[^a-z0-9]+")
+_WORD = regex(r"[^a-z0-9]+")
 
 
 def user_rules(thresholds: Sequence[Threshold], name: MetricName) -> list[Rule]:

@@ -10,12 +10,13 @@ from typing import Literal, NamedTuple
 
 from rltui.logs.sample_layouts.layouts import ended_at_limit
 from rltui.logs.sample_layouts.model import Sample, SampleHead
+from rltui.regex import regex
 
 SortKey = Literal["reward", "length", "advantage", "step"]
 SORT_KEYS: tuple[SortKey, ...] = ("reward", "length", "advantage", "step")
 _FIELDS = ("reward", "advantage", "length", "step", "stop", "group", "split", "dataset", "ok")
 
-_TERM = re.compile(
+_TERM = regex(
     r"\s*(?P<not>-)?(?:/(?P<regex>(?:[^/\\]|\\.)+)/|\"(?P<quoted>[^\"]*)\""
     r"|(?P<key>\w[\w./@-]*?)\s*(?P<op><=|>=|!=|=|<|>|:)\s*(?P<value>\"[^\"]*\"|\S+)|(?P<word>\S+))"
 )

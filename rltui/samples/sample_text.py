@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from rltui.draw.numbers import format_plain, json_value
 from rltui.logs.sample_layouts.model import Sample, SampleSummary
+from rltui.regex import regex
 from rltui.text import clean, fence_for, in_markdown, markdown_table
 
-_REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
+_REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _BEGINNING = 400  # characters of a response that a list may show
 _LISTED = 8  # numbers of a list that are shown
 

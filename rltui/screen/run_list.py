@@ -23,6 +23,7 @@ from rltui.panes.runs.table import (
     grouped_runs,
     lines_of,
 )
+from rltui.regex import regex
 from rltui.screen import shown
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
@@ -39,7 +40,7 @@ MOST_ALIKE = 32  # runs whose settings are read for the bands of cards
 MOST_OFFERED = 40  # completions
 MOST_TELLING = 1000  # runs whose settings and metrics are offered: 35 ms, of ten thousand 330 ms
 
-_LAST_WORD = re.compile(r"[-!]?([^\s<>=!~|]*)$")
+_LAST_WORD = regex(r"[-!]?([^\s<>=!~|]*)$")
 
 
 def order_of(state: AppState) -> RunOrder:

@@ -12,10 +12,10 @@ A trace of torch is mostly operators and kernels, gigabytes of them: only what t
 from __future__ import annotations
 
 import math
-import re
 
 import orjson
 
+from rltui.regex import regex
 from rltui.spans.model import LoggedSpans, Span
 from rltui.text import clean
 
@@ -25,11 +25,11 @@ OVERLAP = 1 << 12  # bytes in which an event begins
 MOST = 20_000  # spans kept, the longest
 MICROSECONDS = 1e-6
 TASK = "task::"
-_ANNOTATED = re.compile(rb'"cat":\s*"user_annotation"')
-_NEXT = re.compile(rb"\}\s*,\s*(?=\{)")
-_END = re.compile(rb"\}\s*(?:,\s*\{|\])")
-_BASE = re.compile(rb'"baseTimeNanoseconds":\s*(\d+)')
-_STEP = re.compile(r"ProfilerStep#(\d+)$")
+_ANNOTATED = regex(rb'"cat":\s*"user_annotation"')
+_NEXT = regex(rb"\}\s*,\s*(?=\{)")
+_END = regex(rb"\}\s*(?:,\s*\{|\])")
+_BASE = regex(rb'"baseTimeNanoseconds":\s*(\d+)')
+_STEP = regex(r"ProfilerStep#(\d+)$")
 
 
 class ChromeTrace:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from rltui.hparams.hparam_files import Folder, folders_of
 from rltui.logs.local_file import LocalFile
+from rltui.regex import regex
 from rltui.spans import chrome_trace, step_lines, telescope_events
 from rltui.spans.model import NO_SPANS, LoggedSpans
 from rltui.text import clean
@@ -32,9 +33,9 @@ LIMIT_EVENTS = 64 << 20
 LISTED = 2000  # entries of a folder that are looked at
 TRACES = 3  # that are tried
 TOGETHER = 600.0  # seconds in which the ranks of a job write their traces
-_TRACE = re.compile(r"(?:trace|timeline|prof).*\.json(?:\.gz)?$", re.IGNORECASE)
-_FOLDER = re.compile(r"trace|timeline|prof", re.IGNORECASE)
-_RANK = re.compile(r"(?:rank|trace|worker)[-_]?(\d+)", re.IGNORECASE)
+_TRACE = regex(r"(?:trace|timeline|prof).*\.json(?:\.gz)?$", re.IGNORECASE)
+_FOLDER = regex(r"trace|timeline|prof", re.IGNORECASE)
+_RANK = regex(r"(?:rank|trace|worker)[-_]?(\d+)", re.IGNORECASE)
 
 
 _Parse = Callable[[LocalFile, str], LoggedSpans]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from rltui.draw.themes import load_themes
 from rltui.metrics import glossary_files
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.glossary_files import glossary
+from rltui.regex import regex
 from rltui.rules import load as rules
 from rltui.rules.load import rulebook
 
@@ -128,3 +130,13 @@ def test_what_is_kept_is_what_the_files_say(part: str) -> None:
                 fresh.conventions,
                 fresh.problems,
             )
+
+
+def test_kept_expressions_are_compiled_when_they_are_used(tmp_path: Path) -> None:
+    """A table with a hundred patterns is read without compiling them."""
+    path = tmp_path / "one.toml"
+    path.write_text("1")
+    kept_value(path, (path,), lambda: {"lines": re.compile("A", re.IGNORECASE)})
+    again: dict[str, re.Pattern[str]] = kept_value(path, (path,), dict)
+    assert type(again["lines"]) is type(regex(""))
+    assert again["lines"].match("a")

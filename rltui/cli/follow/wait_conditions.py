@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from rltui.draw.numbers import format_short, format_step
 from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
 from rltui.problem import SEVERITIES
+from rltui.regex import regex
 from rltui.rules.finding import RANK, Finding
 from rltui.session.run_view import RunView
 from rltui.text import clean
@@ -23,7 +23,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_COMPARISON = re.compile(r"(metric\s+)?(.+?)\s*(>=|<=|>|<)\s*([^<>=]+)")
+_COMPARISON = regex(r"(metric\s+)?(.+?)\s*(>=|<=|>|<)\s*([^<>=]+)")
 
 
 class ConditionError(ValueError):

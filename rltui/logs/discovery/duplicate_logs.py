@@ -7,7 +7,6 @@ different runs too (learning rates, counters), so most of what both say at a ste
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,12 +17,13 @@ from numpy.typing import NDArray
 from rltui.arrays import distinct
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.log_file_names import is_events, names, stem_of
+from rltui.regex import regex
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
 _FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
-_NUMBERED = re.compile(r"([a-z]+)[ _-]?0*(\d+)")
+_NUMBERED = regex(r"([a-z]+)[ _-]?0*(\d+)")
 _COUNTED = ("counted-steps", "no-step")  # codes of problems that say so
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree

@@ -23,6 +23,7 @@ from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
+from rltui.regex import regex
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
@@ -30,7 +31,7 @@ _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry th
 _DELIMITERS = ",\t;"
 _NUMBERS = {int, float}
 _ITEMS = 3  # rows that begin with a name of their own, after which a table without steps is one of things
-_DECIMAL = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
+_DECIMAL = regex(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
 
 
 class TableHeader:
@@ -282,7 +283,7 @@ class CsvParser:
         records.add(record, (self._steps, wall))
 
 
-_NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
+_NAME = regex(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
 
 
 def _matches(name: str, head: bytes) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -21,6 +20,7 @@ from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
+from rltui.regex import regex
 
 _BETWEEN = " \t\r\n\0\ufeff"
 _TRIES = 16  # places in a damaged line where an object is looked for
@@ -39,7 +39,7 @@ def objects(line: bytes) -> Iterator[dict[str, object]]:
 
 
 _DECODER = json.JSONDecoder()
-_OPENING = re.compile(r'\{\s*"')
+_OPENING = regex(r'\{\s*"')
 
 
 def whole_objects(text: str, place: int = 0, between: str = _BETWEEN) -> tuple[list[dict[str, object]], int]:

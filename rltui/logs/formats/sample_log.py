@@ -25,13 +25,14 @@ from rltui.logs.records.tag_table import TagTable
 from rltui.logs.sample_layouts.layouts import Place, layouts, log_place, samples_of, texts_of
 from rltui.logs.sample_layouts.model import Sample
 from rltui.problem import Problem
+from rltui.regex import regex
 from rltui.text import count_of
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
 IDLE_READS = 3  # reads without news after which the samples are let go; the file still has them
 
-_STEP_IN_PATH = re.compile(
+_STEP_IN_PATH = regex(
     r"(?:^|/)(?:global_?)?(?:step|iteration|iter)[_-]?(\d{1,18})(?=[/._-]|\Z)|(?:^|/)(\d{1,18})\.",
 )
 
@@ -262,8 +263,8 @@ def _measured(sample: Sample) -> dict[str, object]:
     return {key: value for key, value in named.items() if value is not None}
 
 
-_NAME = re.compile(r"sample|rollout|generation|completion|trajector|result|episode|dump", re.IGNORECASE)
-_STEP_NAME = re.compile(r"\A(?:global_?)?(?:step[_-]?)?\d{1,18}\.(?:jsonl|ndjson)\Z", re.IGNORECASE)
+_NAME = regex(r"sample|rollout|generation|completion|trajector|result|episode|dump", re.IGNORECASE)
+_STEP_NAME = regex(r"\A(?:global_?)?(?:step[_-]?)?\d{1,18}\.(?:jsonl|ndjson)\Z", re.IGNORECASE)
 
 
 def may_be_called(name: str) -> bool:

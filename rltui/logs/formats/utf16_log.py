@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Sequence
 
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.gzip_log import HeldContent, inner_format
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
+from rltui.regex import regex
 
-_MARK = re.compile(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
+_MARK = regex(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
 
 
 class Utf16Reader:

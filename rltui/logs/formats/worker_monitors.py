@@ -21,9 +21,10 @@ from rltui.logs.formats.csv_table import CsvParser
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
 from rltui.logs.log_file_names import is_events, is_plain
+from rltui.regex import regex
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
-_NAME = re.compile(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)
+_NAME = regex(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)
 _PIECE = 64 << 10  # bytes at least that are read of one file in one look
 _HIGHEST = (1 << 62) - 1
 

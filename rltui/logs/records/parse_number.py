@@ -10,9 +10,11 @@ import math
 import re
 from datetime import datetime, tzinfo
 
+from rltui.regex import regex
+
 LIST_CAP = 4096  # numbers of a list that are summed up; longer lists are data, not a metric
 
-_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{0,400})?(?:[eE][+-]?[0-9]{1,4})?\Z")
+_NUMBER = regex(r"[+-]?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{0,400})?(?:[eE][+-]?[0-9]{1,4})?\Z")
 _NON_FINITE = {
     "nan": math.nan,
     "inf": math.inf,
@@ -22,10 +24,10 @@ _NON_FINITE = {
     "+infinity": math.inf,
     "-infinity": -math.inf,
 }
-_TIMED = re.compile(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_])", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)\Z")
-_UNITS = re.compile(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
-_RATIO = re.compile(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
+_TIMED = regex(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_])", re.IGNORECASE)
+_CLOCK = regex(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)\Z")
+_UNITS = regex(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
+_RATIO = regex(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
 
 # A clock reading is told from an elapsed time by its size; the larger ones are milli-, micro-, nanoseconds.
 _EARLIEST = 5e8  # 1985, before any of these programs

@@ -5,12 +5,12 @@ It is bounded in both ways: names made anew for every record, and names of megab
 
 from __future__ import annotations
 
-import re
 import zlib
 
 import google_crc32c
 
 from rltui.problem import Problem
+from rltui.regex import regex
 from rltui.text import clean
 
 TAG_CAP = 100_000  # distinct tags of one log
@@ -23,7 +23,7 @@ WRITTEN_CAP = 64 << 20  # characters of raw keys that one log keeps beside their
 
 
 # Text that looks like what `clean` makes of a control character.
-_SPELLED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+_SPELLED = regex(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
 class ShownTag(str):

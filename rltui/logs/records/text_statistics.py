@@ -14,6 +14,7 @@ from functools import cache
 
 from rltui.data.fields import ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
+from rltui.regex import regex
 
 SELECTED = 32  # responses of a step whose texts are read
 CLIP = 2_000  # characters of a text that are kept, from its beginning and as many from its end
@@ -22,7 +23,7 @@ _LEAST_WORDS = 20  # a text of fewer words repeats nothing
 _OPENING = 300  # characters in which a refusal is looked for
 _FOREIGN = 0.1  # share of letters of a script that the prompt has none of
 
-_LATIN = re.compile(r"[A-Za-z]")
+_LATIN = regex(r"[A-Za-z]")
 
 
 @cache

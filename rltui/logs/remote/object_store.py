@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from rltui.regex import regex
 from rltui.text import quote
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ _PACKAGES = {  # of which fsspec needs one, by protocol
     "az": "adlfs",
     "abfs": "adlfs",
 }
-_CREDENTIALS = re.compile(r"credential|access ?denied|forbidden|\b40[13]\b|unauthori[sz]ed|authenticat", re.I)
-_UNREACHABLE = re.compile(r"connect|resolve|refused|timed? ?out|unreachable|getaddrinfo", re.I)
-_BUSY = re.compile(
+_CREDENTIALS = regex(r"credential|access ?denied|forbidden|\b40[13]\b|unauthori[sz]ed|authenticat", re.I)
+_UNREACHABLE = regex(r"connect|resolve|refused|timed? ?out|unreachable|getaddrinfo", re.I)
+_BUSY = regex(
     r"\b(429|500|502|503|504)\b|slow ?down|request rate|too many requests|service ?unavailable", re.I
 )
 

@@ -14,6 +14,7 @@ import orjson
 from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.sample_layouts.model import Message, Sample
+from rltui.regex import regex
 
 Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"
@@ -66,8 +67,8 @@ class Layouts(NamedTuple):
     dump_folders: frozenset[str]
 
 
-_UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"))
-_HELD_OUT = re.compile(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
+_UNKNOWN = Layout("rows", "rows", regex(r"\Z"))
+_HELD_OUT = regex(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
 
 
 def _layouts_field() -> TableField[Layouts]:
@@ -430,7 +431,7 @@ def _ends(messages: Sequence[Message]) -> tuple[str, str]:
     return (asked[-1] if asked else ""), "\n".join(answers)
 
 
-_ASSISTANT = re.compile(r"<\|im_start\|>assistant\n|<\|assistant\|>\n?|<start_of_turn>model\n|\[/INST\]")
+_ASSISTANT = regex(r"<\|im_start\|>assistant\n|<\|assistant\|>\n?|<start_of_turn>model\n|\[/INST\]")
 
 
 def _of_template(text: str) -> tuple[str, str]:
@@ -439,7 +440,7 @@ def _of_template(text: str) -> tuple[str, str]:
     return (text[: found.start()], text[found.end() :]) if found else ("", text)
 
 
-_WIDE = re.compile(r"(.+)_(\d{1,6})\Z")
+_WIDE = regex(r"(.+)_(\d{1,6})\Z")
 
 
 def _numbered(name: str) -> tuple[str, int] | None:

@@ -21,9 +21,11 @@ from functools import lru_cache
 from itertools import product, repeat
 from typing import NamedTuple
 
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_TOKEN = re.compile(r"\*\*|\*|<n>")
-_IN_A_ROW = re.compile(r"(\*|<n>)(\*\*|\*|<n>)")
+from rltui.regex import regex
+
+_BRACES = regex(r"\{([^{}]*)\}")
+_TOKEN = regex(r"\*\*|\*|<n>")
+_IN_A_ROW = regex(r"(\*|<n>)(\*\*|\*|<n>)")
 _REGEX = {"**": "(.+)", "*": "([^/]+)", "<n>": "([0-9]+)"}
 _ANY, _PART, _DIGIT = "**", "*", "<n>"
 

@@ -7,9 +7,10 @@ import re
 from rltui.draw.numbers import format_range
 from rltui.panes.answers.model import Strip
 from rltui.panes.answers.recent_steps import RunValues
+from rltui.regex import regex
 
-_RANK = re.compile(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
-_LAST_WORD = re.compile(r"[^A-Za-z]+")
+_RANK = regex(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
+_LAST_WORD = regex(r"[^A-Za-z]+")
 MOST_STRIPS = 3
 
 

@@ -13,6 +13,7 @@ from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.model import Amount, Answer, Band, Fact
 from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact
 from rltui.panes.answers.since_start import since_start
+from rltui.regex import regex
 
 QUESTION = "What is earned, and what for?"
 TOTAL = ("reward", "reward.episode_return")
@@ -23,8 +24,8 @@ MOST = 12  # components
 SAME = 0.02  # relative distance of a sum of components from the total within which it is the total
 MOST_RIDGES = 2
 # Histograms that the tables do not know, and those of a network's parameters among them.
-_REWARD = re.compile(r"(?:^|[/_.])(?:rewards?|returns?|advantages?)(?:[/_.]|$)", re.IGNORECASE)
-_PARAMETER = re.compile(r"weight|bias|grad|param|layer", re.IGNORECASE)
+_REWARD = regex(r"(?:^|[/_.])(?:rewards?|returns?|advantages?)(?:[/_.]|$)", re.IGNORECASE)
+_PARAMETER = regex(r"weight|bias|grad|param|layer", re.IGNORECASE)
 
 
 def reward_answer(run: RunValues) -> Answer | None:

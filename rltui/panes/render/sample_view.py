@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.sample_layouts.model import Message, Sample
+from rltui.regex import regex
 from rltui.samples.sample_text import clean_lines, differences, facts, short_value, turns
 from rltui.text import clean, count_of, head, pad
 
 MOST = 1_000_000  # characters of a turn that are shown
 MOST_COMPARED = 200_000  # characters of a response that are compared
-_OPENED = re.compile(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
+_OPENED = regex(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
 
 
 class WrappedPart(NamedTuple):

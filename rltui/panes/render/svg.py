@@ -6,20 +6,20 @@ fonts lack or space out, are drawn as the dots and bars that they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 
 from rltui.draw.cells import Line
 from rltui.draw.themes import Theme, color_of
+from rltui.regex import regex
 from rltui.text import cell_width
 
 CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
 MARGIN = 12.0
 FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
-_WORDS = re.compile(r"\S+(?: \S+)*")  # text between wider gaps, which viewers would squeeze
+_WORDS = regex(r"\S+(?: \S+)*")  # text between wider gaps, which viewers would squeeze
 
-_DRAWN = re.compile("[\u2500-\u2502\u2581-\u2588\u2800-\u28ff]")  # characters that are drawn as shapes
+_DRAWN = regex("[\u2500-\u2502\u2581-\u2588\u2800-\u28ff]")  # characters that are drawn as shapes
 # Column and row of the braille dots by bit.
 _DOTS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -12,6 +11,7 @@ from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.hparams.hparams import parse_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.runs.listed_run import ListedRun, Outcome
+from rltui.regex import regex
 from rltui.rules.finding import RUN_HEALTHS
 
 SortKey: TypeAlias = (
@@ -23,7 +23,7 @@ MISSING = "–"
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
 _STALL = RUN_HEALTHS.index("warning")
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = regex(r"(\d+)")
 
 
 def natural(name: str) -> list[tuple[int, str]]:

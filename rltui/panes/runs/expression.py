@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from rltui.hparams.hparams import Value, parse_value, same, value_text
 from rltui.panes.runs.facts import RunFacts, tag_of
+from rltui.regex import regex
 from rltui.rules.finding import RUN_HEALTHS
 
 Holds = Callable[[RunFacts], bool]
@@ -23,7 +24,7 @@ Holds = Callable[[RunFacts], bool]
 STATES = ("live", "stalled", "ended")
 WORDS = (*RUN_HEALTHS[::-1], *STATES)  # that stand for just one thing
 
-_TERM = re.compile(
+_TERM = regex(
     r"""\s*(?P<turned>[-!](?=[^\s\d.]))?
     (?: /(?P<regex>[^/\s]*)/?(?=\s|$)
       | (?P<key>[^\s<>=!~:"']+)\s*(?P<sign>>=|<=|!=|==|=|>|<|~)\s*(?P<value>"[^"]*"?|'[^']*'?|[^\s]*)
@@ -35,7 +36,7 @@ _TERM = re.compile(
 )
 _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "%": 0.01}
 _SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_AMOUNT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z%]*)", re.IGNORECASE)
+_AMOUNT = regex(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z%]*)", re.IGNORECASE)
 
 
 class RunExpression(NamedTuple):

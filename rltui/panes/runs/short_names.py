@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rltui.logs import log_file_names
+from rltui.regex import regex
 from rltui.text import cell_width, fit, head
 
-_SEPARATOR = re.compile(r"[/_.,=\- ]")
+_SEPARATOR = regex(r"[/_.,=\- ]")
 LEAST_SHARED = 4  # letters that all names begin with before they are worth an ellipsis
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from posixpath import basename, dirname
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from rltui.arrays import Bools, Ints, distinct
 from rltui.logs.log_file_names import file_order
+from rltui.regex import regex
 from rltui.store.model import HIGHEST, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
@@ -19,7 +19,7 @@ _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts 
 _HEAD_POINTS = 4096  # points looked at at once
 _NO_ROWS: Ints = np.empty(0, np.int64)
 HEAD = 4  # distinct steps that say how an attempt began
-_NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
+_NAME_TIME = regex(r"tfevents\.(\d{9,11})(?:\D|$)")
 
 
 def name_time(path: str) -> float:

@@ -9,7 +9,6 @@ and lists of one program are first rewritten as labelled numbers, by the same ta
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter as TotalOf
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from rltui.logs.formats.console.line_items import (
     words,
 )
 from rltui.logs.formats.console.printed_tables import PrintedTables
+from rltui.regex import regex
 
 SEEN = 3  # lines of the same names, or blocks under the same counter, before they are taken
 _LINE = 4000  # characters of a line that is looked at
@@ -35,8 +35,8 @@ _BEHIND = 3  # the same for a line that has values itself
 # A counter that goes no further and begins again counts no trainings, which have more to say: updates of each
 # rollout. One that goes no further than the second counts none where another counter has grown between.
 _PHASE, _LONG_PHASE = 5, 64
-_DIGIT = re.compile(r"\d")
-_TRAINING = re.compile(r"(?:train/)?")  # roles of lines whose goal is that of the run
+_DIGIT = regex(r"\d")
+_TRAINING = regex(r"(?:train/)?")  # roles of lines whose goal is that of the run
 _BLANKS = " \t\n\v\f\b"
 
 

@@ -17,47 +17,48 @@ from rltui.data.fields import ConvertedField, ListField, MapField, TableField, T
 from rltui.data.toml_files import read_table
 from rltui.logs.records.parse_number import statistics
 from rltui.logs.records.record_keys import compared, wall_time_keys
+from rltui.regex import regex
 
-ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
+ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+RAY = regex(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 BAR = "progress_bar"  # the counter that a bar is
 PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
 NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # with commas for thousands, or as decimals
 _WORD = r"(?!(?:nan|NaN|inf|Infinity)\b)[^\W\d][\w%/.()@]*"
 _NAME = rf"(?P<name>{_WORD}(?:[ -]{_WORD}){{0,5}}(?: \([^()]{{1,20}}\))?)"
 _UNIT = r"(?: ?(?P<unit>%|(?:ms|s|secs?|min|[GM]i?B|[kKM])\b))?(?: ?\(\d{1,3}(?:\.\d+)?%\))?"
-_ITEM = re.compile(
+_ITEM = regex(
     rf"(?<![\w.]){_NAME}(?:\s*[:=]\s*[\[(]?|(?P<blank> +)(?P<hash>#)?\[?)(?P<value>{NUMBER})"
     rf"(?:\s*/\s*(?P<total>\d{{1,15}}))?{_UNIT}[\])]?(?: ?(?:±|\+/?-) ?{NUMBER})?(?!\w|\.\w|[-:/]\d)"
 )
-_PLAIN = re.compile(rf"({_WORD}(?: {_WORD}){{0,5}}): +({PLAIN_NUMBER})")  # one name and its number
-_DIGIT = re.compile(r"\d")
-_STATED = re.compile(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
-_WRAPPED = re.compile(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
+_PLAIN = regex(rf"({_WORD}(?: {_WORD}){{0,5}}): +({PLAIN_NUMBER})")  # one name and its number
+_DIGIT = regex(r"\d")
+_STATED = regex(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
+_WRAPPED = regex(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
 # Several numbers behind one name, and names behind a name: "rewards=[0.5, 1.0]", "Adv(mean=0.1, std=0.5)".
 _QUOTABLE = rf"""['"]?(?:{PLAIN_NUMBER})['"]?"""
-_LIST = re.compile(
+_LIST = regex(
     rf"({_WORD})\s*[:=]\s*[\[(]\s*({_QUOTABLE}(?:(?:\s*[,;]\s*|\s+){_QUOTABLE}){{1,255}})\s*,?\s*[\])]"
 )
-_LISTED = re.compile(r"[:=]\s*[\[(]")  # what the others have; found faster
-_OPENED = re.compile(r"\w\(\w+\s*[:=]")
-_GROUP = re.compile(rf"\b([^\W\d]\w*)\(((?:[^\W\d]\w*\s*[:=]\s*(?:{PLAIN_NUMBER})[,;\s]*){{1,9}})\)")
-_APART = re.compile(r"""[,;\s'"]+""")
-_IN_GROUP = re.compile(r"(\w+)\s*[:=]\s*([^,;\s]+)")
-_RESTS = re.compile(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
-_EPOCH_AND_BATCH = re.compile(
+_LISTED = regex(r"[:=]\s*[\[(]")  # what the others have; found faster
+_OPENED = regex(r"\w\(\w+\s*[:=]")
+_GROUP = regex(rf"\b([^\W\d]\w*)\(((?:[^\W\d]\w*\s*[:=]\s*(?:{PLAIN_NUMBER})[,;\s]*){{1,9}})\)")
+_APART = regex(r"""[,;\s'"]+""")
+_IN_GROUP = regex(r"(\w+)\s*[:=]\s*([^,;\s]+)")
+_RESTS = regex(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
+_EPOCH_AND_BATCH = regex(
     r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
 )
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_THOUSANDS = regex(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+_DECIMAL_COMMA = regex(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _CLOCK = 1e9  # seconds since 1970 are more
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 # Keys as Python and JSON print them, in a dictionary or as the first of a pair.
-_KEY = re.compile(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
-_QUOTED = re.compile(rf"""(['"])({NUMBER})\1""")
+_KEY = regex(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
+_QUOTED = regex(rf"""(['"])({NUMBER})\1""")
 _BRACES = str.maketrans("{}", "  ")
 # tqdm: what stands before the bar, n/total, times and rate, what `set_postfix` adds, what comes after.
-_BAR = re.compile(
+_BAR = regex(
     r"(?P<before>.{0,2000}?):? *\d{1,3}%\|[^|]{0,500}\| *(?P<count>\d{1,12})/(?P<total>\d{1,12}) "
     r"\[[^\]<]{1,20}<[^,\]]{1,20}, ?[^,\]]{1,40}(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
     r"(?P<after>.*)"

@@ -9,7 +9,6 @@ followed by lines of as many numbers.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from rltui.logs.formats.console.line_items import (
@@ -21,6 +20,7 @@ from rltui.logs.formats.console.line_items import (
     words,
 )
 from rltui.logs.records.record_keys import compared, log_keys
+from rltui.regex import regex
 
 _SIDES = "│┃║|"
 _OPENED = "╭┌╔┏╒├╞╟╠┡┢┣┠"  # first of a line within a box, or above one
@@ -28,15 +28,15 @@ _CLOSED = "╰└╚┗╘"
 _ENDS = "╮┐╗┓╕┤╢╡╣┨┩┪┫╯┘╝┛╛─═━"  # last of such lines
 _BRANCHES = "├└│╰─ "  # before what a tree holds
 _STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
-_CELLS = re.compile(r"[│┃║|]|\s{2,}")
-_RULE = re.compile(r"-{3,}(?: +-{3,})*")
-_CELL = re.compile(rf"({PLAIN_NUMBER}) ?(?:%|([kKmMbBtT]))?")
-_CELL_NAME = re.compile(r"(?:[^\W\d]|% )[^:=]{0,99}")  # "% time spent exploring"
+_CELLS = regex(r"[│┃║|]|\s{2,}")
+_RULE = regex(r"-{3,}(?: +-{3,})*")
+_CELL = regex(rf"({PLAIN_NUMBER}) ?(?:%|([kKmMbBtT]))?")
+_CELL_NAME = regex(r"(?:[^\W\d]|% )[^:=]{0,99}")  # "% time spent exploring"
 _INDENT = "    "  # before the names that a heading holds
-_ROW = re.compile(rf"(?:{PLAIN_NUMBER})(?:[\s|│,%]+(?:{PLAIN_NUMBER}))*[\s|│,%]*")
-_BETWEEN = re.compile(r"[\s|│,%]+")
-_WIDE = re.compile(r"\s*[|│,]\s*|\s{2,}")
-_ENTRY = re.compile(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMBER})\3,?\s*\}}?,?""")
+_ROW = regex(rf"(?:{PLAIN_NUMBER})(?:[\s|│,%]+(?:{PLAIN_NUMBER}))*[\s|│,%]*")
+_BETWEEN = regex(r"[\s|│,%]+")
+_WIDE = regex(r"\s*[|│,]\s*|\s{2,}")
+_ENTRY = regex(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMBER})\3,?\s*\}}?,?""")
 _HEADING = 400  # characters of a line of names
 _COLUMNS = range(3, 65)
 _MOST = 1000  # numbers of one table

@@ -26,17 +26,18 @@ from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
+from rltui.regex import regex
 
-_VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
-_TORCHTUNE = re.compile(r"(?:^|\s)Step (-?[0-9]{1,19}) \| (?=\S+:)")
-_REPEATED = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*\Z", re.DOTALL)
+_VERL = regex(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
+_TORCHTUNE = regex(r"(?:^|\s)Step (-?[0-9]{1,19}) \| (?=\S+:)")
+_REPEATED = regex(r"\s*\[repeated [0-9]+x across cluster\].*\Z", re.DOTALL)
 # A value as its type prints itself: np.float32(0.5), tensor(2., device='cuda:0'), array([0.5]).
-_WRAPPED = re.compile(r"(.+?):(?:\w{1,8}\.)?(?:float|int|uint|bfloat|tensor|array)[0-9]{0,3}\(([^,]*).*\)\Z")
+_WRAPPED = regex(r"(.+?):(?:\w{1,8}\.)?(?:float|int|uint|bfloat|tensor|array)[0-9]{0,3}\(([^,]*).*\)\Z")
 
 
 # A part of what `from_text` takes for a number.
 _NUMBER = r"(-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,4})?|nan|-?inf)"
-_PLAIN = re.compile(rf"(.+):(?:{_NUMBER}|np\.float64\({_NUMBER}\))\Z")
+_PLAIN = regex(rf"(.+):(?:{_NUMBER}|np\.float64\({_NUMBER}\))\Z")
 _FREQUENT = 100  # lines with the same keys after which they are worth an expression
 _EXPRESSIONS = 4  # of one log: for lines with and without an evaluation, and the like
 _CANDIDATES = 64  # sets of keys that are counted

@@ -7,7 +7,6 @@ Up). Text is never evaluated: keys and numbers are matched.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -17,21 +16,22 @@ from rltui.logs.formats.console.line_items import ANSI, RAY, Step
 from rltui.logs.formats.console.printed_tables import PrintedTables
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import compared, step_keys
+from rltui.regex import regex
 
-_BAR = re.compile(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
-_DICT = re.compile(r"\{'[^'{}]{1,300}': ")
-_JSON = re.compile(r'\{"[^"{}]{1,300}": ?')  # json.dumps behind a logger's words
-_PAIR = re.compile(
+_BAR = regex(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
+_DICT = regex(r"\{'[^'{}]{1,300}': ")
+_JSON = regex(r'\{"[^"{}]{1,300}": ?')  # json.dumps behind a logger's words
+_PAIR = regex(
     r"'([^'\\]{1,300})': ?(?:'([^']{0,60})'"
     r"|(?:np\.\w+|\w*tensor|array)\(\[?([^,()\[\]]{1,60})[^()]*\)"
     r"|([^\s,{}\[\]']{1,60}))"
 )
 # OpenRLHF `Global step 12: {`, `global_step 12, eval_metrics: {`; slime `step 12: {`, `perf 12: {`.
-_LABELLED = re.compile(
+_LABELLED = regex(
     r"(?:^|[\s-])(?:Global step|global_step|step|perf|eval|rollout) (?P<step>\d{1,18})(?::|, \w+:) (?=\{')"
 )
-_SKYRL = re.compile(r"(?:^|[\s-])Step (\d{1,18}):\s*$")
-_AREAL = re.compile(r"\bTrain step (\d{1,18})/\d+ done")
+_SKYRL = regex(r"(?:^|[\s-])Step (\d{1,18}):\s*$")
+_AREAL = regex(r"\bTrain step (\d{1,18})/\d+ done")
 _GRID = "│├╒╘"  # first of the lines of AReaL's tables
 _HELD = 3  # rows after which it is plain whether the progress bar tells the step
 _OPEN_LINES = 400  # of a dictionary that does not end

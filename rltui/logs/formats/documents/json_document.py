@@ -25,16 +25,17 @@ from rltui.logs.formats.jsonl import whole_objects
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of
+from rltui.regex import regex
 
 Column = Sequence[Any]  # numbers and None
 _BETWEEN = " \t\r\n\0\ufeff,"
-_HISTORY = re.compile(r'"log_history"\s*:\s*\[')
+_HISTORY = regex(r'"log_history"\s*:\s*\[')
 _INFO = "info.json"  # in which Sacred keeps what a program adds
 _FEWEST = 10  # numbers of a column: what was measured a few times is a result
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
-_SACRED = re.compile(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
-_SACRED_INFO = re.compile(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
-_COLUMN = re.compile(
+_SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
+_SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
+_COLUMN = regex(
     rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_FEWEST - 1}}}(?=[\s,\]]|\Z)'
 )
 

@@ -7,7 +7,6 @@ and variant joined by `/`. ClearML itself writes 0 for NaN and infinities.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 
 import orjson
@@ -18,8 +17,9 @@ from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
+from rltui.regex import regex
 
-_BEGIN = re.compile(rb'\s*\[\s*\{\s*"timestamp"\s*:\s*\d+,\s*"type"\s*:\s*"(training_stats|log)')
+_BEGIN = regex(rb'\s*\[\s*\{\s*"timestamp"\s*:\s*\d+,\s*"type"\s*:\s*"(training_stats|log)')
 
 _NAMES = ("metrics.jsonl", "log.jsonl")  # the second is console text, whose events have no value
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.trackers import mlflow, sqlite_file, trackio
+from rltui.regex import regex
 
 if TYPE_CHECKING:
     import sqlite3
 
-_NAME = re.compile(r"\.(db|sqlite3?)\Z")
+_NAME = regex(r"\.(db|sqlite3?)\Z")
 
 
 class TrackerDatabase:

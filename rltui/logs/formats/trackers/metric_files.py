@@ -13,6 +13,7 @@ from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, part_format
 from rltui.logs.log_file_names import is_plain, is_telling
 from rltui.logs.records.parse_number import step_of
+from rltui.regex import regex
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
 Cursor = tuple[tuple[str, tuple[int, int]], ...]  # by path: offset, and the number of points before it
@@ -134,8 +135,8 @@ class MetricFiles:
         return sorted(found)
 
 
-_TSV = re.compile(rb"(-?\d+)\t(\S+)\Z")
-_TSV_WITH_TIME = re.compile(rb"(\d{10,})\t(-?\d+)\t(\S+)\Z")
+_TSV = regex(rb"(-?\d+)\t(\S+)\Z")
+_TSV_WITH_TIME = regex(rb"(\d{10,})\t(-?\d+)\t(\S+)\Z")
 
 
 class DvcliveFolder:
@@ -173,9 +174,9 @@ def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
 
 # Rows of tables without a header: `epoch,step,value` (d3rlpy/logging/file_adapter.py @ 2.8.1), `step,value`
 # (torchrl/record/loggers/csv.py @ 0.14.1). Beside the former lie statistics of gradients, with a header.
-_CSV = re.compile(r"(?:\A|.*/)(?P<name>[^/]*\.csv)\Z", re.DOTALL)
-_EPOCH_ROW = re.compile(rb"\d{1,9},(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
-_STEP_ROW = re.compile(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
+_CSV = regex(r"(?:\A|.*/)(?P<name>[^/]*\.csv)\Z", re.DOTALL)
+_EPOCH_ROW = regex(rb"\d{1,9},(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
+_STEP_ROW = regex(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
 _STATISTICS = b"epoch,step,min,max,mean,std"
 
 

@@ -7,7 +7,6 @@ with lines `milliseconds value step`. Deleted runs are hidden in both.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from rltui.logs.formats.container import Part, Parts
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
 from rltui.logs.formats.trackers.part_reader import PointColumns, unique_names
+from rltui.regex import regex
 
 if TYPE_CHECKING:
     import sqlite3
@@ -85,7 +85,7 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
     return Parts(tuple(DatabaseRun(place, key, names[key], _SCHEMA) for key, _ in runs))
 
 
-_LINE = re.compile(rb"(-?\d+) (\S+)(?: (-?\d+))?\s*\Z")
+_LINE = regex(rb"(-?\d+) (\S+)(?: (-?\d+))?\s*\Z")
 
 
 class MlflowFolders:

@@ -22,6 +22,7 @@ from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.parse_number import iso_time
 from rltui.logs.records.tag_table import TagTable
 from rltui.problem import Problem
+from rltui.regex import regex
 
 MAGIC = b":SWL\xd6\xe1"
 
@@ -34,7 +35,7 @@ _DOUBLE = struct.Struct("<d")
 # {1 key, 2 step, 3 epoch, 4 time, 5 {1 value}}.
 _VARINT = rb"[\x80-\xff]*[\x00-\x7f]"
 _TIME = rb"\x08" + _VARINT + rb"(?:\x10" + _VARINT + rb")?"
-_SCALAR_RECORD = re.compile(
+_SCALAR_RECORD = regex(
     rb"\x08" + _VARINT + rb"\x12[\x02-\x10]" + _TIME + rb"j[\x00-\x7f]"
     rb"\n([\x01-\x7f][ -~]+)\x10(" + _VARINT + rb")(?:\x18" + _VARINT + rb")?"
     rb"\"[\x02-\x10](" + _TIME + rb")\*\x09\x09([\x00-\xff]{8})\Z",

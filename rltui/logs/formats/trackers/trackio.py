@@ -7,7 +7,6 @@ network file systems and are deleted when they were imported. Traces are samples
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from functools import lru_cache
@@ -21,6 +20,7 @@ from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, 
 from rltui.logs.formats.trackers.part_reader import FilesPart, Look, TrackerAlert, part_format, unique_names
 from rltui.logs.records.parse_number import iso_time, step_of
 from rltui.problem import Level
+from rltui.regex import regex
 from rltui.text import QUOTE_LIMIT, clean
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[TrackerAler
     return read
 
 
-_INBOX = re.compile(r"/inbox/[^/]+/\d+\.jsonl\Z")
+_INBOX = regex(r"/inbox/[^/]+/\d+\.jsonl\Z")
 
 
 class Inbox:

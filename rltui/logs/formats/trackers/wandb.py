@@ -23,6 +23,7 @@ from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
 from rltui.problem import Problem
+from rltui.regex import regex
 
 MAGIC = b":W&B\xe1\xbe\x00"
 
@@ -32,9 +33,9 @@ _OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # the tracker's own items 
 # An item of a history row whose key is ASCII and whose value is a number, each shorter than 128 bytes:
 # message {1: key or 2: nested key (once per part), 16: value as JSON}.
 _ITEM = rb"\n[\x00-\x7f]((?:[\n\x12][\x01-\x7f][ -~]+)+)\x82\x01[\x01-\x7f]([-+0-9.eENaInfity]+)"
-_ITEMS = re.compile(_ITEM)
-_ROW = re.compile(rb"(?:" + _ITEM + rb")*")
-_PART = re.compile(rb"[\n\x12][\x01-\x7f]([ -~]+)")
+_ITEMS = regex(_ITEM)
+_ROW = regex(rb"(?:" + _ITEM + rb")*")
+_PART = regex(rb"[\n\x12][\x01-\x7f]([ -~]+)")
 
 
 class WandbReader:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
+from rltui.regex import regex
 from rltui.rules.series.robust_statistics import median
 from rltui.text import in_sentence
 
@@ -42,8 +42,8 @@ NOW = 5  # samples that "now" means
 LEAST = 20  # samples in a phase from which its use is told
 PIECES = 120  # of the history
 STEPS_SHOWN = 8  # of the history, where phases are known
-_NODE = re.compile(r"(?:^|/)node\.(?P<ray>[^/.]+)\.|/l:(?P<label>.+)$")
-_NUMBER = re.compile(r"gpu[._/](?P<number>\d+)")
+_NODE = regex(r"(?:^|/)node\.(?P<ray>[^/.]+)\.|/l:(?P<label>.+)$")
+_NUMBER = regex(r"gpu[._/](?P<number>\d+)")
 
 
 @dataclass(slots=True)

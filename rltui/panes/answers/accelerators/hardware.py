@@ -12,11 +12,10 @@ from rltui.data.toml_files import read_table
 from rltui.hparams.hparams import HParam, HParams, merge
 from rltui.hparams.logged_text import logged_hparams
 from rltui.panes.answers.recent_steps import RunValues
+from rltui.regex import regex
 
 # `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name, active ones behind an A.
-_SIZE = re.compile(
-    r"(?<![\w.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])(?:-a(\d+(?:\.\d+)?)b(?![a-z0-9]))?", re.I
-)
+_SIZE = regex(r"(?<![\w.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])(?:-a(\d+(?:\.\d+)?)b(?![a-z0-9]))?", re.I)
 USER = "configuration"
 
 

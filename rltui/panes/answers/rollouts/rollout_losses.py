@@ -7,7 +7,6 @@ that never falls counts since the start.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,11 +15,12 @@ import numpy as np
 from rltui.arrays import Floats, Ints
 from rltui.panes.answers.recent_steps import RunValues, Values
 from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
+from rltui.regex import regex
 
 STEADY_STEPS = 8  # points from which a count that never falls counts since the start
 RISES = 3  # of which so many must rise
 AMONG_LOST = 0.02  # distance of a sum of reasons from one within which they are shares of the lost ones
-_LETTERS = re.compile(r"[^a-z]+")
+_LETTERS = regex(r"[^a-z]+")
 
 
 @dataclass(slots=True)
