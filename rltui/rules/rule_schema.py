@@ -7,6 +7,7 @@ A faulty entry is left out. A rule's own keys are those of its kind besides the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from rltui.data.fields import (
     TableField,
     TextField,
     as_dict,
+    table_of,
 )
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK
@@ -100,22 +102,6 @@ _RULE: dict[str, Field[Any]] = {
     **dict.fromkeys(("check_next", "holds_while", "inhibited_by", "info_when", "requires"), _TEXTS),
     **dict.fromkeys(("title", "message", "advice", "source", "per"), _TEXT),
 }
-_GAP = TableField(
-    {
-        "id": _ID,
-        "train": _TEXT,
-        "held_out": _TEXT,
-        "above": NumberField(),
-        **dict.fromkeys(("relative", "gained"), BoolField()),
-    },
-    Gap,
-    required=("id", "train", "held_out", "above"),
-    strict=True,
-)
-
-_RESCALING = TableField(
-    {"id": _ID, "mean": _TEXT, "spread": _TEXTS}, Rescaling, required=("id", "mean", "spread"), strict=True
-)
 
 
 class _RuleField:
@@ -148,25 +134,22 @@ def _pane_field() -> TextField:
 @cache
 def rule_file() -> TableField[RuleFile]:
     """A file of rules."""
-    symptom = TableField(
-        {
-            "id": _ID,
-            "severity": TextField(choices=tuple(RANK)),
-            **dict.fromkeys(("all", "or_all"), ListField(ListField(_TEXT, single=True))),
-            **dict.fromkeys(("none", "explains", "check_next"), _TEXTS),
-            **dict.fromkeys(("title", "message", "advice", "source"), _TEXT),
-            "pane": _pane_field(),
-            "together": NumberField(minimum=0),
-            "leads": NumberField(minimum=0),
-        },
+    groups, share = ListField(ListField(_TEXT, single=True)), NumberField(minimum=0)
+    symptom = table_of(
         Symptom,
-        required=("id", "severity", "title", "message", "all"),
-        strict=True,
+        id=_ID,
+        severity=TextField(choices=tuple(RANK)),
+        all=groups,
+        or_all=groups,
+        pane=_pane_field(),
+        together=share,
+        leads=share,
     )
-    fields: dict[str, Field[object]] = {
-        "rule": ListField(_RuleField()),
-        "symptom": ListField(symptom),
-        "gap": ListField(_GAP),
-        "rescaling": ListField(_RESCALING),
-    }
-    return TableField(fields, RuleFile)
+    gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID)
+    return table_of(
+        RuleFile,
+        rule=ListField(_RuleField()),
+        symptom=ListField(replace(symptom, strict=True)),
+        gap=ListField(replace(gap, strict=True)),
+        rescaling=ListField(replace(rescaling, strict=True)),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from rltui.data.fields import ListField, TableField, TextField
+from rltui.data.fields import table_of
 from rltui.data.toml_files import read_table
 
 STEP_TIME = "progress.pace"  # what rules call the seconds per step, derived from the times of points
@@ -28,6 +28,4 @@ class SpecialMetrics(NamedTuple):
 @cache
 def special_metrics() -> SpecialMetrics:
     """The shipped table."""
-    keys = SpecialMetrics._fields
-    fields = dict.fromkeys(keys, ListField(TextField()))
-    return read_table("special_metrics", lambda: TableField(fields, SpecialMetrics, required=keys))
+    return read_table("special_metrics", lambda: table_of(SpecialMetrics))

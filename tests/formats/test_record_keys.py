@@ -17,15 +17,15 @@ from tests.support.memfile import MemFile, read_whole
 def test_shipped_keys_can_be_found() -> None:
     """Every key stands in the form in which keys are compared, and no list names one twice."""
     keys, samples = log_keys(), log_keys().samples
-    lists = [list(keys.step_ranks), list(keys.wall_time_ranks)]
+    lists = [list(keys.steps), list(keys.wall_times)]
     lists += [list(getattr(samples, name)) for name in type(samples)._fields]
     for each in lists:
         assert each and len(set(each)) == len(each)
         assert [compared(key) for key in each] == each
-    assert keys.integer_steps <= set(keys.step_ranks) and set(keys.planned_steps) <= set(keys.step_ranks)
+    assert keys.integer_steps <= set(keys.steps) and set(keys.planned_steps) <= set(keys.steps)
 
 
-@pytest.mark.parametrize("key", list(log_keys().step_ranks))
+@pytest.mark.parametrize("key", list(log_keys().steps))
 def test_each_step_key_gives_the_step(key: str) -> None:
     """A record with any of the keys has its step from it, and the key is no series."""
     batch = read_whole(jsonl.FORMAT, MemFile("metrics.jsonl", b'{"%s": 7, "loss": 0.5}\n' % key.encode()))
@@ -36,7 +36,7 @@ def test_a_new_key_needs_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step key or a reward column that is added to the table is read as such."""
     table = log_keys()
     fields = {name: getattr(table, name) for name in LogKeys._fields}
-    fields["step_ranks"] = {**table.step_ranks, "gradient_update": 99}
+    fields["steps"] = {**table.steps, "gradient_update": 99}
     monkeypatch.setattr("rltui.logs.records.record_keys.log_keys", lambda: LogKeys(**fields))
     assert step_keys(["loss", "Gradient Update"]) == ["Gradient Update"]
 

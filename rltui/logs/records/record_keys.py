@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict, table_of
+from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 
 # Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.
@@ -28,12 +28,12 @@ class SampleKeys(NamedTuple):
 
 
 class LogKeys(NamedTuple):
-    """All keys that have a meaning. step_ranks, wall_time_ranks: place of each, the best first."""
+    """All keys that have a meaning. steps, wall_times: the place of each, the best first."""
 
-    step_ranks: Mapping[str, int]
+    steps: Mapping[str, int]
     steps_beside: Mapping[str, str]  # keys that give the step where another one is there
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
-    wall_time_ranks: Mapping[str, int]
+    wall_times: Mapping[str, int]
     wall_time_axes: frozenset[str]  # that are no series where they give the wall time
     planned_steps: Mapping[str, str]
     settings_names: frozenset[str]
@@ -43,48 +43,9 @@ class LogKeys(NamedTuple):
     samples: SampleKeys
 
 
-def _log_keys(
-    step: dict[str, tuple[str, ...]],
-    beside: dict[str, str],
-    wall_time: dict[str, tuple[str, ...]],
-    planned_steps: dict[str, str],
-    settings: dict[str, tuple[str, ...]],
-    summary: dict[str, tuple[str, ...]],
-    samples: SampleKeys,
-) -> LogKeys:
-    return LogKeys(
-        {key: rank for rank, key in enumerate(step["keys"])},
-        beside,
-        frozenset(step["integers"]),
-        {key: rank for rank, key in enumerate(wall_time["keys"])},
-        frozenset(wall_time["axes"]),
-        planned_steps,
-        frozenset(settings["names"]),
-        settings["kinds"],
-        settings["prefixes"],
-        summary["keys"],
-        samples,
-    )
-
-
-_KEYS = ListField(TextField())
-
-
-def _lists(*names: str) -> TableField[dict[str, tuple[str, ...]]]:
-    return TableField(dict.fromkeys(names, _KEYS), as_dict, required=names)
-
-
 def _log_keys_field() -> TableField[LogKeys]:
-    tables: dict[str, Field[object]] = {
-        "step": _lists("keys", "integers"),
-        "beside": MapField(TextField()),
-        "wall_time": _lists("keys", "axes"),
-        "planned_steps": MapField(TextField()),
-        "settings": _lists("names", "kinds", "prefixes"),
-        "summary": _lists("keys"),
-        "samples": table_of(SampleKeys),
-    }
-    return TableField(tables, _log_keys, required=tuple(tables))
+    ranks = ConvertedField(ListField(TextField()), lambda keys: {key: rank for rank, key in enumerate(keys)})
+    return table_of(LogKeys, steps=ranks, wall_times=ranks, samples=table_of(SampleKeys))
 
 
 @cache
@@ -102,7 +63,7 @@ def compared(key: str) -> str:
 def step_keys(keys: Iterable[str]) -> list[str]:
     """Those of the keys that may give the step, the best first."""
     keys = tuple(keys)
-    if found := _ranked(keys, log_keys().step_ranks):
+    if found := _ranked(keys, log_keys().steps):
         return found
     known = {compared(key): key for key in keys}
     beside = log_keys().steps_beside.items()
@@ -111,7 +72,7 @@ def step_keys(keys: Iterable[str]) -> list[str]:
 
 def wall_time_keys(keys: Iterable[str]) -> list[str]:
     """Those of the keys that may give the wall time, the best first."""
-    return _ranked(keys, log_keys().wall_time_ranks)
+    return _ranked(keys, log_keys().wall_times)
 
 
 def _ranked(keys: Iterable[str], ranks: Mapping[str, int]) -> list[str]:
@@ -146,4 +107,4 @@ def text_keys() -> frozenset[str]:
 def unmeasured_keys() -> frozenset[str]:
     """Keys of the numbers of a sample that measure nothing: of its step, its time, its group and its name."""
     keys = log_keys()
-    return frozenset({*keys.samples.group, *keys.samples.names, *keys.step_ranks, *keys.wall_time_ranks})
+    return frozenset({*keys.samples.group, *keys.samples.names, *keys.steps, *keys.wall_times})
