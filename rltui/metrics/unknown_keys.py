@@ -15,6 +15,11 @@ from rltui.regex import regex
 _HUMP = regex(r"([a-z0-9])([A-Z])")
 _BETWEEN = regex(r"[\s_.-]+")
 _PLAIN = regex(r"[a-z0-9]+(?:[_/][a-z0-9]+)*")
+_MEAN = regex(r"(?:\A|_)(?:avg|average|mean|last|ma|moving|rolling)(?:_|\d)")
+# The round number of episodes that a mean goes over: `_100`, `_last_50_episodes`, `_ma100`.
+_WINDOW = regex(
+    r"(?:_(?:last|ma))?_?(?:10|20|25|30|50|100|200|500|1000)(?:_(?:eps?|episodes|games)\Z)?(?=_|\Z)"
+)
 _SLUG = regex(r"[^a-z0-9]+")
 _BRACKETED = regex(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
@@ -83,8 +88,11 @@ def humanise(word: str) -> str:
 
 
 def plainly_spelled(tag: str) -> str:
-    """A key in the spelling of most trainers: `Avg Reward`, `AvgReward` and `AVG-REWARD` are `avg_reward`."""
-    if _PLAIN.fullmatch(tag):  # most are
-        return tag
-    words = tag if tag.isupper() else _HUMP.sub(r"\1_\2", tag)
-    return "/".join(_BETWEEN.sub("_", part).strip("_") for part in words.lower().split("/"))
+    """A key in the spelling of most trainers: `Avg Reward`, `AvgReward` and `AVG-REWARD` are `avg_reward`.
+
+    So is `avg_reward_100`: over how many episodes a mean goes is no part of its name.
+    """
+    if not _PLAIN.fullmatch(tag):
+        words = tag if tag.isupper() else _HUMP.sub(r"\1_\2", tag)
+        tag = "/".join(_BETWEEN.sub("_", part).strip("_") for part in words.lower().split("/"))
+    return _WINDOW.sub("", tag) if _MEAN.search(tag) else tag

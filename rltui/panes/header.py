@@ -66,7 +66,7 @@ class Header(NamedTuple):
     def step_text(self) -> str:
         """`step 812 / 1,000`."""
         if self.step is None:
-            return "no step yet"
+            return "no scalars yet"
         text = f"step {format_step(self.step)}"
         if self.reached is not None:
             return f"{text} of {format_step(self.reached)}"
@@ -77,7 +77,7 @@ class Header(NamedTuple):
         """How long ago the last point was written; for ended runs it is a date's worth of time."""
         if self.age is None or not math.isfinite(self.age):
             return ""
-        return f"last point {format_age(coarse_age(self.age))}"
+        return f"{'last point' if self.points else 'last written'} {format_age(coarse_age(self.age))}"
 
     @property
     def silence_text(self) -> str:

@@ -17,7 +17,7 @@ from rltui.arrays import Floats
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
-from rltui.rules.finding import Finding, Health, health_of, order
+from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
@@ -31,9 +31,6 @@ from rltui.rules.symptoms import gather
 from rltui.store.model import NewPoints, Points, join
 
 KNOWN_BY = 20  # points by which an outcome should have been logged
-
-
-NO_POINTS = "no points were read"  # why a run is not judged
 
 
 class EvaluatedRun(Protocol):

@@ -13,6 +13,7 @@ Health = Literal["ok", "warning", "critical"]
 RunHealth = Literal["ok", "unjudged", "warning", "critical"]
 RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 HEALTHS: tuple[Health, ...] = ("ok", "warning", "critical")  # best first
+NO_POINTS = "no scalars yet"  # why a run is not judged
 RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  # best first
 
 

@@ -15,8 +15,8 @@ from rltui.jobs.scheduler import Job, RunTraces
 from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
-from rltui.rules.evaluator import NO_POINTS, Evaluator
-from rltui.rules.finding import Finding, RunHealth
+from rltui.rules.evaluator import Evaluator
+from rltui.rules.finding import NO_POINTS, Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.log_state import of_sources
 from rltui.rules.run_state.run_pace import liveness, run_pace, with_quiet

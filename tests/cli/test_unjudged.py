@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.checked import WELL, write
 from tests.support.commands import rltui
+from tests.support.tfwriter import version
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +105,15 @@ def test_a_limit_of_the_user_judges_a_metric_nobody_knows(tmp_path: Path) -> Non
     logs = _jsonl(tmp_path / "logs", 5, zork=1.0)
     (logs / "rltui.toml").write_text('[[thresholds]]\nmetric = "zork"\nabove = 5\n')
     assert rltui("check", logs).code == 0
+
+
+def test_a_log_without_scalars_says_so(tmp_path: Path) -> None:
+    """An event file with its version alone: no scalars yet, and no step since which nothing is written."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "events.out.tfevents.1.host").write_bytes(version())
+    done = rltui("check", tmp_path, "--json")
+    (run,) = done.json()["runs"]
+    assert (done.code, run["message"], run["findings"], run["last_step"]) == (2, "no scalars yet", [], None)
+    assert (
+        "no scalars yet" in rltui("check", tmp_path).out and "no scalars yet" in rltui("runs", tmp_path).out
+    )

@@ -62,6 +62,38 @@ def test_a_series_that_tensorboard_saved_is_called_by_its_file(name: str, tag: s
     assert list(points(batch)) == [(tag, 0, 1700000000.5, 1.5), (tag, 2048, 1700000009.5, 2.5)]
 
 
+def test_a_table_of_a_run_is_called_by_the_folder_of_its_metric() -> None:
+    """Somebody saved one table a run below a folder a metric; a name that tells of a metric itself counts."""
+    text = "Wall time,Step,Value\n1700000000.5,5,1.5\n"
+    for path, tag in (
+        ("plots/MeanReward/sac.csv", "MeanReward"),
+        ("reward/critic_loss.csv", "critic_loss"),
+    ):
+        assert rows(read(text, path)) == [(tag, 5, 1.5)]
+
+
+@pytest.mark.parametrize("first", ["impression", "generation", "tokens seen"])
+def test_a_first_column_that_counts_evenly_is_the_step(first: str) -> None:
+    """Whatever its name is; not where it tells of an outcome, falls, or grows by chance."""
+    text = f"{first},kl,loss\n" + "".join(f"{200 * k},{k}.5,\n" for k in range(1, 6))
+    assert rows(read(text)) == [("kl", 200 * k, k + 0.5) for k in range(1, 6)]
+    reader = FORM.open("a.csv")
+    assert {step for _, step, *_ in points(reader.newest(MemFile("a.csv", text.encode()), 15))} == {1000}
+    for name, cells in (("reward", (5, 10, 15)), ("x", (5, 10, 16)), ("x", (9, 8, 7)), ("seed", (1, 2, 3))):
+        found = rows(read(f"{name},kl\n" + "".join(f"{cell},1\n" for cell in cells)))
+        assert [(step, value) for tag, step, value in found if tag == name] == [*enumerate(cells, 1)]
+
+
+@given(st.lists(st.integers(0, 80), max_size=6))
+def test_a_first_column_counts_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+    """The rows that decide may come one by one, with the header again among them."""
+    data = b"impression,kl\n200,1.5\n400,2.5\nimpression,kl\n600,\n800,nan\n1000,3\n"
+    whole = read_whole(FORM, MemFile("a.csv", data))
+    pieces = cut(data, cuts)
+    assert repr(list(points(read_in_pieces(FORM, "a.csv", pieces, 7)))) == repr(list(points(whole)))
+    assert whole.step.tolist() == [200, 400, 800, 1000]
+
+
 def test_columns_that_wandb_saved_are_called_by_their_metrics() -> None:
     """Of one run its name is left out; where there are several, it tells their columns apart.
 

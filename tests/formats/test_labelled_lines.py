@@ -64,7 +64,14 @@ def read(text: str) -> Rows:
          {"rewards/mean": 1.5, "rewards/min": 0.5, "rewards/max": 2.5, "loss": 0.1}),
         ("step 7 return=[1. 3.]", 7, {"return/mean": 2.0, "return/min": 1.0, "return/max": 3.0}),
         ("[Update 7/9] Value(mean=0.5, std=2)KL=0.1", 7, {"Value mean": 0.5, "Value std": 2.0, "KL": 0.1}),
+        ("Update 7/9 | Loss(P/V/E): -0.5/2.5/.1 | FPS: 3", 7,
+         {"Loss P": -0.5, "Loss V": 2.5, "Loss E": 0.1, "FPS": 3.0}),
+        ("step 7 min/mean/max = 1/2/3, kl/ref: 0.5/0.1", 7,
+         {"min": 1.0, "mean": 2.0, "max": 3.0, "kl": 0.5, "ref": 0.1}),
+        ("step 7/9 train/loss: 3/100 score: 2.5", 7, {"train/loss": 3.0, "score": 2.5}),
+        ("Average Reward after 7 episodes: 2.5", 7, {"Average Reward": 2.5}),
         ("[Evaluator] Actor Steps = 7 | Episode Return = 2.5", 7, {"eval/Episode Return": 2.5}),
+        ("[eval] step=7  eval/mean_reward=2.5 score=1", 7, {"eval/mean_reward": 2.5, "eval/score": 1.0}),
         ("2024-05-06 07:08:09 [Train] Epoch 7, loss 0.5", 7, {"train/loss": 0.5}),
         ("ACTOR - Timestep: 7 | Episode return mean: 2.5", 7, {"actor/Episode return mean": 2.5}),
         ("Test:  epoch: 7, accuracy: 0.5", 7, {"test/accuracy": 0.5}),
@@ -91,6 +98,30 @@ def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object])
     counters, found, *_ = items(line.strip())
     assert counters[0].value == step or counters[0].name == "step"
     assert repr(found) == repr(numbers) and counters[0].value == step
+
+
+def test_a_record_over_two_lines_is_one_step() -> None:
+    """The second line belongs to the counters of the first; it has several numbers behind one name."""
+    text = "".join(
+        f"[Update {k}/9] Step: {k}00/900 | FPS: {k} | ETA: 21:5{k}:50\n"
+        f" └─ Win: 0.{k} | Loss(P/V): -0.{k}/{k}.5\n\n"
+        for k in range(1, 6)
+    )
+    assert {(step, name) for step, row in read(text) for name in row} == {
+        (100 * k, name) for k in range(1, 6) for name in ("FPS", "Win", "Loss P", "Loss V")
+    }
+
+
+def test_names_of_loggers_and_levels_are_no_part_of_a_block() -> None:
+    """`%(asctime)s - %(name)s - %(levelname)s - %(message)s` in front of each line below a counter."""
+    said = "2025-10-28 01:00:04 - src.worker.train - INFO - "
+    text = "".join(
+        f"{said}✅ Training step #{k} complete:\n{said}   Total loss: 3.{k}\n{said}   Policy loss: 1.{k}\n"
+        for k in range(1, 6)
+    )
+    assert {(step, *row) for step, row in read(text)} == {
+        (k, name) for k in range(1, 6) for name in ("Total loss", "Policy loss")
+    }
 
 
 def test_a_bar_without_numbers_says_nothing() -> None:

@@ -48,6 +48,23 @@ def test_a_folder_of_scalars_is_one_run(tmp_path: Path) -> None:
     assert {tag for tag, *_ in points} == {"train/reward", "eval/reward"} and len(points) == 6
 
 
+def test_tables_that_tensorboard_saved_under_names_of_metrics_are_one_run(tmp_path: Path) -> None:
+    """They begin at one step and time; those of another run, at another time, are read by themselves."""
+
+    def table(at: float, value: float) -> list[str]:
+        return ["Wall time,Step,Value", *(f"{at + 9 * k},{256 * k},{value + k}" for k in range(1, 4))]
+
+    for name, at, value in (("logic", 1.76e9, 1), ("neural", 1.76e9 + 0.01, 2.0), ("other_loss", 1.77e9, 3)):
+        write(tmp_path / "plots" / f"{name}.csv", table(at, value))
+    write(tmp_path / "plots" / "run-ppo-tag-kl.csv", table(1.76e9, 4))
+    write(tmp_path / "plots" / "notes.csv", ["Wall time,Step,Value", "x,y,z"])
+    found = heard(tmp_path)
+    assert sorted(found.runs()) == ["plots", "plots/other_loss", "plots/ppo"]
+    assert found.points["plots/logic.csv"] == [
+        (tag, 256 * k, value + k) for k in range(1, 4) for tag, value in (("logic", 1), ("neural", 2))
+    ]
+
+
 def test_columns_of_several_runs_that_wandb_saved(tmp_path: Path) -> None:
     """Each run has its own columns; bounds are series where points were joined; empty cells are none."""
     header = ",".join(f'"{run} - {tag}{end}"' for run in ("sun-1", "sea-2") for tag in ("_step", "kl")

@@ -52,6 +52,7 @@ _LABELLED_ROWS = (
     "Episode {0}: {{'reward': '{0}.5', 'kl': np.float32(nan)}}\n{{'loss': 0.{0},\n 'step': {0}}}\n",
     "╭──╮\n│ Steps  {0}.5M   loss  0.{0} │\n│ Epoch  {0}  1m 2s  23% │\n╰──╯\n",
     "----  ---\nAverageReturn  {0}.5\nTotalEnvSteps  {0}\n----  ---\n",
+    "[Update {0}/9] Step: {0}00/900 | FPS: {0}\n └─ Win: 0.{0} | Loss(P/V/E): -0.{0}/{0}.5/nan\n",
     "ID   Step   avgR |  etc.\n0  {0}.0e+03  | -1.{0}  2.5\n",
 )
 

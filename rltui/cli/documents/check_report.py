@@ -122,12 +122,13 @@ def _unjudged(verdict: Verdict) -> str:
 
 def _facts(verdict: Verdict, at_step: int | None) -> str:
     live = verdict.liveness
-    step = "no step" if verdict.last_step is None else f"step {format_step(verdict.last_step)}"
+    empty = verdict.last_step is None
+    step = "no scalars yet" if verdict.last_step is None else f"step {format_step(verdict.last_step)}"
     if at_step is not None:
         return " · ".join((verdict.framework, step))
     facts = [verdict.framework, live.word, step]
     if live.age is not None:
-        facts.append(f"last point {format_age(live.age)}")
+        facts.append(f"{'last written' if empty else 'last point'} {format_age(live.age)}")
     if live.eta is not None:
         facts.append(f"eta {format_duration(live.eta)}")
     if live.quiet:

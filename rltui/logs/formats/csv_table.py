@@ -2,7 +2,8 @@
 
 Empty cells are missing values. An SB3 monitor file begins with `#{json}`; its rows are episodes, so the
 step is the sum of their lengths `l` and the wall time is `t_start + t`. Any other table takes its step
-from a column that names it (`log_keys.toml`) or, said once, from the number of its row.
+from a column that names it (`log_keys.toml`), from a first column that counts on evenly, whatever its name,
+or, said once, from the number of its row.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import csv
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import orjson
 
@@ -31,6 +33,8 @@ _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry th
 _DELIMITERS = ",\t;"
 _NUMBERS = {int, float}
 _ITEMS = 3  # rows that begin with a name of their own, after which a table without steps is one of things
+_STEP = "step"
+_COUNTED = 3  # rows whose first numbers grow by one stride, which makes them steps: two would by chance
 _DECIMAL = regex(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
 
 
@@ -42,6 +46,7 @@ class TableHeader:
         self.names = names
         self.delimiter = delimiter
         self._steps = [names.index(name) for name in record_keys.step_keys(names)]
+        self.has_steps = bool(self._steps)
 
     @classmethod
     def of(cls, line: bytes, path: str = "") -> TableHeader | None:
@@ -113,6 +118,24 @@ class TableHeader:
             return any(_number(cell) is not None for cell in cells)
         return all(step_of(_number(cells[column])) is not None for column in self._steps)
 
+    def counts(self, rows: Sequence[Mapping[str, object]]) -> bool:
+        """Whether the first column gives the steps, though its name is unknown: its first rows count evenly.
+
+        Not where the name tells of what a training achieves: lengths and scores may grow evenly, too.
+        """
+        name = self.names[0]
+        if self.has_steps or len(rows) < _COUNTED or log_file_names.names().column.search(name):
+            return False
+        steps = [step_of(row.get(name)) for row in rows]
+        known = [step for step in steps if step is not None and step >= 0]
+        strides = {later - former for former, later in pairwise(known)}
+        unnamed = record_keys.compared(name) in record_keys.log_keys().samples.names
+        return len(known) == len(steps) and len(strides) == 1 and min(strides) > 0 and not unnamed
+
+    def counting(self) -> TableHeader:
+        """The same with the first column as the step."""
+        return TableHeader(self.line, [_STEP, *self.names[1:]], self.delimiter)
+
     def is_like(self, other: TableHeader) -> bool:
         """Whether it is the header of the same table with other columns."""
         return 2 * len(set(self.names) & set(other.names)) > len(other.names)
@@ -126,11 +149,19 @@ def _tags(names: list[str], path: str) -> list[str]:
     known, base = log_file_names.names(), path.rpartition("/")[2]
     if [name.lower() for name in names] == list(known.saved_columns):
         saved = known.saved_series.match(base)
-        return ["time", names[1], saved["tag"] if saved else log_file_names.stem_of(base)]
+        return ["time", names[1], saved["tag"] if saved else _saved_as(path)]
     exported = log_file_names.exported_columns(names)
     if len({column["run"] for column in exported}) != 1:
         return names
     return [names[0], *(column["tag"] + (column["bound"] or "") for column in exported)]
+
+
+def _saved_as(path: str) -> str:
+    """The tag of a table under a name of its own: of its folder, where that tells more than the name does."""
+    folder, _, base = path.rpartition("/")
+    stem, above = log_file_names.stem_of(base), folder.rpartition("/")[2]
+    telling = log_file_names.names().column.search
+    return above if above and telling(above) and not telling(stem) else stem
 
 
 def _called(path: str) -> str:
@@ -166,6 +197,8 @@ class CsvParser:
         self._path = path
         self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
         self._header: TableHeader | None = None
+        self._held: list[dict[str, object]] | None = None  # rows until it is known whether they count
+        self._counts = False  # it does
         self._title = b""  # the first line, which may be the name of an only column
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._quoted_at = 0  # and their offset
@@ -186,6 +219,11 @@ class CsvParser:
         header = TableHeader.of(first, self._path)
         if header is None or header.line.startswith(b"#"):
             return
+        if not header.has_steps:
+            rows = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : _COUNTED + 1]
+            split = [header.cells(row.strip(b"\r\0")) for row in rows]
+            if header.counts([header.record(cells) for cells in split if len(cells) == len(header.names)]):
+                header = header.counting()
         for line in lines:
             cells = header.cells(line.rstrip(b"\r"))
             if len(cells) == len(header.names):
@@ -196,6 +234,7 @@ class CsvParser:
         if self._quoted:
             self._skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
+        self._settle(records)
         return "has no end" if line.strip(BLANKS) else None
 
     def problems(self) -> list[Problem]:
@@ -215,7 +254,9 @@ class CsvParser:
         if not line or line.isspace():
             return
         header = self._header
-        if header is None or line == header.line or line.startswith(b"#"):
+        if header is not None and line == header.line:
+            return  # of a session that was appended
+        if header is None or line.startswith(b"#"):
             self._begin(line, offset, records)
             return
         record = header.numeric_record(line)
@@ -226,7 +267,7 @@ class CsvParser:
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
         elif (other := TableHeader.of(line, self._path)) is not None and other.is_like(header):
-            self._header = other
+            self._header = other.counting() if self._counts else other
         else:
             self._skipped.add(line, offset)
 
@@ -259,6 +300,8 @@ class CsvParser:
             self._header = TableHeader.of(line, self._path)
             if self._header is None:
                 self._begin_column(line, offset, records)
+            elif not (self._header.has_steps or self._monitor):
+                self._held = []
             return
         try:
             said = json.loads(line[1:])
@@ -268,7 +311,24 @@ class CsvParser:
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             pass  # a comment that says nothing of a start
 
+    def _settle(self, records: RecordSink) -> None:
+        """Give the rows that were held: they say whether the first column counts, or there are no more."""
+        held, self._held = self._held, None
+        if not held or self._header is None:
+            return
+        name = self._header.names[0]
+        if self._header.counts(held):
+            self._counts, self._header = True, self._header.counting()
+            held = [{_STEP: row.pop(name), **row} for row in held]
+        for row in held:
+            records.add(row)
+
     def _add(self, record: dict[str, object], records: RecordSink) -> None:
+        if self._held is not None:
+            self._held.append(record)
+            if len(self._held) == _COUNTED:
+                self._settle(records)
+            return
         if not self._monitor:
             records.add(record)
             return

@@ -58,6 +58,7 @@ class FormatRegistry:
             metric_files.DvcliveFolder(),
             exported_table.ExportedTable(),
             metric_files.MetricTables(),
+            metric_files.SavedTables(),
             metric_files.ScalarsFolder(),
             trackio.Inbox(),
             worker_monitors.WorkerMonitors(),

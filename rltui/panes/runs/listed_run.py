@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, short_step
-from rltui.rules.finding import Finding
+from rltui.rules.finding import NO_POINTS, Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.text import cell_width
 
@@ -100,8 +100,8 @@ def why_so(findings: Sequence[Finding], alive: Liveness, health: str, last_error
         said.insert(0 if health != "critical" else 1, f"stalled{age}{usual}")
     if last_error:
         said.append(f"last error: {last_error}")
-    if not said:
-        return unjudged
+    if not said or unjudged == NO_POINTS:
+        said.insert(0, unjudged)
     return "; ".join(said)
 
 

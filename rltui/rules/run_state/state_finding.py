@@ -16,12 +16,14 @@ PANE = "timing"
 def state_finding(alive: Liveness, last_step: int | None, last_line: str = "") -> Finding | None:
     """The remark that a run has stalled, or has ended before its planned steps; None for all others.
 
+    Of a log without scalars nothing is known since when: that there are none yet is said instead.
+
     It is a remark, because it says nothing of the training: the state of the run and the exit code of `check`
     tell of it, too. last_line: of its console, cleaned.
     """
     step = 0 if last_step is None else last_step
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
-    if alive.state == "stalled":
+    if alive.state == "stalled" and last_step is not None:
         age = "" if alive.age is None or not math.isfinite(alive.age) else _for(alive.age)
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
         where = f", {alive.quiet}" if alive.quiet else ""

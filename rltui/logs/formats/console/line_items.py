@@ -45,6 +45,13 @@ _OPENED = regex(r"\w\(\w+\s*[:=]")
 _GROUP = regex(rf"\b([^\W\d]\w*)\(((?:[^\W\d]\w*\s*[:=]\s*(?:{PLAIN_NUMBER})[,;\s]*){{1,9}})\)")
 _APART = regex(r"""[,;\s'"]+""")
 _IN_GROUP = regex(r"(\w+)\s*[:=]\s*([^,;\s]+)")
+# Names between slashes and as many numbers: "Loss(P/V/E): -0.01/0.07/0.31", "min/mean/max = 1/2/3".
+_SLASHED_NAME, _SLASHED_VALUE = r"[^\W\d][\w-]{0,30}", rf"(?:{PLAIN_NUMBER})"
+_SLASHED = regex(
+    rf"(?:(?P<of>\b[^\W\d][\w.-]*) ?(?=[(\[]))?(?P<open>[(\[])?"
+    rf"(?<![\w/])(?P<names>{_SLASHED_NAME}(?: ?/ ?{_SLASHED_NAME}){{1,7}})(?(open)[)\]])\s*[:=]\s*"
+    rf"(?P<values>{_SLASHED_VALUE}(?: ?/ ?{_SLASHED_VALUE}){{1,7}})(?![\w/]|\.\w)"
+)
 _RESTS = regex(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
 _EPOCH_AND_BATCH = regex(
     r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
@@ -210,6 +217,8 @@ def _labelled(text: str) -> LabelledLine:
             text = _GROUP.sub(_of_group, text)
     if _LISTED.search(text):
         text = _LIST.sub(_of_list, text)
+    if text.count("/") > 1:
+        text = _SLASHED.sub(_of_slashed, text)
     counters: dict[str, Counter] = {}
     if both := _EPOCH_AND_BATCH.search(text):
         epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
@@ -240,7 +249,7 @@ def _labelled(text: str) -> LabelledLine:
             goal = int(item["total"] or 0)
             counters.setdefault(counter, Counter(counter, int(value), goal=goal if goal >= value else 0))
         elif not item["hash"] and not (value >= _CLOCK and wall_time_keys([name])):
-            numbers.setdefault(role + name, value)
+            numbers.setdefault(name if name.startswith(role) else role + name, value)
     rests = rests and _RESTS.fullmatch(text, end) is not None
     whole = rests and (labelled or bool(counters))
     return LabelledLine(_ranked(counters.values()), numbers, whole, role)
@@ -269,6 +278,17 @@ def _of_list(found: re.Match[str]) -> str:
 
 def _of_group(found: re.Match[str]) -> str:
     return "".join(f"  {found[1]} {name}: {number}  " for name, number in _IN_GROUP.findall(found[2]))
+
+
+def _of_slashed(found: re.Match[str]) -> str:
+    """Each name with its number. Two names with whole numbers are a path: "train/step: 3/100"."""
+    named, values = found["names"].split("/"), found["values"].split("/")
+    path = len(named) == 2 and found["open"] is None and "." not in found["values"]
+    if len(named) != len(values) or path:
+        return found[0]
+    of = f"{found['of']} " if found["of"] else ""
+    pairs = zip(named, values, strict=True)
+    return "".join(f"  {of}{name.strip()}: {value.strip()}  " for name, value in pairs)
 
 
 def _ranked(counters: Iterable[Counter]) -> list[Counter]:

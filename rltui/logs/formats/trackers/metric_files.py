@@ -1,4 +1,4 @@
-"""A run that is kept as one text file for each metric: MLflow's folders, DVCLive, d3rlpy, TorchRL."""
+"""A run kept as one text file for each metric: by MLflow, DVCLive, d3rlpy, TorchRL, TensorBoard's page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, part_format
-from rltui.logs.log_file_names import is_plain, is_telling
+from rltui.logs.log_file_names import is_plain, is_telling, names
 from rltui.logs.records.parse_number import step_of
 from rltui.regex import regex
 
@@ -25,7 +25,8 @@ class MetricFiles:
     """A `Part`: the files below a folder, each named like its metric.
 
     line_of: makes a point of a line, given the step of a line that names none, counted from the first step of
-    the other files; about: hparams and exit code of the run; beside: other paths that these are read from.
+    the other files; about: hparams and exit code of the run; beside: other paths that these are read from;
+    names: of the files, where others that end alike lie among them.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class MetricFiles:
         about: Callable[[], tuple[dict[str, object], str]],
         ending: str = "",
         beside: tuple[str, ...] = (),
+        names: frozenset[str] | None = None,
     ) -> None:
         self.place, self.run = place, run
         self._beside = beside
@@ -45,6 +47,7 @@ class MetricFiles:
         self._line_of = line_of
         self._about = about
         self._ending = ending
+        self._names = names
         self.key = ""  # there is one run
         self.format = part_format(format_name, self)
         self.moves = False
@@ -73,8 +76,8 @@ class MetricFiles:
         """All of them, the folders that they lie in, and what hparams and exit code are read from."""
         found = [self.place, *self._beside]
         for top in (self._folder, *self._beside):
-            for folder, _, names in os.walk(top):
-                found += [folder, *(f"{folder}/{name}" for name in names)]
+            for folder, _, listed in os.walk(top):
+                found += [folder, *(f"{folder}/{name}" for name in listed)]
         return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))  # noqa: PTH110
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
@@ -127,9 +130,10 @@ class MetricFiles:
 
     def _files(self) -> list[tuple[str, os.stat_result]]:
         found = []
-        for folder, _, names in os.walk(self._folder):
-            for name in names:
-                if name.endswith(self._ending) and not name.startswith("."):
+        for folder, _, listed in os.walk(self._folder):
+            for name in listed:
+                wanted = name.endswith(self._ending) if self._names is None else name in self._names
+                if wanted and not name.startswith("."):
                     path = f"{folder}/{name}"
                     found.append((path, os.stat(path)))  # noqa: PTH116
         return sorted(found)
@@ -206,6 +210,44 @@ class MetricTables:
         return Parts((part,), beside=True)
 
 
+# Rows below the header of a table that TensorBoard's page saved: `Wall time,Step,Value`.
+_SAVED_ROW = regex(
+    rb"(?P<wall>[\d.]+(?:e\+?\d+)?),(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|NaN|nan|Infinity|inf))\r?\Z",
+    re.IGNORECASE,
+)
+_AT_ONCE = 1.0  # seconds between the first values of the metrics of one run, which its writer writes together
+
+
+class SavedTables:
+    """The `Container` of tables that somebody saved from TensorBoard's page under names of their own.
+
+    Such a name may be that of a metric or of a run. Those of one folder are metrics of one run where they
+    begin at one step and at one time; the first of them holds the run. Others are read by themselves.
+    """
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is a table, and has not the name that the page gives, which says run and tag."""
+        found = _CSV.match(place)
+        return found is not None and not names().saved_series.match(found["name"])
+
+    def parts(self, place: str) -> Parts | None:
+        """The run, or nothing for its other tables; None for any other table. Raises OSError."""
+        begins = _saved_beginning(place)
+        if begins is None:
+            return None
+        folder, _, name = place.rpartition("/")
+        tables = [each for each in sorted(os.listdir(folder)) if self.could_be(each)]  # noqa: PTH208
+        alike = [each for each in tables if _begin_together(begins, _saved_beginning(f"{folder}/{each}"))]
+        if len(alike) < 2:
+            return None
+        if name != alike[0]:
+            return Parts(beside=True)
+        part = MetricFiles(
+            "csv", place, "", folder, _saved_line, lambda: ({}, ""), ".csv", names=frozenset(alike)
+        )
+        return Parts((part,), beside=True)
+
+
 class ScalarsFolder:
     """The `Container` of TorchRL's CSVLogger: a folder `scalars` of tables; the run is the folder above."""
 
@@ -236,6 +278,24 @@ def _begins_with_row(path: str) -> bool:
         return False
     steps = [int(row["step"]) for row in rows if row]
     return steps == sorted(steps)
+
+
+def _saved_beginning(path: str) -> tuple[int, float] | None:
+    """Step and wall time of the first row of a table that was saved; None for any other file."""
+    header, _, rest = _head(path).partition(b"\n")
+    columns = [column.strip().lower() for column in header.decode("utf-8-sig", "replace").split(",")]
+    point = _saved_line(rest.partition(b"\n")[0], 0) if columns == list(names().saved_columns) else None
+    return None if point is None else point[:2]
+
+
+def _begin_together(one: tuple[int, float], other: tuple[int, float] | None) -> bool:
+    return other is not None and one[0] == other[0] and abs(one[1] - other[1]) <= _AT_ONCE
+
+
+def _saved_line(line: bytes, step: int) -> MetricLine | None:
+    found = _SAVED_ROW.match(line)
+    point = _row(found)
+    return None if found is None or point is None else (point[0], float(found["wall"]), point[2])
 
 
 def _epoch_line(line: bytes, step: int) -> MetricLine | None:

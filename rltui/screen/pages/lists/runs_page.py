@@ -149,7 +149,7 @@ def _selected(state: AppState, name: str, width: int) -> Line:
     run = run_list.facts_of(state, name)
     facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
     if run.alive.age is not None:
-        facts.append(f"last point {format_age(run.alive.age)}")
+        facts.append(f"{'last point' if run.points else 'last written'} {format_age(run.alive.age)}")
     left: list[Span] = [
         (f" {run.view.shown_name}", "strong"),
         (f"  {run.why or 'nothing is wrong'}", HEALTH_ROLE.get(run.health, "text")),
