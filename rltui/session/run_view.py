@@ -138,7 +138,7 @@ class RunView:
         time of the files is all there is.
         """
         files = max((source.modified for source in self.run.sources.values()), default=-math.inf)
-        wall = self.run.last_wall
+        wall = self.run.last_written
         return min(wall, files) if math.isfinite(wall) and math.isfinite(files) else files
 
     @property

@@ -28,6 +28,9 @@ from rltui.text import count_of
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
 WRITTEN_TOGETHER = 60.0  # seconds between the last writes of logs that one process ended with
+WRITTEN_LATE = (
+    300.0  # seconds after a point in which its writer writes it: most buffer for two minutes at most
+)
 CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 
 
@@ -67,6 +70,7 @@ class Run:
         self._appender = PointAppender(self.tags, self.table, self.restarts, superseded, self.problems)
         self.first_wall = math.nan  # lowest and highest sensible ones, seconds since 1970
         self.last_wall = math.nan
+        self._grown = math.nan  # when a log was written that grew while it was followed
         self.sources: dict[str, Source] = {}
         self.texts: dict[str, Text] = {}
         self.histograms = Histograms()
@@ -112,6 +116,15 @@ class Run:
     def previewing(self) -> bool:
         """Whether the ends of logs are shown while their history is still being read."""
         return bool(self.previews)
+
+    @property
+    def last_written(self) -> float:
+        """The wall time of the last point, seconds since 1970; NaN where it has none.
+
+        A log that grows while it is followed, with points that are long past, has a wrong clock, or is a
+        recording that is played again: the time of its file is when it was written.
+        """
+        return self._grown if self._grown > self.last_wall + WRITTEN_LATE else self.last_wall
 
     @property
     def last_step(self) -> int | None:
@@ -181,6 +194,9 @@ class Run:
         """Take a delivery in; the new shown points."""
         source, batch, kind = delivery.source, delivery.batch, delivery.kind
         self.version += 1
+        before = self.sources.get(source.path)
+        if before is not None and before.caught_up and len(batch) and source.modified > before.modified:
+            self._grown = source.modified
         self.sources[source.path] = source
         if batch.problems:
             self.problems.note(batch.problems)

@@ -195,3 +195,20 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
     run = timed(steady(60), **told)
     found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
+
+
+def test_a_log_that_grows_is_live_whatever_its_clock_says() -> None:
+    """A recording that is played again, or a clock that is wrong; a copy that lies there has ended."""
+    run, now = Run("run", 512, 512), 2e9
+
+    def write(first: int, modified: float) -> None:
+        steps = np.arange(first, first + 20, dtype=np.int64)
+        columns = (np.zeros(20, np.uint32), steps, 1e9 + steps, steps / 10, np.zeros(20, np.bool_))
+        source = Source("run", "m.jsonl", "jsonl", modified=modified, caught_up=True)
+        run.apply(Delivery(source, Batch(("loss",), *columns)))
+
+    write(0, now - 60)
+    assert alive(run, now).state == "ended"
+    write(20, now)
+    assert (alive(run, now + 10).state, alive(run, now + 10).age) == ("live", 10)
+    assert alive(run, now + 400).state == "stalled"

@@ -80,8 +80,8 @@ def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] 
 
 
 def _last_wall(run: Run) -> float | None:
-    wall = run.last_wall
-    if wall is not None and math.isfinite(wall):
+    wall = run.last_written
+    if math.isfinite(wall):
         return float(wall)
     written = [s.modified for s in run.sources.values() if math.isfinite(s.modified) and s.modified > 0]
     return max(written) if written else None
