@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours; the first is the run shown
+# Of curves over each other: told apart without colours; the first is the run shown. Those that stand for states
+# and healths in the list of runs come last.
+SIGNS = "●◆★✚▼○■▲"
 
 
 MOST_SISTERS = 32

@@ -52,7 +52,7 @@ def test_the_line_of_names_says_who_is_who_and_how_many() -> None:
     for pane in ("overview", "reward"):
         screen.state.selection.pane = pane
         (names,) = [line for line in text(screen, 80, 24).splitlines() if "marked" in line]
-        assert "━ a" in names and "◆ b" in names and "■ c" in names and names.endswith("2 marked")
+        assert "━ a" in names and "◆ b" in names and "★ c" in names and names.endswith("2 marked")
 
 
 def test_names_give_way_where_there_is_little_room() -> None:
@@ -60,7 +60,7 @@ def test_names_give_way_where_there_is_little_room() -> None:
     screen = opened_with(run("a" * 60, score=0.2), run("b" * 60, score=0.8), run("c" * 60, score=1.0))
     screen.state.selection.marked_runs = ["b" * 60, "c" * 60]
     (names,) = [line for line in text(screen, 60, 24).splitlines() if "marked" in line]
-    assert all(sign in names for sign in "━◆■")
+    assert all(sign in names for sign in "━◆★")
 
 
 def test_a_run_keeps_its_sign_where_others_lack_the_metric() -> None:
@@ -69,7 +69,7 @@ def test_a_run_keeps_its_sign_where_others_lack_the_metric() -> None:
     screen.state.selection.pane = "reward"
     screen.press("enter")
     legend = screen.frame(100, 30).lines[1].text
-    assert "● a" in legend and "■ c" in legend and "b does not write this" in legend
+    assert "● a" in legend and "★ c" in legend and "b does not write this" in legend
 
 
 def test_the_preview_of_a_pane_shows_marked_runs() -> None:
@@ -210,7 +210,7 @@ def test_more_runs_than_there_is_room_for_are_counted() -> None:
     screen = opened_with(*runs, marked=" ".join(one.name for one in runs[1:]))
     (names,) = [line for line in text(screen, 80, 24).splitlines() if "marked" in line]
     assert names.rstrip().endswith("7 marked") and "+" in names and "……" not in names
-    shown = sum(sign in names for sign in "◆■▲▼★✚○")
+    shown = sum(sign in names for sign in "◆★✚▼○■▲")
     assert f"+{7 - shown}  " in names and shown >= 3
 
 
@@ -219,5 +219,5 @@ def test_the_list_of_runs_has_the_signs_of_the_curves() -> None:
     screen = opened_with(run("a", score=0.2), run("b", score=0.8), run("c", score=0.9), marked="c b a")
     screen.press("r")
     lines = text(screen).splitlines()
-    for sign, name in (("━", "a"), ("■", "b"), ("◆", "c")):
+    for sign, name in (("━", "a"), ("★", "b"), ("◆", "c")):
         assert any(line.startswith(sign) and f" {name} " in line for line in lines[2:])

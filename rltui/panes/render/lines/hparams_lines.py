@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
 from rltui.hparams.hparams import HParam
 from rltui.hparams.topics import KEY
+from rltui.panes.runs.short_names import short_run_names
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
 from rltui.text import cell_width, code_in_markdown, count_of, fit, in_markdown, markdown_table, pad
 
@@ -23,7 +24,8 @@ def labels(columns: Sequence[HParamsColumn]) -> list[str]:
     for at in (0, -1):
         if len(parts) > 1 and len({part[at] for part in parts}) == len(parts):
             return [part[at] for part in parts]
-    return ["/".join(part) for part in parts]
+    short = short_run_names([column.label for column in columns])
+    return [short[column.label] for column in columns]
 
 
 class HParamsLayout:

@@ -48,7 +48,7 @@ def sign_of(state: AppState, run: RunView) -> Span:
 
 
 def names_line(state: AppState, view: RunView, width: int) -> Line | None:
-    """`━ this run  ◆ other  ■ good baseline: medians up to step 120`, and how many are marked; or None.
+    """`━ this run  ◆ other  ★ good baseline: medians up to step 120`, and how many are marked; or None.
 
     Values and differences are medians over the last tenth of the way to that step.
     """
