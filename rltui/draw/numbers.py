@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rltui.data.units import Units
 
 NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
+RANGE_END = 8  # most cells of one end of a range
 SAME = 1e-9  # share of a value below which a change of it is rounding
 _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -210,9 +211,11 @@ def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:
     ends = (format_bound(low, unit), format_bound(high, unit))
     if ends[0] == ends[1] and low != high and math.isfinite(low) and math.isfinite(high):
         for digits in (4, 5, 6):
-            ends = (f"{low:.{digits}g}", f"{high:.{digits}g}")
-            if ends[0] != ends[1] or max(map(len, ends)) >= 7:
-                break
+            longer = (f"{low:.{digits}g}", f"{high:.{digits}g}")
+            if max(map(len, longer)) > RANGE_END:
+                break  # it would be cut where it differs: that both look the same says more
+            if longer[0] != longer[1]:
+                return longer
     return ends
 
 

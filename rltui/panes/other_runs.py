@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-# Of curves over each other: told apart without colours; the first is the run shown. Those that stand for states
-# and healths in the list of runs come last.
+# Of curves over each other: told apart without colours; the first is the run shown. Those that stand for
+# states and healths in the list of runs come last.
 SIGNS = "●◆★✚▼○■▲"
 
 

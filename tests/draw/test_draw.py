@@ -130,6 +130,7 @@ def test_range_ends_are_written_like_their_values() -> None:
     assert format_range(2.9e-6, 2e-4, "rate") == ("2.9e-06", "2.0e-04")
     assert format_range(12.0, 41.83, "percent") == ("12.0%", "41.8%")
     assert format_range(0.49998, 0.50001) == ("0.49998", "0.50001")
+    assert format_range(2.997e-4, 3e-4, "rate") == ("3.0e-04", "3.0e-04")  # 0.0002997 has no room
     assert format_range(3.0, 3.0) == ("3.00", "3.00")
     for value in (-1.2e-4, 1e300, -1e-300, 123456.0, 36300.0):
         for unit in ("", "s", "percent", "tokens", "rate"):
