@@ -142,6 +142,7 @@ class Symptom(NamedTuple):
     source: str = ""
     together: float = 0.0  # onsets must lie within this share of the run; 0: no matter
     leads: float = 0.0  # share of the run by which the first group may begin after what it brings about
+    begins_last: bool = False  # with the last of its groups: one that was there for long was no fault alone
 
     def covers(self, rule: str) -> bool:
         """Whether a finding belongs below it."""

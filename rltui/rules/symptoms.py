@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rltui.problem import SEVERITIES
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
@@ -15,15 +17,15 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
     symptom, of equals to the one that stands first in the data. A symptom begins with its earliest evidence,
     of which remarks are none unless they make the symptom; that a score rises, or has not, has no step at
-    which it began, and dates it only where there is nothing else. A symptom all of whose findings are already
-    below a more severe one is left out. One fact is one finding: of values that are no numbers, a finding
-    beside the symptom could add no level.
+    which it began, and dates it only where there is nothing else. One that `begins_last` begins with the
+    last of its groups. A symptom all of whose findings are already below a more severe one is left out. One
+    fact is one finding: of values that are no numbers, a finding beside the symptom could add no level.
     """
-    found: list[tuple[Symptom, list[Firing]]] = []
+    found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
         for groups in alternatives:
-            if parts := _holds(symptom, groups, state):
-                found.append((symptom, parts))
+            if held := _holds(symptom, groups, state):
+                found.append((symptom, held))
                 break
     found.sort(key=lambda item: -RANK[item[0].severity])
     owner: dict[str, str] = {}
@@ -31,7 +33,8 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     used: set[str] = set()
     same: set[str] = set()  # findings that are the whole of their symptom
     shown = {finding.id for finding in single}
-    for symptom, parts in found:
+    for symptom, held in found:
+        parts = [firing for part in held for firing in part]
         ids = {part.rule.id for part in parts if part.rule.shown and part.rule.id in shown}
         if ids and ids <= used:
             continue
@@ -47,9 +50,11 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             for firing in firings
         ]
         evidence = [*parts, *covered]
-        dates = any(part.rule.dates for part in parts)
-        dated = [firing for firing in evidence if firing.rule.dates] if dates else parts
-        since = min(firing.since_step for firing in dated)
+        dating = [part for part in held if any(firing.rule.dates for firing in part)]
+        if symptom.begins_last:
+            since = max(map(_first_step, dating or held))
+        else:
+            since = _first_step(evidence if dating else parts)
         gathered.append(symptom_finding(symptom, evidence, since))
         if all(part.rule.kind == NON_FINITE for part in parts):
             same |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
@@ -60,8 +65,14 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     ] + gathered
 
 
-def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[Firing]:
-    """The firings that make the symptom, of groups of rules; none when it does not hold."""
+def _first_step(firings: Sequence[Firing]) -> int:
+    """At which the first of them began; where none has a beginning, at which it first held."""
+    dated = [firing for firing in firings if firing.rule.dates] or firings
+    return min(firing.since_step for firing in dated)
+
+
+def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Firing]]:
+    """The firings that make the symptom, by group of rules; none when it does not hold."""
     parts = []
     for group in groups:
         parts.append(state.applying(group))
@@ -79,4 +90,4 @@ def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[Firing]
         cause = min(firing.since_step for firing in parts[0])
         if effects and cause - min(effects) > symptom.leads * max(last - first, 1):
             return []
-    return [firing for part in parts for firing in part]
+    return parts
