@@ -150,9 +150,13 @@ def _wanted(index: TagIndex, framework: str) -> _Wanted:
 
 
 def _says_nothing(view: RunView, tag: str) -> bool:
-    """Whether a metric has been zero ever since: frameworks write 0 for what they do not measure."""
-    series = view.run.series[tag]
-    if series.last_value != 0 or series.count < 3 or view.names.name(tag).pane not in ("perf", "timing"):
+    """Whether it is a speed of evaluations, or always zero: frameworks write 0 for what is not measured."""
+    series, name = view.run.series[tag], view.names.name(tag)
+    if name.pane not in ("perf", "timing"):
+        return False
+    if name.held_out:
+        return True
+    if series.last_value != 0 or series.count < 3:
         return False
     return not series.recent(64).value.any()
 

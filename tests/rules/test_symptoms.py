@@ -356,3 +356,28 @@ def test_a_loss_that_an_outcome_excuses_is_no_alarm() -> None:
     rise = np.concatenate((_noise(80, 0.01, 0.2), 0.01 * np.exp(np.linspace(0, 4.6, 60)), _noise(60, 1, 0.2)))
     for other in ("reward.mean", "critic.q.mean", "validation.accuracy"):
         assert "loss-risen" not in ids(judge_of({"optimizer.loss": rise, other: np.linspace(0.1, 0.9, 200)}))
+
+
+def test_the_entropy_of_given_tokens_is_no_exploration() -> None:
+    """What a supervised run is asked for is not called a collapse; of a policy that samples it is."""
+    entropy = np.concatenate((flat(0.9, 20), np.linspace(0.9, 0.01, 8), flat(0.01, 60)))
+    assert "entropy-collapse" in ids(judge_of({"policy.entropy": entropy}))
+    supervised = {"policy.entropy": entropy, "policy.token_accuracy": np.linspace(0.6, 1, 88)}
+    assert not [found for found in judge_of(supervised).findings() if found.rank]
+
+
+def test_equal_responses_do_not_invert_preferences() -> None:
+    """Pairs that a policy writes become equal: fewer have a margin above zero, but those that differ do."""
+    fewer = np.linspace(0.6, 0.1, 200) + 0.02 * NOISE.normal(size=200)
+    assert "preference-inverted" in ids(judge_of({"preference.accuracy": fewer}))
+    pairs = {"preference.accuracy": fewer, "preference.margin": flat(0.05, noise=0.3)}
+    assert "preference-inverted" not in ids(judge_of(pairs))
+
+
+def test_overfitted_pairs_begin_with_the_held_out_loss() -> None:
+    """All training pairs were told apart long before: that alone was no fault."""
+    held_out = np.concatenate((np.linspace(0.7, 0.3, 8), np.linspace(0.35, 0.9, 12)))
+    accuracy = np.concatenate((np.linspace(0.5, 1, 20), np.ones(180)))
+    told = judge_of({"preference.accuracy": accuracy, "validation.loss": held_out})
+    found = next(each for each in told.findings() if each.id == "preference-overfit")
+    assert 80 <= found.since_step <= 120
