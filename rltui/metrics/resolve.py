@@ -17,8 +17,10 @@ from rltui.metrics.metric_name import MetricName
 from rltui.metrics.unknown_keys import folders, humanise, place_key, plainly_spelled
 from rltui.metrics.user_metrics import UserMetrics
 from rltui.problem import Problem
+from rltui.regex import regex
 
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
+_LEARNER = regex(r"((?:agent|player)_\w{1,24}|[a-z]{2,12}_\d{1,3})/(?=.)")  # `worker_1/reward`
 _OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")
 
 
@@ -119,6 +121,10 @@ class MetricNames:
             guess = self._guess(plain)
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as names of files have it
             guess = self._guess(tag.replace("_", "/", 1))
+        if guess is None and framework is None and (learner := _LEARNER.match(tag)):  # as on consoles
+            guess = self._guess(plainly_spelled(tag[learner.end() :]))
+            if guess is not None and not guess.found.part:
+                guess = guess._replace(found=guess.found._replace(part=learner[1].replace("_", " ")))
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)

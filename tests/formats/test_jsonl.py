@@ -449,3 +449,31 @@ def test_a_single_object_without_a_step_is_a_result() -> None:
         "score.json", b'{"step": 1, "score": 12}'
     )
     assert FORM.matches("metrics.json", one) and FORM.matches("score.jsonl", one)
+
+
+_WORKERS = b"".join(
+    json.dumps({"episode": k, "Worker ID": worker, "return": k + worker / 4}).encode() + b"\n"
+    for worker in (1, 2)
+    for k in (1, 2, 3)
+)
+
+
+@given(st.lists(st.integers(0, len(_WORKERS)), max_size=6))
+def test_workers_that_count_by_themselves_are_told_apart(places: list[int]) -> None:
+    """The first keeps its names; those that count the same steps, and a resumed one, are one series."""
+    batch = read_in_pieces(FORM, "metrics.jsonl", cut(_WORKERS, places), 50)
+    found = table(batch)
+    assert found.pop("Worker ID") == [(k, 1.0) for k in (1, 2, 3)]
+    assert found == {
+        "return": [(k, k + 0.25) for k in (1, 2, 3)], "worker_2/return": [(k, k + 0.5) for k in (1, 2, 3)]
+    }  # fmt: skip
+    assert codes(batch) == ["several-writers"]
+    same = read(*({"step": k, "env_id": k % 2, "return": k} for k in range(1, 6)), {"step": 2, "env_id": 0})
+    resumed = read(*({"step": k, "rank": 0, "return": k} for k in (1, 2, 3, 1, 2, 3)))
+    assert {*table(same)} == {"env_id", "return"} and {*table(resumed)} == {"rank", "return"}
+
+
+def test_agents_are_told_apart_at_one_step() -> None:
+    """Agents learn something of their own, and have names."""
+    batch = read(*({"step": k, "agent": who, "return": k} for k in (1, 2) for who in ("red", "blue")))
+    assert table(batch) == {"return": [(1, 1.0), (2, 2.0)], "agent_blue/return": [(1, 1.0), (2, 2.0)]}

@@ -71,6 +71,8 @@ def read(text: str) -> Rows:
         ("step 7/9 train/loss: 3/100 score: 2.5", 7, {"train/loss": 3.0, "score": 2.5}),
         ("Average Reward after 7 episodes: 2.5", 7, {"Average Reward": 2.5}),
         ("[Evaluator] Actor Steps = 7 | Episode Return = 2.5", 7, {"eval/Episode Return": 2.5}),
+        ("Episode 7 | Agent 0: 2.5 | Player #1 reward: 3", 7, {"Agent_0": 2.5, "Player_1 reward": 3.0}),
+        ("[Drone 2] step 7 score 2.5", 7, {"drone_2/score": 2.5}),
         ("[eval] step=7  eval/mean_reward=2.5 score=1", 7, {"eval/mean_reward": 2.5, "eval/score": 1.0}),
         ("2024-05-06 07:08:09 [Train] Epoch 7, loss 0.5", 7, {"train/loss": 0.5}),
         ("ACTOR - Timestep: 7 | Episode return mean: 2.5", 7, {"actor/Episode return mean": 2.5}),
@@ -110,6 +112,21 @@ def test_a_record_over_two_lines_is_one_step() -> None:
     assert {(step, name) for step, row in read(text) for name in row} == {
         (100 * k, name) for k in range(1, 6) for name in ("FPS", "Win", "Loss P", "Loss V")
     }
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_blocks_of_several_learners_are_told_apart(above: bool) -> None:
+    """`Agent 1:` stands above its counter, or below that of all; names are its own until the next one."""
+    block = "== Agent {0} ==\nEpisode: {1}\nReward: {1}.5\n" if above else "Agent {0}:\n  Reward: {1}.5\n"
+    text = "".join(
+        f"Episode {k}\n" * (not above) + "".join(block.format(each, k + each) for each in (0, 1)) + "\n"
+        for k in range(1, 6)
+    )
+    expected = {
+        (k + each * above, f"agent_{each}/Reward", k + each + 0.5) for k in range(1, 6) for each in (0, 1)
+    }
+    assert {(step, name, value) for step, row in read(text) for name, value in row.items()} == expected
+    assert MetricNames(None).name("agent_1/Reward").canonical == "reward.mean"
 
 
 def test_names_of_loggers_and_levels_are_no_part_of_a_block() -> None:

@@ -83,6 +83,19 @@ def test_x_is_the_step_metric() -> None:
     assert found["train/loss", 4.0] == 2 and found["train/loss", 5.0] == 3
 
 
+@pytest.mark.parametrize("nested", [True, False])
+def test_x_is_the_global_step_of_rows_from_event_files(nested: bool) -> None:
+    """Wandb syncs each event as a row of its own with its step beside it, whatever rows it has had before."""
+    synced = [
+        history({"global_step": 2048 * k, "rollout/ep_rew_mean": k, "_step": 7 * k}, 7 * k, nested=nested)
+        for k in (1, 2)
+    ]
+    own = history({"global_step": 0.5, "loss": 3, "_step": 20}, 20, nested=nested)
+    assert rows(read(*synced, own))[1::2] == [
+        ("rollout/ep_rew_mean", 2048, 1.0), ("rollout/ep_rew_mean", 4096, 2.0), ("loss", 20, 3.0)
+    ]  # fmt: skip
+
+
 def test_a_preview_leaves_the_reading_as_it_is() -> None:
     """A step metric that is declared in the previewed end does not place the rows before it."""
     rows_and_axis = [

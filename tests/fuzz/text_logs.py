@@ -53,6 +53,7 @@ _LABELLED_ROWS = (
     "╭──╮\n│ Steps  {0}.5M   loss  0.{0} │\n│ Epoch  {0}  1m 2s  23% │\n╰──╯\n",
     "----  ---\nAverageReturn  {0}.5\nTotalEnvSteps  {0}\n----  ---\n",
     "[Update {0}/9] Step: {0}00/900 | FPS: {0}\n └─ Win: 0.{0} | Loss(P/V/E): -0.{0}/{0}.5/nan\n",
+    "Episode {0}\nAgent 1:\n  Reward: {0}.5\nAgent 2:\n  Reward: -{0}.5\n[Agent 3] step {0} loss 2\n",
     "ID   Step   avgR |  etc.\n0  {0}.0e+03  | -1.{0}  2.5\n",
 )
 

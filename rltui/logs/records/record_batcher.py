@@ -27,6 +27,7 @@ from rltui.problem import Problem
 _NUMBERS = {int, float}
 _VALUELESS = {bool, type(None)}  # give no scalar, whatever they are
 _KEY_SETS = 4096  # sets of keys that are remembered; a log that makes ever new ones stays bounded
+_WRITERS = 256  # of one file that are told apart
 _SETTINGS_CAP = 1 << 20  # characters of settings that are handed up
 
 
@@ -37,6 +38,7 @@ class _KeySet:
     steps: list[str]
     walls: list[str]
     total: str | None
+    writer: str | None  # tells from whom of several the record is
     summary: bool  # of a trainer that is done: no point
     envelope: bool  # veRL: {"step": n, "data": {...}}
 
@@ -71,13 +73,17 @@ class RecordBatcher:
         self._undecided: Mapping[str, object] | None = None  # the first record, settings by its look
         self._are_rows = False  # what looks like settings is not: it comes again and again
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
+        self._writers: dict[object, int] = {}  # the highest step of each, the first one first
+        self._apart = False  # each counts steps of its own
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
         self._clear()
 
     def preview(self) -> RecordBatcher:
         """A collector with the same tag table, for records from the end of the file."""
-        return RecordBatcher(self._path, self.tags, preview=True)
+        records = RecordBatcher(self._path, self.tags, preview=True)
+        records._writers, records._apart = dict(self._writers), self._apart
+        return records
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
@@ -114,6 +120,10 @@ class RecordBatcher:
         skip: tuple[str, ...] = () if key is None else (key,)
         if clock is not None:
             skip = (*skip, clock)
+        if key_set.writer is not None and (of := self._writer(key_set.writer, record, step)):
+            body = {of + name: value for name, value in record.items() if name not in (*skip, key_set.writer)}
+            self._take(tuple(body), body, (), step, wall, self._blocks)
+            return
         if key_set.envelope and isinstance(data := record["data"], dict):
             inner_keys = tuple(data)
             self._take(inner_keys, data, (), step, wall, self._inner_blocks)
@@ -121,6 +131,23 @@ class RecordBatcher:
             self._take(keys, record, skip, step, wall, self._blocks)
         else:
             self._take_irregular(record, skip, step, wall)
+
+    def _writer(self, key: str, record: Mapping[str, object], step: int) -> str:
+        """What the names of a record begin with: empty for the first writer, and for all that count alike."""
+        writer = record[key]
+        if type(writer) not in (int, str) or len(self._writers) > _WRITERS:
+            return ""
+        known = self._writers
+        reached = max((at for other, at in known.items() if other != writer), default=step - 1)
+        known[writer] = max(step, known.get(writer, step))
+        if not self._apart and step < reached + record_keys.is_learner(key):
+            self._apart = True
+            message = f"several writers (`{key}`) count steps of their own; the first keeps its names"
+            self._problems.append(Problem("info", "several-writers", self._path, message))
+        if not self._apart or writer == next(iter(known)):
+            return ""
+        word = record_keys.compared(key).removesuffix("_id").removesuffix("_index")
+        return f"{word}_{writer}/"
 
     def plan(self, total: int) -> None:
         """Hand up the planned number of steps, where it differs from what was known; 0: no longer known."""
@@ -165,7 +192,8 @@ class RecordBatcher:
         walls = record_keys.wall_time_keys(keys)
         total = record_keys.planned_steps_key(steps[0], keys) if steps else None
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
-        key_set = _KeySet(steps, walls, total, is_summary(keys), envelope)
+        writer = record_keys.writer_key(keys)
+        key_set = _KeySet(steps, walls, total, writer, is_summary(keys), envelope)
         if len(self._key_sets) < _KEY_SETS:
             self._key_sets[keys] = key_set
         return key_set

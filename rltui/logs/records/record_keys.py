@@ -28,11 +28,13 @@ class SampleKeys(NamedTuple):
 
 
 class LogKeys(NamedTuple):
-    """All keys that have a meaning. steps, wall_times: the place of each, the best first."""
+    """All keys that have a meaning. steps, writers, wall_times: the place of each, the best first."""
 
     steps: Mapping[str, int]
     steps_beside: Mapping[str, str]  # keys that give the step where another one is there
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
+    writers: Mapping[str, int]
+    learners: frozenset[str]  # writers that learn something of their own
     wall_times: Mapping[str, int]
     wall_time_axes: frozenset[str]  # that are no series where they give the wall time
     planned_steps: Mapping[str, str]
@@ -45,7 +47,7 @@ class LogKeys(NamedTuple):
 
 def _log_keys_field() -> TableField[LogKeys]:
     ranks = ConvertedField(ListField(TextField()), lambda keys: {key: rank for rank, key in enumerate(keys)})
-    return table_of(LogKeys, steps=ranks, wall_times=ranks, samples=table_of(SampleKeys))
+    return table_of(LogKeys, steps=ranks, writers=ranks, wall_times=ranks, samples=table_of(SampleKeys))
 
 
 @cache
@@ -68,6 +70,16 @@ def step_keys(keys: Iterable[str]) -> list[str]:
     known = {compared(key): key for key in keys}
     beside = log_keys().steps_beside.items()
     return [known[name] for name, other in beside if name in known and other in known]
+
+
+def writer_key(keys: Iterable[str]) -> str | None:
+    """The key that tells from whom of several a record is, or None."""
+    return next(iter(_ranked(keys, log_keys().writers)), None)
+
+
+def is_learner(writer_key: str) -> bool:
+    """Whether the key tells of one of several that learn something of their own."""
+    return compared(writer_key) in log_keys().learners
 
 
 def wall_time_keys(keys: Iterable[str]) -> list[str]:

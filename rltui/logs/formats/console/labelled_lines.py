@@ -61,6 +61,8 @@ class LabelledLines:
         self._since = 0  # lines since then
         self._inner: set[str] = set()  # other counters among them
         self._lines_accepted = False  # lines with counter and values are
+        self._learner = ""  # whose values the lines below are
+        self._learner_said = False  # it has had some
         self._told: set[str] = set()  # counters below which something telling stands
         # Role and counter: the last values of the counters, what is added, how often others had grown then.
         self._last: dict[tuple[str, str], tuple[tuple[int, ...], int, int]] = {}
@@ -87,6 +89,8 @@ class LabelledLines:
                     said = self._tables.of_columns(text) or items(text)
                     if said.counters or said.numbers:
                         yield from self._line(said)
+                    elif said.role and said.whole:
+                        self._learner, self._learner_said = said.role, False
 
     def takes(self, line: str) -> bool:
         """Whether a line would be read: its names came often enough."""
@@ -96,6 +100,12 @@ class LabelledLines:
 
     def _line(self, line: LabelledLine) -> Iterator[Step]:
         counters, numbers, whole, role = line
+        if self._learner and not role:
+            if counters and self._learner_said:
+                self._learner = ""
+            elif numbers and whole:
+                numbers = {self._learner + name: value for name, value in numbers.items()}
+                self._learner_said = True
         if self._heading and not numbers and whole and len(counters) == 1 and self._since <= _BELOW:
             name = counters[0].name
             if name != self._heading and name not in self._inner:  # a total in the block below the counter

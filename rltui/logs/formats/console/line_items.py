@@ -58,6 +58,7 @@ _EPOCH_AND_BATCH = regex(
 )
 _THOUSANDS = regex(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _DECIMAL_COMMA = regex(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_DECORATION = " \t|,;:()[]<>#*=~–—•-"  # around what begins a line
 _CLOCK = 1e9  # seconds since 1970 are more
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 # Keys as Python and JSON print them, in a dictionary or as the first of a pair.
@@ -92,6 +93,7 @@ class Words:
     unnamed: frozenset[str]
     telling: re.Pattern[str]
     prefixes: tuple[str, ...]
+    numbered: tuple[str, ...]
     roles: dict[str, str]
     rewrite: tuple[Rewrite, ...]
 
@@ -124,10 +126,27 @@ class Words:
         roles = "|".join(map(re.escape, self.roles))
         return re.compile(rf"(?:(?!\[(?i:{roles})\])(?:{'|'.join(self.prefixes)})){{1,4}}")
 
+    @cached_property
+    def learner(self) -> re.Pattern[str]:
+        """One of several learners with its number, but no counter: `Agent 1`, `[player_2]`."""
+        return re.compile(
+            rf"\b({'|'.join(self.numbered)})[ _#-]{{0,2}}(\d{{1,3}})(?![\w.,]|[/:-]\d)", re.IGNORECASE
+        )
+
     def without_prefixes(self, text: str) -> tuple[str, str]:
-        """What its role puts before the names of a line, and the line without times, levels and role."""
+        """What its role puts before the names of a line, and the line without times, levels and role.
+
+        Learners within it are joined to their numbers.
+        """
         if found := self.prefix.match(text):
             text = text[found.end() :]
+        learners = list(self.learner.finditer(text))
+        if learners:
+            found, rest = learners[0], text[learners[0].end() :].lstrip(_DECORATION)
+            begins = len(learners) == 1 and not text[: found.start()].strip(_DECORATION)
+            if begins and (not rest or rest[0].isalpha()):
+                return f"{found[1].lower()}_{found[2]}/", rest
+            text = self.learner.sub(r"\1_\2", text)
         if text[:1] in self.role_starts and (found := self.role.match(text)):
             return self.roles[found[found.lastindex or 0].lower()], text[found.end() :]
         return "", text
@@ -173,7 +192,10 @@ NOTHING = LabelledLine([], {}, whole=False)
 
 
 def items(text: str) -> LabelledLine:
-    """The counters of a line, its numbers by name, and whether it holds nothing else."""
+    """The counters of a line, its numbers by name, and whether it holds nothing else.
+
+    A line of a learner alone has neither, but its role.
+    """
     if _DIGIT.search(text) is None:
         return NOTHING
     if "%|" in text and (bar := _BAR.match(text)):

@@ -28,6 +28,8 @@ from rltui.regex import regex
 MAGIC = b":W&B\xe1\xbe\x00"
 
 _HISTORY, _SUMMARY, _CONFIG, _STATS, _METRIC, _RUN, _EXIT = 2, 3, 5, 7, 12, 17, 18
+# Raw keys of the step that rows synced from event files have (wandb/sdk/internal/tb_watcher.py @ 0.19.11).
+_GLOBAL_STEP = {mark + b"\x0bglobal_step" for mark in (b"\n", b"\x12")}
 _OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # the tracker's own items of a row
 
 # An item of a history row whose key is ASCII and whose value is a number, each shorter than 128 bytes:
@@ -136,7 +138,7 @@ class WandbReader:
         if not plain:
             self.tables.update(dict.fromkeys(mixed.tables, step))
             self._histograms += [Histogram(name_of(tag), step, wall, *of) for tag, of in mixed.histograms]
-        if self._axes.any:
+        if self._axes.any or not _GLOBAL_STEP.isdisjoint(items):
             for x, points in self._by_axis(items, step).items():
                 self._add([tag for tag, _ in points], [value for _, value in points], x, wall)
             return
@@ -176,8 +178,8 @@ class WandbReader:
             if tag < 0:
                 continue
             x = step
-            axis = self._axes.of(_name(key))
-            if axis is not None and axis in named:
+            axis = self._axes.of(_name(key)) or "global_step"
+            if axis in named:
                 there = float(named[axis])
                 x = int(there) if there.is_integer() and abs(there) < 2.0**63 else step
             by_x.setdefault(x, []).append((tag, float(value)))
