@@ -97,3 +97,10 @@ def test_snapshots_keep_the_evidence(logs: Path) -> None:
     for form in ("text", "markdown"):
         text = rltui("snapshot", logs, "--run", "sick", "--pane", "findings", "--format", form).out
         assert "→ 20" in text and "othing to report" not in text
+
+
+def test_reports_and_snapshots_tell_of_a_stall_as_check_does(logs: Path) -> None:
+    """No document says that there is nothing to report of a run that another one tells something of."""
+    write(logs / "silent", WELL, ago=1800, gap=10)
+    for command in (("check",), ("report",), ("snapshot",), ("snapshot", "--pane", "findings")):
+        assert "nothing is written any more" in rltui(*command, logs, "--run", "silent").out, command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
@@ -45,6 +46,8 @@ def command(
         refuse_inside(Path(output), logdirs)
     colors = theme_named(theme or "paper")
     session = load(logdirs, run_glob, at_step)
+    if at_step is None:
+        session.tell_states(time.time())
     views = session.ordered() if run_glob is not None else session.ordered()[:1]
     views.sort(key=lambda view: -RUN_HEALTHS.index(view.health))
     digest = settings_below(logdirs).digest

@@ -113,6 +113,7 @@ def command(
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
         session.set_jobs(jobs_by_traces(session.job_traces(), logdirs), time.time())
+        session.tell_states(time.time())
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
     text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
     write_document(_png(text) if wanted == "png" else text, output, logdirs)
