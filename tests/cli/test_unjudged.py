@@ -42,6 +42,8 @@ def test_nothing_to_read_still_prints_the_document(tmp_path: Path) -> None:
         assert (done.code, data["health"], data["runs"]) == (2, "unreadable", [])
         assert data["schema"] == 1 and data["logdir"] == str(tmp_path / name)
         codes[name] = data["diagnostics"][0]["code"]
+        exported = rltui("export", tmp_path / name)
+        assert (exported.code, exported.out) == (2, "") and exported.err.startswith("rltui: ")
         assert all(each.keys() >= {"level", "code", "path", "message"} for each in data["diagnostics"])
     assert codes == {
         "empty": "no-logs", "missing": "missing", "damaged": "not-an-event-file", "zeros": "zeros",

@@ -76,6 +76,8 @@ class Exported:
             leave(WRONG)
         if self._part and not self._logs:
             return  # a part may have no runs
+        if not self._logs and any(problem.level != "info" for problem in self._problems.values()):
+            leave(WRONG)
         if not self._logs:
             no_logs(self._selection.logdirs, self._selection.run_glob)
         if not self._matched:

@@ -156,7 +156,13 @@ class Exporter:
         self.metrics = TagFilter(selection.metrics)
         self._held = held
         self.problems = Problems()
-        self.logs = 0  # logs of runs that were met
+        self._met: set[str] = set()  # logs of runs
+        self._gave: dict[str, bool] = {}  # of those that gave points or are damaged, whether they gave points
+
+    @property
+    def logs(self) -> int:
+        """Logs of runs that were met, without those of which damage is all that there is."""
+        return sum(self._gave.get(path, True) for path in self._met)
 
     def batches(self) -> Iterator[ExportBatch]:
         """Points run by run, log by log, in file order."""
@@ -217,7 +223,13 @@ class Exporter:
         read = read_placed(logs, all_sources=chosen.all_sources, verify=chosen.verify)
         for delivery in chain(*(run.deliveries for run in runs), read):
             self.problems.note(delivery.batch.problems)
-            self.logs += bool(delivery.source.run)
+            path, batch = delivery.source.path, delivery.batch
+            if delivery.source.run:
+                if len(batch):
+                    self._gave[path] = True
+                elif any(problem.level != "info" for problem in batch.problems):
+                    self._gave.setdefault(path, False)
+                self._met.add(path)
             yield delivery
 
     def _again(self, run: RunPlan) -> Iterator[ExportBatch]:
