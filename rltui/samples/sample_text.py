@@ -124,7 +124,7 @@ def summary(sample: Sample) -> SampleSummary:
     after = _REASONED.search(sample.response)
     response = sample.response[after.end() :] if after is not None else ""
     start = " ".join((response.strip() or sample.response)[:_BEGINNING].split())
-    return SampleSummary(dict(sample.rewards), clean(start))
+    return SampleSummary(dict(sample.rewards), clean(start) or clean(sample.note))
 
 
 def _plain(value: float | None) -> str:

@@ -26,9 +26,9 @@ def read_samples(
     runs: all that there are, with those that were not asked for, whose samples are nobody else's.
     """
     found: list[ReadSamples] = []
-    for catalog in _catalogs(views, logdirs, runs, _ALL):
+    for view, catalog in zip(views, _catalogs(views, logdirs, runs, _ALL), strict=True):
         if catalog is None:
-            found.append((samples_pane(RunSamples(), None), {}))
+            found.append((samples_pane(RunSamples(), None, framework=view.framework), {}))
             continue
         samples = catalog.snapshot()
         pane = samples_pane(samples, step_at(samples, None, at_step))

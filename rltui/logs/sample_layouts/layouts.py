@@ -57,6 +57,7 @@ class Layouts(NamedTuple):
     """All layouts, keys by their meaning, reasons of stopping by theirs, what is never opened and why.
 
     skipped_folder: by base name. dump_folders: those in which a file that is never opened is one of samples.
+    options: how a trainer is told to write samples, by framework.
     """
 
     layout: tuple[Layout, ...]
@@ -65,6 +66,7 @@ class Layouts(NamedTuple):
     unread: tuple[Unread, ...]
     skipped_folder: re.Pattern[str]
     dump_folders: frozenset[str]
+    options: Mapping[str, str]
 
 
 _UNKNOWN = Layout("rows", "rows", regex(r"\Z"))

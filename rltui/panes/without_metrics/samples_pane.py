@@ -7,13 +7,14 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rltui.draw.numbers import format_plain, format_step
-from rltui.logs.sample_layouts.layouts import ended_at_limit
+from rltui.logs.sample_layouts.layouts import ended_at_limit, layouts
 from rltui.logs.sample_layouts.model import Evaluation, RunSamples, SampleHead
 from rltui.problem import Problem
 from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 from rltui.text import count_of
 
-NO_FILES = "No samples were found beside this run's logs. Most trainers write rollouts only when told to."
+NO_FILES = "No samples were found beside this run's logs."
+TOLD = "Most trainers write rollouts only when told to."
 
 
 class SamplesPane(NamedTuple):
@@ -72,6 +73,7 @@ def samples_pane(
     expression: str = "",
     matches: TextMatches | None = None,
     loading: bool = False,
+    framework: str = "",
 ) -> SamplesPane:
     """The samples of a step. `matches` are needed for filters that look into texts."""
     heads: Sequence[SampleHead] = samples.by_step.get(step, ()) if step is not None else ()
@@ -97,12 +99,18 @@ def samples_pane(
     if not heads:
         reading = loading or samples.bytes_left > 0
         empty = "No sample matches." if of else "Reading samples." if reading else ""
-        empty = empty or ("No sample could be read." if samples.problems else NO_FILES)
+        empty = empty or ("No sample could be read." if samples.problems else no_files(framework))
     wanted_step = None if wanted_step == step else wanted_step
     return SamplesPane(
         step, tuple(samples.by_step), tuple(heads), of, wanted_step, sort, reverse, facts, tuple(notes),
         samples.problems, empty, samples.evaluations,
     )  # fmt: skip
+
+
+def no_files(framework: str = "") -> str:
+    """That there are no samples, and what to do: the framework's own option where it is known."""
+    option = layouts().options.get(framework.partition("-")[0])
+    return f"{NO_FILES} {f'The trainer writes them with {option}.' if option else TOLD}"
 
 
 def _facts(heads: Sequence[SampleHead]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def run_samples(state: AppState) -> RunSamples:
 def samples(state: AppState) -> SamplesPane:
     """The samples of the step shown, filtered and sorted."""
     view, chosen = shown.run(state), state.samples
-    name = view.name if view is not None else ""
+    name, framework = (view.name, view.framework) if view is not None else ("", "")
     found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
     wanted, _ = parsed(chosen.query)
@@ -38,6 +38,7 @@ def samples(state: AppState) -> SamplesPane:
     loading = chosen.files.loading
     key = (
         name,
+        framework,
         chosen.files.heads_version,
         found is _NONE,
         step,
@@ -52,7 +53,7 @@ def samples(state: AppState) -> SamplesPane:
         key,
         lambda: samples_pane(
             found, step, wanted_step=chosen.step, sort=chosen.sort, reverse=chosen.reverse,
-            expression=chosen.query, matches=matches, loading=loading,
+            expression=chosen.query, matches=matches, loading=loading, framework=framework,
         ),
     )  # fmt: skip
 
