@@ -31,7 +31,7 @@ COMMANDS = {
     "merge": "join the documents of several shards into one",
     "wait": "wait until a step, a value, a finding or the end, and say which",
     "runs": "list the runs: how far, last and best value, health, why",
-    "report": "write a report of a run as one HTML file",
+    "report": "write a report of a run: Markdown, or one HTML file",
     "compare": "compare runs with a baseline at matched steps",
     "export": "print every point of every run",
     "samples": "print rollouts: prompts, answers, rewards",

@@ -1,4 +1,4 @@
-"""`rltui report`: a run as HTML, complete, and harmless whatever it is called."""
+"""`rltui report`: a run as Markdown or HTML, complete, and harmless whatever it is called."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "logs"
 
 
-def test_a_report_has_verdict_evidence_metrics_and_settings(logs: Path) -> None:
+def test_markdown_has_verdict_evidence_metrics_and_settings(logs: Path) -> None:
     """From what to what, since when, what to do, the best value and what it was started with."""
-    said = " ".join(Page(rltui("report", logs, "--run", "sick").out).words)
-    assert "sick" in said and "✖  critical" in said and "What to do:" in said
-    assert "actor/kl_loss" in said and "0.050 → 20" in said.replace("0.0500", "0.050")
-    assert "Score" in said and "@80" in said and "lr 0.001" in said
+    text = rltui("report", logs, "--run", "sick").out
+    assert text.startswith("# sick\n") and "✖ **critical**" in text and "**What to do:**" in text
+    assert "`actor/kl_loss`" in text and "0.050 → 20" in text.replace("0.0500", "0.050")
+    assert "| Score |" in text and "@80" in text and "| `lr` | `0.001` |" in text
+    assert "Nothing to report" not in text
 
 
 def test_html_is_one_file_with_charts(logs: Path, tmp_path: Path) -> None:
@@ -65,18 +66,18 @@ def test_html_is_one_file_with_charts(logs: Path, tmp_path: Path) -> None:
 def test_the_worst_run_comes_first(logs: Path) -> None:
     """Of several runs in one report the broken one is read first; without --run it is the newest alone."""
     both = rltui("report", logs, "--run", "*").out
-    assert both.index("<h1>sick") < both.index("<h1>well")
-    assert rltui("report", logs).out.count("<h1>") == 1
+    assert both.index("# sick") < both.index("# well")
+    assert rltui("report", logs).out.count("\n# ") == 0
 
 
 def test_a_healthy_run_has_a_report_too(logs: Path) -> None:
     """It says so, and shows its metrics."""
     text = rltui("report", logs, "--run", "well").out
-    assert "✓ <b>ok</b>" in text and "<h2>Key metrics</h2>" in text
+    assert "✓ **ok**" in text and "## Key metrics" in text
 
 
 def test_hostile_names_stay_text(logs: Path, tmp_path: Path) -> None:
-    """Keys and settings that spell markup are words."""
+    """Keys and settings that spell markup are words in both forms."""
     run = logs / "evil"
     write(run, SICK, key=f"actor/kl_loss{HOSTILE}")
     (run / "config.json").write_text(json.dumps({f"lr{HOSTILE}": HOSTILE, "seed": HOSTILE}))
@@ -84,12 +85,16 @@ def test_hostile_names_stay_text(logs: Path, tmp_path: Path) -> None:
     page = Page((tmp_path / "r.html").read_text())
     assert not page.tags & {"script", "img", "a"} and "onerror" not in page.attributes
     assert HOSTILE in " ".join(page.words)
+    for line in rltui("report", logs, "--run", "evil").out.splitlines():
+        if line.startswith("| ") and "script" in line:
+            outside = "".join(line.split("`` ")[::2]) if "`` " in line else line
+            assert "`" in line or "<script" not in outside
 
 
 def test_a_report_never_lies_among_the_logs(logs: Path) -> None:
     """LOGDIR is only read."""
-    done = rltui("report", logs, "--output", logs / "r.html")
-    assert done.code == 2 and not (logs / "r.html").exists()
+    done = rltui("report", logs, "--output", logs / "r.md")
+    assert done.code == 2 and not (logs / "r.md").exists()
 
 
 def test_snapshots_keep_the_evidence(logs: Path) -> None:

@@ -183,6 +183,6 @@ def test_a_result_never_goes_into_a_mirror(remote: str, own_cache: Path) -> None
     """The mirror counts as the LOGDIR that it is."""
     rltui("runs", remote)
     (place,) = own_cache.glob("*/files/tree")
-    done = rltui("report", "--run", "plain", "--output", place / "report.html", remote)
+    done = rltui("report", "--run", "plain", "--output", place / "report.md", remote)
     assert done.code == 2
-    assert not (place / "report.html").exists()
+    assert not (place / "report.md").exists()

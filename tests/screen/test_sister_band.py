@@ -119,7 +119,7 @@ def test_pictures_and_charts_as_text_have_the_band(screen: Screen) -> None:
 
 def test_a_report_draws_the_band(screen: Screen, tmp_path: Path) -> None:
     """The HTML of a run whose sisters were read has their band in its charts."""
-    found = rltui("report", tmp_path, "--run", "s*")
+    found = rltui("report", tmp_path, "--run", "s*", "--format", "html")
     assert found.code == 0 and "3 sister runs: median" in found.out
 
 

@@ -1,4 +1,4 @@
-"""`rltui report`: a run for somebody who was not there, as one HTML file."""
+"""`rltui report`: a run for somebody who was not there, as one file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.loading import as_of, load
-from rltui.cli.output_file import refuse_inside, write_document
+from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.pane_output import theme_named
 from rltui.panes.other_runs import sister_runs
 from rltui.panes.render.report_html import reports_html
+from rltui.panes.render.report_markdown import reports_markdown
 from rltui.panes.run_report import run_report
 from rltui.panes.runs.selection import settings_below
 from rltui.rules.finding import RUN_HEALTHS
@@ -22,28 +23,31 @@ from rltui.rules.finding import RUN_HEALTHS
 @click.command(name="report")
 @LOGDIRS
 @RUN
-@click.option("--output", metavar="FILE.html", help="Default: standard output.")
+@click.option("--output", metavar="FILE", help="FILE.md or FILE.html; default: Markdown to standard output.")
+@click.option("--format", "form", type=click.Choice(["markdown", "html"]), help="Default: by the ending.")
 @THEME
 @AT_STEP
 def command(
     logdirs: tuple[str, ...],
     run_glob: str | None,
     output: str | None,
+    form: str | None,
     theme: str | None,
     at_step: int | None,
 ) -> None:
     """Write a report of the newest run, or of each that --run chooses, the worst first.
 
     It holds the verdict, what is wrong with its evidence and what to do, the key metrics, the settings, and
-    what is odd about the data, in one HTML file with its charts, without scripts, that loads nothing.
+    what is odd about the data. The HTML is one file with its charts, without scripts, and loads nothing.
 
     \b
     Examples:
       rltui report runs/ --run grpo-7b --output report.html
-      rltui report runs/ --run critical --output broken.html
+      rltui report runs/ --run critical | gh issue create --title "Broken runs" --body-file -
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
+    form = form or form_by_ending(output, {".html": "html", ".htm": "html"}, "markdown")
     colors = theme_named(theme or "paper")
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
@@ -58,4 +62,5 @@ def command(
         )
         for view in views
     ]  # fmt: skip
-    write_document(reports_html(reports, colors), output, logdirs)
+    text = reports_html(reports, colors) if form == "html" else reports_markdown(reports)
+    write_document(text, output, logdirs)
