@@ -19,8 +19,9 @@ from rltui.metrics.user_metrics import UserMetrics
 from rltui.problem import Problem
 from rltui.regex import regex
 
-# Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
+_MEAN = regex(r"(?:avg|average|mean)_(\w+)\Z|(\w+)_(?:avg|average|mean)\Z")
 _LEARNER = regex(r"((?:agent|player)_\w{1,24}|[a-z]{2,12}_\d{1,3})/(?=.)")  # `worker_1/reward`
+# Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
 _OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")
 
 
@@ -117,8 +118,13 @@ class MetricNames:
             if found is not None:
                 return self._known_name(tag, found, other.label)
         guess = self._guess(tag)
-        if guess is None and framework is None and (plain := plainly_spelled(tag)) != tag:
+        plain = plainly_spelled(tag) if guess is None and framework is None else tag
+        if plain != tag:
             guess = self._guess(plain)
+        if guess is None and framework is None and (mean := _MEAN.match(plain)):
+            guess = self._guess(mean[1] or mean[2])
+            if guess is not None and guess.found.entry.canonical.startswith("progress."):
+                guess = None  # the mean of a counter counts nothing
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as names of files have it
             guess = self._guess(tag.replace("_", "/", 1))
         if guess is None and framework is None and (learner := _LEARNER.match(tag)):  # as on consoles

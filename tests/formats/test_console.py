@@ -120,3 +120,14 @@ def test_a_long_log_is_read_as_its_lines_are() -> None:
     wanted = [point for line in lines for point in rows(read(line + "\n"))]
     assert rows(read("\n".join(lines) + "\n")) == wanted
     assert len(wanted) == 600
+
+
+@pytest.mark.parametrize("count", [1, 150])
+def test_a_learning_rate_without_its_digits_is_none(count: int) -> None:
+    """Three decimals, as veRL before 0.5 prints: `0.000` is no rate of zero; other zeros are zeros."""
+    line = "step:{0} - actor/lr:0.000 - actor/kl:0.000 - critic/lr:0.00{1}\n"
+    data = "".join(line.format(k, k % 2) for k in range(count)) + "step:900 - actor/lr:0.0 - actor/kl:1e-06\n"
+    found = list(points(read_whole(FORM, MemFile("a.log", data.encode()))))
+    assert {tag for tag, step, *_ in found if step == 0} == {"actor/kl"}
+    assert [(step, value) for tag, step, _, value in found if tag == "actor/lr"] == [(900, 0.0)]
+    assert {value for tag, *_, value in found if tag == "critic/lr"} == ({0.001} if count > 1 else set())

@@ -72,6 +72,7 @@ def read(text: str) -> Rows:
         ("Average Reward after 7 episodes: 2.5", 7, {"Average Reward": 2.5}),
         ("[Evaluator] Actor Steps = 7 | Episode Return = 2.5", 7, {"eval/Episode Return": 2.5}),
         ("Episode 7 | Agent 0: 2.5 | Player #1 reward: 3", 7, {"Agent_0": 2.5, "Player_1 reward": 3.0}),
+        ("step 7 lr: 0.0000 Actor LR=0.00 score: 0.000 lr_mult 0.0", 7, {"score": 0.0, "lr_mult": 0.0}),
         ("[Drone 2] step 7 score 2.5", 7, {"drone_2/score": 2.5}),
         ("[eval] step=7  eval/mean_reward=2.5 score=1", 7, {"eval/mean_reward": 2.5, "eval/score": 1.0}),
         ("2024-05-06 07:08:09 [Train] Epoch 7, loss 0.5", 7, {"train/loss": 0.5}),

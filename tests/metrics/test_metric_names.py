@@ -382,6 +382,8 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("mean actor loss", "policy.loss"),
         ("Avg Critic Loss", "critic.loss"),
         ("Avg_Reward_100", "reward.mean"),
+        ("avg_clip_fraction", "policy.clip_fraction"),
+        ("loss/policy_gradient_loss", "policy.loss"),
         ("Average100 Score", "reward.score.mean"),
         ("mean_return_last_50_episodes", "reward.episode_return.mean"),
         ("eprew", "reward.episode_return.mean"),

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.regex import regex
 
+_ZERO = regex(r"-?0\.00+")  # no zero that Python prints by itself has two decimals
 # Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.
 COMPUTED = "rltui/"
 
@@ -35,6 +37,7 @@ class LogKeys(NamedTuple):
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
     writers: Mapping[str, int]
     learners: frozenset[str]  # writers that learn something of their own
+    small: tuple[str, ...]
     wall_times: Mapping[str, int]
     wall_time_axes: frozenset[str]  # that are no series where they give the wall time
     planned_steps: Mapping[str, str]
@@ -106,6 +109,18 @@ def is_axis(wall_time_key: str) -> bool:
 def needs_integer(step_key: str) -> bool:
     """Whether the key gives the step only where its value is written as an integer."""
     return compared(step_key) in log_keys().integer_steps
+
+
+@lru_cache(maxsize=4096)
+def is_small(key: str) -> bool:
+    """Whether a number of that name may be too small for a fixed number of decimals."""
+    name = compared(key.rpartition("/")[2])
+    return any(name == small or name.endswith(f"_{small}") for small in log_keys().small)
+
+
+def is_rounded_away(key: str, text: str) -> bool:
+    """Whether a number that was printed, such as `0.000`, is one that its decimals cannot show."""
+    return _ZERO.fullmatch(text) is not None and is_small(key)
 
 
 @cache

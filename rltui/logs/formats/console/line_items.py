@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.records.parse_number import statistics
-from rltui.logs.records.record_keys import compared, wall_time_keys
+from rltui.logs.records.record_keys import compared, is_rounded_away, wall_time_keys
 from rltui.regex import regex
 
 ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
@@ -222,7 +222,8 @@ def _labelled(text: str) -> LabelledLine:
     known = words()
     if (plain := _PLAIN.fullmatch(text)) and known.without_prefixes(text) == ("", text):
         name, number = plain[1], float(plain[2])
-        if counter_of(name) is None and number < _CLOCK and name.split(" ")[-1].lower() not in known.unnamed:
+        named = counter_of(name) is None and name.split(" ")[-1].lower() not in known.unnamed
+        if named and number < _CLOCK and not is_rounded_away(name, plain[2]):
             return LabelledLine([], {name.rstrip("."): number}, whole=True)
     if text[:1] == "(":
         text = RAY.sub("", text, count=1)
@@ -262,6 +263,8 @@ def _labelled(text: str) -> LabelledLine:
         name = item["name"].rstrip(".")
         labelled = labelled and (not item["blank"] or " " not in name)
         value = _value(item["value"], item["unit"], commas=commas)
+        if value == 0.0 and is_rounded_away(name, item["value"]):
+            continue
         if value is None or name.rpartition(" ")[2].lower() in known.unnamed:
             continue  # of a sentence
         counter = counter_of(name)

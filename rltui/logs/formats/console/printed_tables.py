@@ -19,7 +19,7 @@ from rltui.logs.formats.console.line_items import (
     scaled,
     words,
 )
-from rltui.logs.records.record_keys import compared, log_keys
+from rltui.logs.records.record_keys import compared, is_rounded_away, log_keys
 from rltui.regex import regex
 
 _SIDES = "│┃║|"
@@ -154,6 +154,6 @@ def _pairs(cells: list[str]) -> dict[str, float]:
     numbers: dict[str, float] = {}
     for name, cell in pairwise(cells):
         found = _CELL.fullmatch(cell) if _CELL_NAME.fullmatch(name) else None
-        if found is not None:
+        if found is not None and not is_rounded_away(name, found[1]):
             numbers.setdefault(name, scaled(found[1], found[2]))
     return numbers

@@ -25,6 +25,7 @@ from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.record_keys import is_rounded_away, is_small
 from rltui.problem import Problem
 from rltui.regex import regex
 
@@ -77,7 +78,7 @@ def _by_pairs(step: int, rest: str, separator: str | None) -> dict[str, object] 
             before += f"{pair} - "
             continue
         number = from_text(value)
-        if number is not None:
+        if number is not None and not (number == 0.0 and is_rounded_away(before + key, value)):
             numbers[before + key] = number
         before = ""
     return {**numbers, "step": step} if numbers else None
@@ -98,11 +99,15 @@ class MetricsLineParser:
         step, rest, separator = parts
         for keys, expression in self._expressions:
             if found := expression.fullmatch(rest):
-                return {**dict(zip(keys, map(float, found.groups()), strict=True)), "step": step}
-        numbers = _by_pairs(step, rest, separator)
-        if numbers and separator and len(self._expressions) < _EXPRESSIONS:
-            self._count(tuple(numbers), rest.split(separator))
-        return numbers
+                numbers = dict(zip(keys, map(float, found.groups()), strict=True))
+                for key in filter(is_small, keys):
+                    if is_rounded_away(key, found[keys.index(key) + 1]):
+                        del numbers[key]
+                return {**numbers, "step": step}
+        record = _by_pairs(step, rest, separator)
+        if record and separator and len(self._expressions) < _EXPRESSIONS:
+            self._count(tuple(record), rest.split(separator))
+        return record
 
     def _count(self, keys: tuple[str, ...], pairs: list[str]) -> None:
         """Count a line; make an expression of lines like it when they come often and are plain."""
