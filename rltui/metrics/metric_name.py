@@ -40,6 +40,11 @@ class MetricName(NamedTuple):
     computed: bool = False  # rltui made it of samples; the trainer may write the same metric itself
 
     @property
+    def shown_title(self) -> str:
+        """The title, and that the values as written have the other sign."""
+        return f"{self.title}, negated" if self.scale < 0 else self.title
+
+    @property
     def recognised(self) -> bool:
         """Whether anyone knows what it means."""
         return self.canonical is not None

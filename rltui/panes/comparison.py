@@ -161,11 +161,12 @@ def _difference(
     outside = not low - reach <= value <= high + reach
     direction = name.metric.direction if name.metric is not None else "none"
     better = (
-        None if direction not in ("up", "down") or value == level else (value > level) == (direction == "up")
-    )
+        None if direction not in ("up", "down") or value == level
+        else (value * name.scale > level * name.scale) == (direction == "up")
+    )  # fmt: skip
     least, most = baseline.run.series[other].extent()
     return Difference(
-        name.canonical, name.title, name.unit, tag, other, value, level, (low, high), outside, better,
+        name.canonical, name.shown_title, name.unit, tag, other, value, level, (low, high), outside, better,
         signs=least < 0 < most, step=int(matched) if axis == "step" else None,
     )  # fmt: skip
 

@@ -338,11 +338,9 @@ def _row(
     parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
     found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
     alone, at_step = as_of.step_of(view.run.series[main.tag])
-    title = main.title
+    title = main.shown_title
     if band and title.lower().endswith(" mean"):
         title = title[:-5]
-    if main.scale < 0:
-        title = f"{title}, negated"
     return Row(
         kind="band" if band else "metric",
         title=title,

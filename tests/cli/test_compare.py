@@ -26,3 +26,20 @@ def test_a_run_that_begins_after_the_baseline_ended_has_no_common_step(tmp_path:
     assert "beside against base, at step 99" in done.out
     runs = rltui("compare", tmp_path, "--baseline", "base", "--json").json()["runs"]
     assert {run["run"]: run["matched"] for run in runs} == {"later": None, "beside": 99}
+
+
+def test_a_key_that_is_written_with_the_other_sign_says_so(tmp_path: Path) -> None:
+    """An entropy_loss of -0.1 is less entropy than -0.6, and a mismatch of 0.9 less agreement than 0.1."""
+    for name, entropy, mismatch in (("base", -0.6, 0.1), ("run", -0.1, 0.9)):
+        (tmp_path / name).mkdir()
+        lines = [
+            json.dumps({"step": step, "train/entropy_loss": entropy, "train/approx_kl": 0.01,
+                        "train/clip_fraction": 0.1, "train/n_updates": step, "rollout/ep_rew_mean": 1.0,
+                        "routing_mismatch": mismatch})
+            for step in range(50)
+        ]  # fmt: skip
+        (tmp_path / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    (run,) = rltui("compare", tmp_path, "--baseline", "base", "--json").json()["runs"]
+    found = {one["tag"]: one for one in run["metrics"]}
+    assert found["train/entropy_loss"]["title"] == "Entropy, negated"
+    assert found["routing_mismatch"]["better"] is False
