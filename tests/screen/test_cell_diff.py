@@ -296,6 +296,16 @@ def test_an_unknown_textual_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("RLTUI_SCREEN", "stock")
     assert not usable()
     monkeypatch.delenv("RLTUI_SCREEN")
+    monkeypatch.setattr(cell_diff, "TESTED", "9.")
+    assert not usable()
+
+
+def test_a_release_without_metadata_beside_it_is_asked_for_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where it is imported from a checkout or an archive."""
+    monkeypatch.setattr(cell_diff.textual, "__file__", str(tmp_path / "textual" / "__init__.py"))
+    assert usable()
     monkeypatch.setattr(cell_diff.textual, "__version__", "9.0.0")
     assert not usable()
 
