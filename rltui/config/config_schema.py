@@ -25,13 +25,13 @@ from rltui.data.fields import (
     TextField,
     as_dict,
 )
-from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, entry_field
+from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, checked_metric, entry_field
 from rltui.problem import SEVERITIES
 
 
 def _user_metric(aliases: tuple[str, ...] = (), **values: object) -> UserMetric:
     metric: dict[str, Any] = values
-    return UserMetric(Metric(**metric), aliases)
+    return UserMetric(checked_metric(Metric(**metric)), aliases)
 
 
 _METRIC = TableField(

@@ -6,7 +6,6 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rltui.data.fields import (
@@ -38,8 +37,7 @@ DIRECTIONS: dict[str, str] = {
 STATISTICS: tuple[Statistic, ...] = ("mean", "min", "max", "std")
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """One quantity of a training run and how to read it.
 
     `healthy` says what is normal, `watch_for` what to fear; either may be empty, never both guessed.
@@ -58,7 +56,7 @@ class Metric:
     pane: str = "other"
     unit: str = "varies"
     direction: Direction = "none"
-    meaning: str = ""  # the title where nothing is said
+    meaning: str = ""
     importance: int = 0
     healthy: str = ""
     watch_for: str = ""
@@ -73,14 +71,17 @@ class Metric:
     within: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for what is wrong between the fields."""
-        if cell_width(self.title) > TITLE_WIDTH:
-            raise ValueError(f"title is wider than {TITLE_WIDTH} cells")
-        if self.statistic and not self.group:
-            raise ValueError("statistic needs a group")
-        if not self.meaning:
-            object.__setattr__(self, "meaning", self.title)
+
+def checked_metric(metric: Metric) -> Metric:
+    """A metric of a file, with its title for a meaning where it has none.
+
+    Raises ValueError for what is wrong between its fields.
+    """
+    if cell_width(metric.title) > TITLE_WIDTH:
+        raise ValueError(f"title is wider than {TITLE_WIDTH} cells")
+    if metric.statistic and not metric.group:
+        raise ValueError("statistic needs a group")
+    return metric._replace(meaning=metric.meaning or metric.title)
 
 
 class NameTarget(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
@@ -21,8 +21,7 @@ _ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz)$", re.IGNORE
 _JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class LogFileNames:
+class LogFileNames(NamedTuple):
     """The tables of `log_files.toml`; see there for what each says. Lists of patterns are one pattern."""
 
     plain_stems: frozenset[str]

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rltui.data.fields import Field, ListField, TableField, TextField, as_dict, table_of
-from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric
+from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, checked_metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.data.value_cache import kept_value
 from rltui.problem import Problem
@@ -93,7 +93,7 @@ def _pane_file(stem: str) -> TableField[_PaneFile]:
 
 def _metric(pane: str, numbers: Iterator[int], **values: object) -> Metric:
     known: dict[str, Any] = values
-    return Metric(pane=pane, importance=next(numbers), **known)
+    return checked_metric(Metric(pane=pane, importance=next(numbers), **known))
 
 
 def _general_panes_field() -> TableField[dict[str, tuple[Pane, ...]]]:
@@ -132,7 +132,7 @@ def load(folder: Path) -> Glossary:
         if missing := [name for name in metric.check_next if name not in metrics]:
             ordered[metric.pane][1].add(f"{metric.id}: check_next names no metric: {', '.join(missing)}")
             known = tuple(name for name in metric.check_next if name in metrics)
-            metrics[metric.id] = replace(metric, check_next=known)
+            metrics[metric.id] = metric._replace(check_next=known)
         if missing := [name for name in metric.within if name not in metrics]:
             ordered[metric.pane][1].add(f"{metric.id}: within names no metric: {', '.join(missing)}")
     return Glossary(metrics, tuple(file.pane for file, _ in ordered.values()), tuple(problems))

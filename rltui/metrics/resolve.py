@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from rltui.config import Config
@@ -244,7 +243,7 @@ class MetricNames:
             return _Meaning(None)
         unit, scale, comparable = self._units(entry, metric)
         if not comparable and (metric.bounds is not None or metric.band is not None):
-            metric = replace(metric, bounds=None, band=None)  # both hold on the canonical scale only
+            metric = metric._replace(bounds=None, band=None)  # both hold on the canonical scale only
         held_out = canonical.startswith("validation.")
         return _Meaning(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 

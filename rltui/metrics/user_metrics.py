@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from rltui.config import Config
@@ -36,7 +35,7 @@ class UserMetrics:
         self._shown = config.files[0] if config.files else "configuration"
         self._problems: list[Problem] = []
         self._metrics = {
-            each.metric.id: replace(each.metric, importance=number)
+            each.metric.id: each.metric._replace(importance=number)
             for number, each in enumerate(config.metrics, 1)
         }
         self.pane_titles = {id_: pane.title for id_, pane in config.panes.items() if pane.title}

@@ -112,7 +112,7 @@ class TimeTravel:
         self.at_step = self.frozen_now = self.reached = None
 
 
-# ---- overlays; the kinds of lists are no tuples, since empty ones would be equal and false
+# ---- overlays; kinds of lists without attributes are no tuples, since those would be equal and false
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,7 @@ class ProblemTable:
     """The table of problems, and the terms of the field."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainOverlay:
+class ExplainOverlay(NamedTuple):
     """What the metric of a row means."""
 
     row: Row
@@ -144,23 +143,20 @@ class Palette:
     """Everything by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricPicker:
+class MetricPicker(NamedTuple):
     """Metrics to draw beside the one that a large chart shows, or `instead` of it."""
 
     tag: str
     instead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RunChoice:
+class RunChoice(NamedTuple):
     """What the list of runs is grouped by, or a column more for it."""
 
     of: Literal["group", "column"]
 
 
-@dataclass(frozen=True, slots=True)
-class HParamDetails:
+class HParamDetails(NamedTuple):
     """One hyperparameter in full."""
 
     key: str
@@ -292,7 +288,7 @@ class PaneDrawn(NamedTuple):
 Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn | SampleDrawn
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Cached(Generic[T]):
     """A value and what it was computed from."""
 
@@ -308,7 +304,7 @@ class Cached(Generic[T]):
         return self.value
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Caches:
     """Values that several parts of a frame ask for; each is computed again when its key has changed."""
 

@@ -40,8 +40,8 @@ where the two units do not tell them. `shared = false` keeps a name out of the g
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from rltui.data.fields import (
     BoolField,
@@ -58,31 +58,26 @@ from rltui.data.fields import (
 from rltui.data.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
 from rltui.metrics.frameworks.patterns import PatternError, expand
 
-Names = Mapping[str, NameTarget | str]  # as a file has them: patterns with braces, canonical ids alone
 
-
-@dataclass(frozen=True, slots=True)
-class Signs:
+class Signs(NamedTuple):
     """The table `recognise`."""
 
     must: tuple[tuple[str, ...], ...] = ()
     without: tuple[str, ...] = ()
-    signs: Mapping[str, float] = field(default_factory=dict)
+    signs: Mapping[str, float] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class VariantTable:
+class VariantTable(NamedTuple):
     """A table `variant`."""
 
     id: str
     title: str = ""
     any: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    names: Names = field(default_factory=dict)
+    names: Mapping[str, NameTarget | str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkFile:
+class FrameworkFile(NamedTuple):
     """The file of a framework, as described above."""
 
     title: str = ""
@@ -99,22 +94,21 @@ class FrameworkFile:
     extends: tuple[str, ...] = ()
     recognise: Signs = Signs()
     variant: tuple[VariantTable, ...] = ()
-    names: Names = field(default_factory=dict)
-    older: Names = field(default_factory=dict)
+    names: Mapping[str, NameTarget | str] = {}
+    older: Mapping[str, NameTarget | str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
+class Conventions(NamedTuple):
     """What holds across frameworks, for keys that none of them knows."""
 
     held_out: tuple[str, ...] = ()  # prefixes of evaluation
     training: tuple[str, ...] = ()  # prefixes that say only "not evaluation"
     fallback: tuple[str, ...] = ()  # files whose names are tried last beside any framework
-    validation: Mapping[str, str] = field(default_factory=dict)  # canonical id of training -> of evaluation
-    units: Mapping[str, float] = field(default_factory=dict)  # "percent -> fraction" = 0.01
+    validation: Mapping[str, str] = {}  # canonical id of training -> of evaluation
+    units: Mapping[str, float] = {}  # "percent -> fraction" = 0.01
     kinds: frozenset[str] = frozenset()  # canonical ids that say only of what kind a thing is
-    statistics: Mapping[str, Statistic] = field(default_factory=dict)  # last word of a key -> statistic
-    sections: Mapping[str, str] = field(default_factory=dict)  # section of a key -> pane
+    statistics: Mapping[str, Statistic] = {}  # last word of a key -> statistic
+    sections: Mapping[str, str] = {}  # section of a key -> pane
 
 
 def _expanded(names: Mapping[str, str]) -> dict[str, str]:
@@ -151,9 +145,12 @@ def conventions_field() -> TableField[Conventions]:
 
 
 def expand_names(
-    names: Names, path: KeyPath, report: Report, *, older: bool = False
+    names: Mapping[str, NameTarget | str], path: KeyPath, report: Report, *, older: bool = False
 ) -> dict[str, NameTarget]:
-    """Names without braces and where each leads; patterns that cannot be meant are reported."""
+    """Names without braces and where each leads; patterns that cannot be meant are reported.
+
+    names: as a file has them: patterns with braces, and a canonical id or more than that.
+    """
     found: dict[str, NameTarget] = {}
     for pattern, target in names.items():
         entry = NameTarget(target) if isinstance(target, str) else target

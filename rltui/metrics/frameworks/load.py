@@ -152,6 +152,11 @@ class Frameworks:
                 names.setdefault(name, entry)
         return names
 
+    def with_signs(self) -> Frameworks:
+        """The same; what tells frameworks is found now, to be kept with them."""
+        len(self.signs)
+        return self
+
     @cached_property
     def signs(self) -> Mapping[str, list[Sign]]:
         """Each name that tells a framework, with every logger prefix -> what it tells."""
@@ -277,4 +282,4 @@ def _normalised(name: str) -> str:
 def frameworks() -> Frameworks:
     """The shipped frameworks. Their problems are for `doctor`; they are usable in any case."""
     folder, here = DATA / "frameworks", Path(__file__).parent
-    return kept_value(folder, (folder, DATA, here, here.parent), lambda: Frameworks(folder))
+    return kept_value(folder, (folder, DATA, here, here.parent), lambda: Frameworks(folder).with_signs())
