@@ -14,7 +14,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
-from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.panes.runs.outcome import outcome
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -102,7 +102,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         ),
         consoles=tuple(report.path for report in view.consoles),
         life=life_of(run) if at_step is None else None,
-        outcome=RunFacts(view, now, RunSettings(), at_step=at_step).outcome,
+        outcome=outcome(view, at_step),
         last_error=view.last_error(now) if at_step is None else "",
         last_line=view.last_line if at_step is None else "",
         curve=outcome_curve(view, settings=settings),

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
+from rltui.panes.key_rows import key_rows
 from rltui.panes.other_runs import sister_series
-from rltui.panes.overview import key_rows
 from rltui.panes.row import Row
-from rltui.panes.runs.facts import outcome_of
 from rltui.panes.runs.listed_run import Outcome
+from rltui.panes.runs.outcome import outcome_of
 from rltui.panes.without_metrics.hparams_pane import HParamsPane
 from rltui.problem import Problem
 from rltui.rules.finding import Finding

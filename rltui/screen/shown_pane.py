@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rltui.panes.answers.files_beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
-from rltui.panes.overview import key_rows, pinned_rows
+from rltui.panes.key_rows import key_rows, pinned_rows
 from rltui.panes.pane import TREES, PaneView, pane_view
 from rltui.panes.row import Row, first_row, rows_of
 from rltui.panes.row_tree import folded, folded_answer

@@ -15,7 +15,8 @@ from rltui.panes.charts.step_window import StepWindow, column_width, window_of
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.evidence import evidence_of
 from rltui.panes.header import coarse_age, header
-from rltui.panes.overview import key_rows, overview
+from rltui.panes.key_rows import key_rows
+from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.card_curve import CardStyle

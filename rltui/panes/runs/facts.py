@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,9 +16,8 @@ from rltui.hparams.topics import known_hparams
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
-from rltui.panes.overview import key_rows
-from rltui.panes.row import Row
 from rltui.panes.runs.listed_run import Outcome, share_done, why_so
+from rltui.panes.runs.outcome import outcome, outcome_row
 from rltui.panes.without_metrics.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from rltui.store.series import Series
 
 NEAREST = 3  # tags that are offered for one that a run has not
-COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
 
 
 class RunSettings:
@@ -105,9 +102,7 @@ class RunFacts:
     def outcome(self) -> Outcome | None:
         """Last and best value of the metric that says most; None without points."""
         if self._outcome is None:
-            row = outcome_row(self.view, self.at_step)
-            of = (self.view.run.version, self.at_step, row and row.tag)
-            self._outcome = self.view.once("outcome", of, lambda: None if row is None else outcome_of(row))
+            self._outcome = outcome(self.view, self.at_step)
         return self._outcome
 
     @property
@@ -210,70 +205,6 @@ def tag_of(view: RunView, key: str) -> str | None:
 def _meant(key: str) -> tuple[str, ...]:
     """The metrics that frameworks or people call so, what most mean first."""
     return tuple(found.canonical for found in explain(key) if found.canonical)
-
-
-# ---- what is found once for the points of a run
-
-
-def outcome_row(view: RunView, at_step: int | None) -> Row | None:
-    """The row of the metric that says most of how a run does."""
-    of = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
-    return view.once("outcome row", of, lambda: _outcome_row(view, at_step))
-
-
-def _outcome_row(view: RunView, at_step: int | None) -> Row | None:
-    return next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
-
-
-def outcome_of(row: Row) -> Outcome:
-    """Last and best value of a row; only a metric with a direction has a best one."""
-    metric = row.name.metric if row.name is not None else None
-    direction = metric.direction if metric is not None else "none"
-    last = row.value
-    series = row.main
-    if series is None or direction not in ("up", "down"):
-        return Outcome(row.title, row.tag, row.unit, direction, last)
-    found = extreme(series, highest=direction == "up", at_step=row.at_step)
-    if found is None:
-        return Outcome(row.title, row.tag, row.unit, direction, last)
-    best, step = found
-    return Outcome(row.title, row.tag, row.unit, direction, last, best, step, step >= series.exact_from)
-
-
-def extreme(series: Series, *, highest: bool, at_step: int | None = None) -> tuple[float, int] | None:
-    """The highest or lowest finite value and the first step at which it was reached; None without one.
-
-    What lies in buckets is known to a range of steps: its newest step is given.
-    """
-    low, high = series.first_step, series.last_step
-    if low is None or high is None:
-        return None
-    if series.exact_from <= low:
-        points = series.recent()
-        known = np.isfinite(points.value)
-        if at_step is not None:
-            known &= points.step <= at_step
-        if not known.any():
-            return None
-        at = int(np.argmax(np.where(known, points.value if highest else -points.value, -math.inf)))
-        return float(points.value[at]), int(points.step[at])
-    if at_step is not None:
-        high = min(high, at_step)
-    value = math.nan
-    while low <= high:
-        cut = series.columns(float(low), math.nextafter(high + 1.0, -math.inf), min(COLUMNS, high - low + 1))
-        ends = cut.high if highest else -cut.low
-        known = np.isfinite(ends)
-        if not known.any():
-            return None
-        at = int(np.argmax(np.where(known, ends, -math.inf)))
-        value = float(ends[at]) if highest else -float(ends[at])
-        first, last = math.ceil(cut.edges[at]), math.ceil(cut.edges[at + 1]) - 1
-        narrower = (max(first, low), min(max(last, first), high))
-        if narrower in ((low, high), (narrower[0], narrower[0])):
-            return value, narrower[1]
-        low, high = narrower
-    return (value, high) if math.isfinite(value) else None
 
 
 def _trend(view: RunView, columns: int, glyphs: Glyphs, at_step: int | None) -> Spark | None:

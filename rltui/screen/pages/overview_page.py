@@ -5,7 +5,8 @@ from __future__ import annotations
 from rltui.draw.cells import BLANK, Span, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
-from rltui.panes.overview import Overview, key_rows, overview
+from rltui.panes.key_rows import key_rows
+from rltui.panes.overview import Overview, overview
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.cards import overview_lines

@@ -1,0 +1,86 @@
+"""The outcome of a run: the metric that says most of how it does, its last value and its best."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.panes.key_rows import key_rows
+from rltui.panes.row import Row
+from rltui.panes.runs.listed_run import Outcome
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+    from rltui.store.series import Series
+
+COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
+
+
+def outcome(view: RunView, at_step: int | None) -> Outcome | None:
+    """Last and best value of the metric that says most, at a step (None: its end); None without points."""
+    row = outcome_row(view, at_step)
+    of = (view.run.version, at_step, row and row.tag)
+    return view.once("outcome", of, lambda: None if row is None else outcome_of(row))
+
+
+def outcome_row(view: RunView, at_step: int | None) -> Row | None:
+    """The row of the metric that says most of how a run does."""
+    of = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
+    return view.once("outcome row", of, lambda: _outcome_row(view, at_step))
+
+
+def _outcome_row(view: RunView, at_step: int | None) -> Row | None:
+    return next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
+
+
+def outcome_of(row: Row) -> Outcome:
+    """Last and best value of a row; only a metric with a direction has a best one."""
+    metric = row.name.metric if row.name is not None else None
+    direction = metric.direction if metric is not None else "none"
+    last = row.value
+    series = row.main
+    if series is None or direction not in ("up", "down"):
+        return Outcome(row.title, row.tag, row.unit, direction, last)
+    found = extreme(series, highest=direction == "up", at_step=row.at_step)
+    if found is None:
+        return Outcome(row.title, row.tag, row.unit, direction, last)
+    best, step = found
+    return Outcome(row.title, row.tag, row.unit, direction, last, best, step, step >= series.exact_from)
+
+
+def extreme(series: Series, *, highest: bool, at_step: int | None = None) -> tuple[float, int] | None:
+    """The highest or lowest finite value and the first step at which it was reached; None without one.
+
+    What lies in buckets is known to a range of steps: its newest step is given.
+    """
+    low, high = series.first_step, series.last_step
+    if low is None or high is None:
+        return None
+    if series.exact_from <= low:
+        points = series.recent()
+        known = np.isfinite(points.value)
+        if at_step is not None:
+            known &= points.step <= at_step
+        if not known.any():
+            return None
+        at = int(np.argmax(np.where(known, points.value if highest else -points.value, -math.inf)))
+        return float(points.value[at]), int(points.step[at])
+    if at_step is not None:
+        high = min(high, at_step)
+    value = math.nan
+    while low <= high:
+        cut = series.columns(float(low), math.nextafter(high + 1.0, -math.inf), min(COLUMNS, high - low + 1))
+        ends = cut.high if highest else -cut.low
+        known = np.isfinite(ends)
+        if not known.any():
+            return None
+        at = int(np.argmax(np.where(known, ends, -math.inf)))
+        value = float(ends[at]) if highest else -float(ends[at])
+        first, last = math.ceil(cut.edges[at]), math.ceil(cut.edges[at + 1]) - 1
+        narrower = (max(first, low), min(max(last, first), high))
+        if narrower in ((low, high), (narrower[0], narrower[0])):
+            return value, narrower[1]
+        low, high = narrower
+    return (value, high) if math.isfinite(value) else None
