@@ -43,3 +43,12 @@ def test_a_key_that_is_written_with_the_other_sign_says_so(tmp_path: Path) -> No
     found = {one["tag"]: one for one in run["metrics"]}
     assert found["train/entropy_loss"]["title"] == "Entropy, negated"
     assert found["routing_mismatch"]["better"] is False
+
+
+def test_it_says_that_settings_differ_and_how_to_see_them(tmp_path: Path) -> None:
+    """What was changed between two runs is what their difference is asked of first."""
+    for name, rate in (("base", 1e-4), ("run", 3e-4)):
+        log(tmp_path / name, range(50))
+        (tmp_path / name / "config.json").write_text(json.dumps({"lr": rate, "seed": 1}))
+    assert "; 1 setting differs: --config" in rltui("compare", tmp_path, "--baseline", "base").out
+    assert "lr" in rltui("compare", tmp_path, "--baseline", "base", "--config").out

@@ -13,10 +13,14 @@ from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
+from rltui.hparams.hparams import HParams
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
+from rltui.panes.runs.facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.panes.speed_beside_baseline import speed_findings
-from rltui.text import in_markdown
+from rltui.panes.without_metrics.hparams_pane import HParamsColumn, hparams_pane
+from rltui.session.run_view import RunView
+from rltui.text import count_of, in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 MANY = 1000.0  # percent from which decimals say nothing
@@ -69,7 +73,8 @@ def command(
     """
     session = load(logdirs)
     base = baseline_run(session, baseline)
-    names = RunSelection(run_glob).names(session.ordered(), time.time(), settings_below(logdirs))
+    known = settings_below(logdirs)
+    names = RunSelection(run_glob).names(session.ordered(), time.time(), known)
     others = [view for view in session.ordered() if view is not base and view.name in names]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
@@ -103,7 +108,14 @@ def command(
         more = f"; {hidden} more with --all" if hidden else ""
         count = len(comparison.differences)
         metrics = f"{count} metric{'s' * (count != 1)}"
-        emit(f"\n{outside} of {metrics} outside the baseline's spread{more}\n")
+        emit(f"\n{outside} of {metrics} outside the baseline's spread{more}{_settings(known, view, base)}\n")
+
+
+def _settings(known: RunSettings, view: RunView, base: RunView) -> str:
+    """How many settings differ, and how to see which."""
+    columns = [HParamsColumn(one.name, HParams(known.of(one))) for one in (base, view)]
+    count = sum(row.differs for row in hparams_pane(columns).hparams)
+    return f"; {count_of(count, 'setting')} differ{'s' * (count == 1)}: --config" if count else ""
 
 
 def _important(comparison: Comparison) -> tuple[Difference, ...]:
