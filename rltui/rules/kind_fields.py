@@ -40,6 +40,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "below-start": ("fraction", "sigmas", "least", "young"),
     "no-gain": ("effect", "points", "steps", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),
+    "ended": (),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "threshold": {

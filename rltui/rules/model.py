@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from rltui.problem import Severity
 
+ENDED = "ended"  # the kind that is judged beside other series: a value that does not come makes no tick
 NON_FINITE = "non-finite"  # the kind that is judged from what ticks count: a non-finite value makes none
 _COURSES = ("trend", "flat", "best", "gained")  # kinds that say how a series goes
 RECORDING = "recording"  # of a rule that symptoms and other rules refer to, never shown by itself
@@ -89,7 +90,7 @@ class Rule(NamedTuple):
     @property
     def waits(self) -> bool:
         """Whether it is evaluated only when somebody asks: nothing is said because of it alone."""
-        return not (self.shown or self.holds_while or self.kind == NON_FINITE)
+        return not (self.shown or self.holds_while or self.kind in (NON_FINITE, ENDED))
 
     @property
     def dates(self) -> bool:

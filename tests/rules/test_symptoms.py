@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_value
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.load import load, rulebook
 from rltui.store.model import NewPoints, Points
-from tests.support.judged import evaluator, ids, judge_of
+from tests.support.judged import canonical_names, evaluator, fresh, ids, judge_of
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
 NOISE = np.random.default_rng(11)
@@ -381,3 +381,15 @@ def test_overfitted_pairs_begin_with_the_held_out_loss() -> None:
     told = judge_of({"preference.accuracy": accuracy, "validation.loss": held_out})
     found = next(each for each in told.findings() if each.id == "preference-overfit")
     assert 80 <= found.since_step <= 120
+
+
+def test_a_reward_that_is_not_logged_any_more_is_told() -> None:
+    """TRL writes no reward that is NaN: the others go on, and so must a reward of another name."""
+    on = {name: flat(1.0) for name in ("optimizer.loss", "optimizer.grad_norm", "policy.entropy")}
+    judge = evaluator(canonical_names(None))
+    for tag, values in {**on, "reward.mean": RISE[:120]}.items():
+        judge.feed([fresh(tag, values)])
+    assert "reward-ended" in ids(judge, "warning")
+    judge.feed([fresh("eval/reward.mean", RISE)])
+    assert "reward-ended" in ids(judge, "warning")
+    assert "reward-ended" not in ids(judge_of({**on, "reward.mean": RISE}))

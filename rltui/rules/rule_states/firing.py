@@ -9,11 +9,12 @@ import numpy as np
 
 from rltui.arrays import Bools, Floats
 from rltui.rules.load import Rulebook
-from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rescaling, Rule, Symptom
+from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Symptom
 from rltui.rules.rule_states.rescaling import rescaled
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
+from rltui.rules.series.ended import ended
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 
@@ -94,6 +95,16 @@ class JudgedSeries:
         found = _rescaled(gap, self._tags) if isinstance(gap, Rescaling) else _gap(gap, self._tags)
         return [found] if found is not None else []
 
+    def ended(self, state: RuleState | UserRuleState) -> Firing | None:
+        """Whether a series is not written any more, nor another one of its metric, although others are."""
+        own, last = state.ticks, state.ticks.last_step
+        tags = [each.ticks for each in self._tags if each.ticks.n and not each.held_out]
+        if any(each.canonical == own.canonical and each.last_step > last for each in tags):
+            return None
+        if max((each.last_step for each in tags), default=last) == last or own not in ended(tags):
+            return None
+        return Firing(state.rule, own, last, own.level(), np.nan, np.nan, state.rule.severity)
+
     def span(self) -> tuple[int, int]:
         """The first step and the last that are judged."""
         held = [each.ticks for each in self.judged if each.ticks.n]
@@ -137,6 +148,8 @@ class FiringState:
             found = _firing(state, state.episode)
         elif state.rule.kind == NON_FINITE:
             found = _nonfinite(state)
+        elif state.rule.kind == ENDED:
+            found = self.series.ended(state)
         if found is not None:
             self.firing.setdefault(found.rule.id, []).append(found)
 
@@ -158,6 +171,7 @@ class FiringState:
             if state.episode is not None
             or state.past
             or (state.rule.kind == NON_FINITE and state.ticks.nonfinite is not None)
+            or state.rule.kind == ENDED
         ]
 
     def any(self, rule_ids: Sequence[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,8 +9,8 @@ import numpy as np
 from rltui.arrays import Floats
 from rltui.problem import Problem
 from rltui.rules.rule_states.series_state import SeriesState
+from rltui.rules.series.ended import ended
 from rltui.rules.series.robust_statistics import median
-from rltui.rules.series.ticks import Ticks
 from rltui.rules.special_metrics import special_metrics
 from rltui.text import clean
 
@@ -56,48 +55,12 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
 
 
 def _vanished(where: str, series: Mapping[str, SeriesState]) -> list[Problem]:
-    """Tags that went on with the others for long, and then no more.
-
-    Only tags of a like pace are compared: a log may hold several step axes. Costs O(tags log tags).
-    """
-    step_time = sorted(
-        (
-            (_pace(each.ticks), place, each.ticks)
-            for place, each in enumerate(series.values())
-            if each.ticks.points >= 20 and each.ticks.n >= 20
-        ),
-        key=lambda entry: entry[0],
-    )
-    silent = []
-    ends: list[int] = []  # of the tracks of a like pace, ascending: a window that moves over all by pace
-    low = high = 0
-    for gap, place, ticks in step_time:
-        while high < len(step_time) and step_time[high][0] / gap < 5:
-            insort(ends, step_time[high][2].last_step)
-            high += 1
-        while step_time[low][0] / gap <= 0.2:
-            del ends[bisect_left(ends, step_time[low][2].last_step)]
-            low += 1
-        others = len(ends) - 1
-        if others < 2:
-            continue
-        middle = others // 2
-        end = ends[middle + (bisect_left(ends, ticks.last_step) <= middle)]  # most others got this far
-        begin = int(ticks.first[0])
-        quiet = end - ticks.last_step
-        if ticks.last_step > begin and quiet > 20 * gap and quiet > 0.25 * (end - begin):
-            silent.append((place, ticks))
     return [
         Problem(
             "info", "vanished", where, f"{ticks.tag}: not written any more since step {ticks.last_step:,}"
         )
-        for _, ticks in sorted(silent, key=lambda entry: entry[0])
+        for ticks in ended(each.ticks for each in series.values())
     ]
-
-
-def _pace(ticks: Ticks) -> float:
-    """Steps from one point to the next."""
-    return max((ticks.last_step - int(ticks.first[0])) / (ticks.points - 1), 1e-9)
 
 
 def _of_run(where: str, table: Floats) -> list[Problem]:
