@@ -15,6 +15,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "least",
         "nonzero",
         "sure",
+        "errors",
         "chance",
         "waves",
         "lasting",

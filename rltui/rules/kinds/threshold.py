@@ -5,7 +5,8 @@ neither one outlier nor a series that hops over the line fires; with `sure` thei
 so many errors, where neighbours tell the noise, and with `waves` the median by so many deviations of what was
 usual, which slow noise widens. With `chance` the ticks beyond it must be more than those before would
 explain: where one group of samples is logged, single ticks without any spread are usual. With `lasting` it
-has been beyond the limit for that share of the run until now. `of` makes the limit a multiple of the run's
+has been beyond the limit for that share of the run until now. With `errors` a level below the best one must
+be so many errors of a median of three below it, by noise and by how few responses a rate is over. `of` makes the limit a multiple of the run's
 own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
 
 A window stands for a share of the run: 8 of 512 ticks are a sixtieth. In a run of 40 points they would be a
@@ -24,7 +25,7 @@ import numpy as np
 from rltui.arrays import Bools, Floats
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_of, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import medians
+from rltui.rules.series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.series.rolling_window import RollingWindow
 
 Limit = Floats | float  # one for each moment, or for all
@@ -89,6 +90,12 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     if waves := rule.number("waves", 0.0):
         error = waves * np.nan_to_num(window.noise(length))
         on &= _outside(level, None if low is None else low - error, None if high is None else high + error)
+    if errors := rule.number("errors", 0.0):
+        noise = np.nan_to_num(np.fmin(window.jitter(0), window.bend())) * MEDIAN_OF_THREE
+        best = window.extremes(length)[0]
+        for k in np.flatnonzero(on).tolist():
+            error = max(rate_error(held[: int(window.at[k]) + 1]), float(noise[k]))
+            on[k] = best[k] - level[k] > errors * error
     if chance or lasting:
         whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
     if chance:

@@ -14,6 +14,7 @@ import numpy as np
 from rltui.arrays import Floats, Ints, distinct
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
+MEDIAN_OF_THREE = 0.67  # its deviation, as a share of that of one value, for normal noise
 TREND_PARTS = 12  # medians that a trend is read from
 TREND_LENGTHS = (0, 24, 48, 96)  # ticks of a trend: two to a part at least
 _REACHED = (24, 120, 320)  # ticks of the run from which on it is the next longer one
@@ -63,12 +64,12 @@ def rate_error(rates: Floats) -> float:
     """The most that a median of three of (n,) rates errs by for being over few responses; 0 outside 0 to 1.
 
     Of n responses, one of which is the least difference of two rates, a rate varies by sqrt(p (1 - p) / n),
-    most at a half, and a median of three by 0.67 of that.
+    most at a half, and a median of three by `MEDIAN_OF_THREE` of that.
     """
     known = distinct(rates)
     if len(known) < 2 or known[0] < 0 or known[-1] > 1:
         return 0.0
-    return 0.67 * math.sqrt(0.25 * float(np.diff(known).min()))
+    return MEDIAN_OF_THREE * math.sqrt(0.25 * float(np.diff(known).min()))
 
 
 def medians(rows: Floats) -> Floats:
