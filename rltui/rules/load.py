@@ -28,7 +28,7 @@ class Rulebook(NamedTuple):
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
-    gaps: Mapping[str, Gap | Rescaling]  # conditions on several metrics, by id
+    joint: Mapping[str, Gap | Rescaling]  # conditions on several metrics, by id
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
@@ -56,11 +56,11 @@ def load(folder: Path) -> Rulebook:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
-    gaps = {entry.id: entry for entry in kept if isinstance(entry, Gap | Rescaling)}
+    joint = {entry.id: entry for entry in kept if isinstance(entry, Gap | Rescaling)}
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
         for name in _rules_named(entry):
-            if name not in rules and name not in gaps and "*" not in name:
+            if name not in rules and name not in joint and "*" not in name:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is no rule")
         for name in _metrics_named(entry):
             if name not in metrics:
@@ -68,7 +68,7 @@ def load(folder: Path) -> Rulebook:
     return Rulebook(
         rules,
         tuple(entry for entry in kept if isinstance(entry, Symptom)),
-        gaps,
+        joint,
         tuple(problems),
     )
 
@@ -88,6 +88,6 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
     elif isinstance(entry, Gap):
         yield from (entry.train, entry.held_out)
     elif isinstance(entry, Rescaling):
-        yield from (entry.mean, *entry.spread)
+        yield from (entry.mean, *chain(*entry.spread))
     else:
         yield from entry.check_next

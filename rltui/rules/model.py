@@ -123,7 +123,7 @@ class Rescaling(NamedTuple):
 
     id: str
     mean: str
-    spread: tuple[str, ...]  # their deviation, or their maximum and minimum
+    spread: tuple[tuple[str, ...], ...]  # each their deviation, or their maximum and minimum
 
 
 class Symptom(NamedTuple):

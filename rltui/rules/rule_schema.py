@@ -145,7 +145,7 @@ def rule_file() -> TableField[RuleFile]:
         together=share,
         leads=share,
     )
-    gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID)
+    gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID, spread=ListField(_TEXTS))
     return table_of(
         RuleFile,
         rule=ListField(_RuleField()),

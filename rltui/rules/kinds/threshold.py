@@ -5,9 +5,10 @@ neither one outlier nor a series that hops over the line fires; with `sure` thei
 so many errors, where neighbours tell the noise, and with `waves` the median by so many deviations of what was
 usual, which slow noise widens. With `chance` the ticks beyond it must be more than those before would
 explain: where one group of samples is logged, single ticks without any spread are usual. With `lasting` it
-has been beyond the limit for that share of the run until now. With `errors` a level below the best one must
-be so many errors of a median of three below it, by noise and by how few responses a rate is over. `of` makes the limit a multiple of the run's
-own start, its usual level or its best level. `release` is the hysteresis, a share of the limit.
+has been beyond the limit for that share of the run until now. With `errors` it is so many errors of a median
+of three below the best level, by noise and by how few responses a rate is over. `of` makes the limit a
+multiple of the run's own start, its usual level or its best level. `release` is the hysteresis, a share of
+the limit.
 
 A window stands for a share of the run: 8 of 512 ticks are a sixtieth. In a run of 40 points they would be a
 fifth of it, so in a young run half of the window is enough where all of it is beyond the limit and what came
@@ -94,8 +95,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         noise = np.nan_to_num(np.fmin(window.jitter(0), window.bend())) * MEDIAN_OF_THREE
         best = window.extremes(length)[0]
         for k in np.flatnonzero(on).tolist():
-            error = max(rate_error(held[: int(window.at[k]) + 1]), float(noise[k]))
-            on[k] = best[k] - level[k] > errors * error
+            least = max(rate_error(held[: int(window.at[k]) + 1]), float(noise[k]))
+            on[k] = best[k] - level[k] > errors * least
     if chance or lasting:
         whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
     if chance:

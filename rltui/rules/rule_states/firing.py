@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +70,7 @@ class JudgedSeries:
                     self.recordings.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without quotients of them
         known = {each.ticks.canonical for each in self._tags}
-        self.gaps = {name: gap for name, gap in book.gaps.items() if known.issuperset(_metrics_of(gap))}
+        self.joint = {name: each for name, each in book.joint.items() if _known(each, known)}
         self._possible: set[str] = set()
         self._candidates: list[tuple[Symptom, list[Groups]]] = []
 
@@ -89,10 +89,13 @@ class JudgedSeries:
             self._possible = possible
         return self._candidates
 
-    def gap(self, name: str) -> list[Firing]:
+    def joint_firing(self, name: str) -> list[Firing]:
         """Where a condition on several metrics holds."""
-        gap = self.gaps[name]
-        found = _rescaled(gap, self._tags) if isinstance(gap, Rescaling) else _gap(gap, self._tags)
+        condition = self.joint[name]
+        if isinstance(condition, Gap):
+            found = _gap(condition, self._tags)
+        else:
+            found = _rescaled(condition, self._tags)
         return [found] if found is not None else []
 
     def ended(self, state: RuleState | UserRuleState) -> Firing | None:
@@ -122,7 +125,7 @@ class FiringState:
         self.series = series
         self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
         self._unasked = dict(series.recordings)
-        self._gaps = set(series.gaps)  # likewise
+        self._joint = set(series.joint)  # likewise
         held: list[RuleState | UserRuleState] = []
         for state in self._states():
             if state.rule.holds_while and state.past and state.episode is None:
@@ -135,9 +138,9 @@ class FiringState:
         for each, state in self._unasked.pop(rule_id, ()):
             each.ask(state)
             self._take(state)
-        if rule_id in self._gaps:
-            self._gaps.remove(rule_id)
-            if found := self.series.gap(rule_id):
+        if rule_id in self._joint:
+            self._joint.remove(rule_id)
+            if found := self.series.joint_firing(rule_id):
                 self.firing[rule_id] = found
         return self.firing.get(rule_id, ())
 
@@ -180,7 +183,7 @@ class FiringState:
 
     def possible(self) -> set[str]:
         """The rules that fire, and those that may when they are asked for."""
-        return {*self.firing, *self._unasked, *self._gaps}
+        return {*self.firing, *self._unasked, *self._joint}
 
     def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
         """What fires of them, without rules that do not apply here: inhibited by a rule that is no finding.
@@ -270,25 +273,24 @@ def _fits(rule: Rule, spell: NonFiniteEpisode, points: int) -> bool:
     return not rule.number("lasting", 0) or (lasts and spell.count >= rule.number("lasting", 0))
 
 
-def _metrics_of(gap: Gap | Rescaling) -> tuple[str, ...]:
-    """The metrics that a condition is about."""
-    return (gap.mean, *gap.spread) if isinstance(gap, Rescaling) else (gap.train, gap.held_out)
+def _known(condition: Gap | Rescaling, metrics: Set[str | None]) -> bool:
+    """Whether a run logs what a condition on several metrics is about."""
+    if isinstance(condition, Gap):
+        return {condition.train, condition.held_out} <= metrics
+    return condition.mean in metrics and any(metrics >= set(each) for each in condition.spread)
 
 
 def _rescaled(rescaling: Rescaling, judged: Sequence[RuledTicks]) -> Firing | None:
     """The step at which the scale of rewards was set anew, or None."""
-    mean, *spread = (
-        next((each.ticks for each in judged if each.ticks.canonical == metric and not each.held_out), None)
-        for metric in (rescaling.mean, *rescaling.spread)
-    )
-    ticks = [each for each in spread if each is not None]
-    if mean is None or len(ticks) < len(rescaling.spread):
-        return None
-    found = rescaled(mean, ticks)
-    if found is None:
-        return None
-    rule = Rule(rescaling.id, (rescaling.mean,), "gap", RECORDING, {}, {}, {})
-    return Firing(rule, mean, found.since_step, found.value, np.nan, found.before, RECORDING)
+    ticks = {each.ticks.canonical: each.ticks for each in reversed(judged) if not each.held_out}
+    mean = ticks.get(rescaling.mean)
+    for spread in rescaling.spread:
+        if mean is not None and ticks.keys() >= set(spread):
+            found = rescaled(mean, [ticks[each] for each in spread])
+            if found is not None:
+                rule = Rule(rescaling.id, (rescaling.mean,), "gap", RECORDING, {}, {}, {})
+                return Firing(rule, mean, found.since_step, found.value, np.nan, found.before, RECORDING)
+    return None
 
 
 def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:
