@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from rltui import crash, paths
@@ -29,6 +30,19 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_home_nothing_is_kept(homeless: None) -> None:
     """No folder is made up where none is known: not beside the logs, not in the working directory."""
     assert (paths.state(), paths.config_file(), path_for(["/logs"])) == (None,) * 3
+
+
+@pytest.mark.parametrize("base", ["", "relative", "/elsewhere"])
+@pytest.mark.parametrize("home", ["/home/me", "/", "relative", ""])
+def test_folders_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch, home: str, base: str) -> None:
+    """What is found without platformdirs is what it says, whatever the environment."""
+    monkeypatch.delenv("RLTUI_CONFIG", raising=False)
+    monkeypatch.setenv("HOME", home)
+    for kind in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", base)
+    dirs = platformdirs.PlatformDirs("rltui", appauthor=False)
+    assert paths.config_file() == Path(dirs.user_config_dir, "config.toml")
+    assert (paths.state(), paths.cache()) == (Path(dirs.user_state_dir), Path(dirs.user_cache_dir))
 
 
 def test_a_relative_base_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
