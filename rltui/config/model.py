@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple, TypeVar
 
@@ -36,13 +35,12 @@ class Threshold(NamedTuple):
     where: str = ""  # file and entry, for messages
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(NamedTuple):
     """What an environment declares: the scale of charts, nothing else."""
 
     reward_min: float | None = None
     reward_max: float | None = None
-    metrics_ranges: Mapping[str, Range] = field(default_factory=dict)  # sample metric -> low, high
+    metrics_ranges: Mapping[str, Range] = {}  # sample metric -> low, high
 
 
 class UserHardware(NamedTuple):
@@ -69,17 +67,16 @@ class UserMetric(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AlertConfig:
+class AlertConfig(NamedTuple):
     """The `[alerts]` table. Everything is off unless said. Times are in seconds."""
 
     bell: bool = False
     notify: Literal["off", "osc9", "osc777"] = "off"
     command: tuple[str, ...] = ()
     webhook: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     severity: Severity = "critical"  # the least that alerts
-    severities: Mapping[str, Severity] = field(default_factory=dict)  # receiver -> least, over `severity`
+    severities: Mapping[str, Severity] = {}  # receiver -> least, over `severity`
     runs: tuple[str, ...] = ()
     for_: float = 60.0  # that a finding must fire before it alerts
     for_steps: int = 0  # steps that it must fire as well
@@ -118,8 +115,7 @@ class AlertConfig:
         return not self.runs or any(fnmatchcase(run, glob) for glob in self.runs)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteConfig:
+class RemoteConfig(NamedTuple):
     """The `[remote]` table: what remote folders may cost."""
 
     poll: float = 30.0  # seconds between looks while something changes; longer and longer when nothing does
@@ -128,20 +124,19 @@ class RemoteConfig:
     timeout: float = 30.0  # seconds for one answer
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What the user says and wants."""
 
     # display: also from rltui.toml beside the logs
     metrics: tuple[UserMetric, ...] = ()
-    aliases: Mapping[str, NameTarget | str] = field(default_factory=dict)  # pattern -> canonical id or entry
-    panes: Mapping[str, UserPane] = field(default_factory=dict)
+    aliases: Mapping[str, NameTarget | str] = {}  # pattern -> canonical id or entry
+    panes: Mapping[str, UserPane] = {}
     thresholds: tuple[Threshold, ...] = ()
-    metrics_ranges: Mapping[str, Range] = field(default_factory=dict)  # canonical id or tag -> low, high
-    environments: Mapping[str, Environment] = field(default_factory=dict)
-    frameworks: Mapping[str, str] = field(default_factory=dict)  # run glob -> framework
-    total_steps: Mapping[str, int] = field(default_factory=dict)  # run glob -> planned steps
-    hardware: Mapping[str, UserHardware] = field(default_factory=dict)  # run glob -> what it trains on
+    metrics_ranges: Mapping[str, Range] = {}  # canonical id or tag -> low, high
+    environments: Mapping[str, Environment] = {}
+    frameworks: Mapping[str, str] = {}  # run glob -> framework
+    total_steps: Mapping[str, int] = {}  # run glob -> planned steps
+    hardware: Mapping[str, UserHardware] = {}  # run glob -> what it trains on
 
     # the user's own file only
     theme: str | None = None
@@ -151,7 +146,7 @@ class Config:
     ascii: bool | None = None
     color: bool | None = None
     mouse: bool | None = None
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # action -> keys
+    keys: Mapping[str, tuple[str, ...]] = {}  # action -> keys
     alerts: AlertConfig = AlertConfig()
     remote: RemoteConfig = RemoteConfig()
 

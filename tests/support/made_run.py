@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,8 +42,8 @@ class MadeRun(RunView):
     ) -> None:  # fmt: skip
         self._store = Store()
         self._modified, self._began = modified, 0.0
-        self.config = replace(
-            config or Config(), total_steps={"*": 1000}, thresholds=(_QUIET,), frameworks={"*": framework}
+        self.config = (config or Config())._replace(
+            total_steps={"*": 1000}, thresholds=(_QUIET,), frameworks={"*": framework}
         )
         run, _ = self._store.apply(self._delivery("metrics.jsonl", Batch(), "state", name))
         super().__init__(run, _Names(self.config))
@@ -79,8 +78,7 @@ class MadeRun(RunView):
         scale = name.pop("scale", 1.0)
         canonical = name.pop("canonical", None) or f"made.{re.sub(r'[^a-z0-9_]+', '_', tag.lower())}"
         metric = Metric(id=canonical, **{"title": tag, "pane": "reward", **name})
-        self.config = replace(
-            self.config,
+        self.config = self.config._replace(
             metrics=(*(one for one in self.config.metrics if one.metric.id != canonical), UserMetric(metric)),
             aliases={**self.config.aliases, tag: NameTarget(canonical, scale=scale)},
         )
