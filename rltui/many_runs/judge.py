@@ -9,7 +9,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from rltui.config import Config
-from rltui.console.run_consoles import RunConsoles
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
@@ -62,7 +61,10 @@ def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None]
     )
     if question.at_step is None:  # what a console tells of an earlier step is not known
         consoles = {run.name: run.consoles for run in shard if run.consoles}
-        session.set_consoles(RunConsoles(()).reports(consoles), question.now)
+        if consoles:
+            from rltui.console.run_consoles import RunConsoles  # beside most runs lies none
+
+            session.set_consoles(RunConsoles(()).reports(consoles), question.now)
     asked = {run.name for run in shard if run.namesakes}
     verdicts = [
         verdict_of(view, question.now, at_step=question.at_step, settings=name in asked)

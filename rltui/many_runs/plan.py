@@ -17,7 +17,7 @@ from rltui.logs.run_names import RunFilter, part_of, with_namesakes
 from rltui.problem import Problem
 
 if TYPE_CHECKING:
-    from rltui.console.run_consoles import ConsolePlace
+    from rltui.console.console_places import ConsolePlace
 
 MOST_RUNS = 64  # of a shard
 MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
@@ -114,7 +114,7 @@ def make_plan(
     consoles: whether consoles beside the runs are looked for, too.
     """
     # A plan that is remembered needs none of what searches.
-    from rltui.console.run_consoles import find_consoles
+    from rltui.console.console_places import find_consoles
     from rltui.logs.follow.read_all import place_all
 
     runs: dict[str, RunPlan] = {}

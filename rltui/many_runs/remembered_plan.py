@@ -81,7 +81,7 @@ def _run(plain: Plain) -> RunPlan:
     name, logs, consoles, namesakes, part_files = plain
     places = []
     if consoles:
-        from rltui.console.run_consoles import ConsolePlace  # brings what reads consoles
+        from rltui.console.console_places import ConsolePlace  # brings what searches folders
 
         places = [ConsolePlace(*each) for each in consoles]
     return RunPlan(name, list(map(_log, logs)), places, namesakes=namesakes, part_files=part_files)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rltui.console.failures import console_facts
-from rltui.console.scan import ConsoleReport, FoundFailure
 from rltui.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.store.run import Run
+
+if TYPE_CHECKING:  # with it comes what reads consoles
+    from rltui.console.scan import ConsoleReport, FoundFailure
 
 PANE = "console"
 WENT_ON = 60.0  # seconds by which a run's points outlive a console whose failure did not end it

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
 from rltui.config.model import UserHardware
-from rltui.console.scan import ConsoleReport
 from rltui.hparams.hparams import NONE, HParams
 from rltui.hparams.logged_text import logged_hparams
 from rltui.jobs.run_jobs import ids_in_settings
@@ -29,6 +28,9 @@ from rltui.session.time_travel import PastFindings, current_findings, evaluated_
 from rltui.store.model import NewPoints
 from rltui.store.run import Run
 from rltui.text import clean
+
+if TYPE_CHECKING:  # with it comes what reads consoles
+    from rltui.console.scan import ConsoleReport
 
 # New points of all runs held back while history is still being read: evaluating large pieces is faster,
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would

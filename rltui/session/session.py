@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rltui.config import Config
-from rltui.console.run_consoles import RunConsoles
-from rltui.console.scan import ConsoleReport
 from rltui.jobs.scheduler import Job, RunTraces
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
@@ -35,6 +34,9 @@ from rltui.session.sister_runs import (
 from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
+
+if TYPE_CHECKING:  # with it comes what reads consoles
+    from rltui.console.scan import ConsoleReport
 
 LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 
@@ -312,6 +314,8 @@ class Session:
         deliveries = chain.from_iterable(Deliveries(follower))
         session.take_all(deliveries, at_step=at_step, progress=progress, charts=charts)
         if at_step is None:  # what a console tells of an earlier step is not known
+            from rltui.console.run_consoles import RunConsoles  # other sessions are told what they tell
+
             session.others = follower.others()
             consoles = RunConsoles([str(logdir) for logdir in logdirs])
             reports = consoles.look(session.sources(), session.others)
