@@ -67,7 +67,8 @@ class Evaluator:
         self._judged: JudgedSeries | None = None  # all that is judged, made again when there is more
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
-        self._said: dict[str, tuple[list[Firing], bool, Finding]] = {}  # by rule, when it fired last
+        # By rule: what its finding was made of, and that finding.
+        self._said: dict[str, tuple[tuple[list[Firing], list[int], bool], Finding]] = {}
         self._findings: list[Finding] | None = None  # and the job's
         self._health: Health | None = None
         self._unjudged: str | None = None
@@ -88,6 +89,7 @@ class Evaluator:
             again |= piece.rewound_to is not None
         if again:  # all tags go back before one goes on: what is divided by another must not meet its past
             self._judged = None
+            self._said.clear()
             for tag, pieces in by_tag.items():
                 back = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
                 if back:
@@ -180,13 +182,13 @@ class Evaluator:
         return gather(state, [self._worded(state, rule_id) for rule_id in state.shown()])
 
     def _worded(self, state: FiringState, rule_id: str) -> Finding:
-        """The finding of a rule that fires: put into words again only when it fires otherwise than before."""
+        """The finding of a rule that fires: put into words again when it fires otherwise or on more."""
         firings = state.firing[rule_id]
-        remark = state.any(firings[0].rule.info_when)
+        known = firings, [each.ticks.serial for each in firings], state.any(firings[0].rule.info_when)
         before = self._said.get(rule_id)
-        if before is None or before[0] != firings or before[1] != remark:
-            before = self._said[rule_id] = (firings, remark, finding_of(firings, remark=remark))
-        return before[2]
+        if before is None or before[0] != known:
+            before = self._said[rule_id] = known, finding_of(firings, remark=known[-1])
+        return before[1]
 
     def history(self) -> list[Finding]:
         """What fired before and is resolved, latest first."""

@@ -31,9 +31,12 @@ def said(judge: Evaluator) -> list[tuple[object, ...]]:
     """Everything that a judge says, comparable."""
     found = [*judge.findings(), *judge.history()]
     return [
-        (f.id, f.severity, f.since_step, f.state, f.resolved_step, f.metrics, repr(f.value), f.explained_by)
+        (
+            f.id, f.severity, f.since_step, f.state, f.resolved_step, f.metrics, repr(f.value),
+            f.explained_by, f.message, repr(f.evidence),
+        )
         for f in found
-    ]
+    ]  # fmt: skip
 
 
 @settings(max_examples=12)
@@ -65,6 +68,21 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
         single.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
     assert said(single) == said(whole)
     assert said(whole)
+
+
+def test_what_is_said_between_two_evaluations_is_of_the_newest_points() -> None:
+    """Rules are evaluated at every fourth tick; what a level is now is told of the last one, live as whole."""
+    noise = np.random.default_rng(0).standard_normal(120)
+    values = np.concatenate((np.full(60, 0.1), np.full(30, 50.0), 3 + 0.2 * noise))
+    live = evaluator()
+    for k in range(len(values)):
+        live.feed([fresh("policy.kl_ref", values[k : k + 1], [k + 1])])
+        live.findings()
+        if k > len(values) - 10:
+            whole = evaluator()
+            whole.feed([fresh("policy.kl_ref", values[: k + 1])])
+            assert said(live) == said(whole)
+    assert "; now 2." in live.findings()[0].message
 
 
 @pytest.mark.parametrize("points", [CAP + 1, CAP + 100, 2 * CAP + 100])
