@@ -194,9 +194,10 @@ class RuledTicks:
             for state in active:
                 if state.asked or not state.recording:
                     self._settle_joined(state)
-        unseen = begun, dict(self.ticks.marks)
+        unseen, joins = (begun, dict(self.ticks.marks)), self.ticks.n == CAP
         for state in active:
-            if state.recording and not state.asked:
+            # One that does not wait yet when ticks are about to be joined would have to keep them.
+            if state.recording and not state.asked and (state.waiting is not None or not joins):
                 state.waiting = state.waiting or unseen
             elif state.waiting is not None:
                 self._see(state)

@@ -390,7 +390,8 @@ def _of_few(values: Floats) -> tuple[float, float, float]:
     usual = NORMAL * median(np.abs(change))
     if usual:
         change = within(change, JUMP * usual)
-    change[int(np.abs(change).argmax())] *= _of_second(change)
+    largest, other = _largest_two(change)
+    change[largest] *= _share_of(abs(change.item(other)), abs(change.item(largest)))
     most = STEEPEST * float(smaller.mean()) / HALF_TRIMMED
     return float(change @ change), float(change[1:] @ change[:-1]), most
 
@@ -410,23 +411,33 @@ def _autoregressive(values: Floats, ticks: Ints) -> Floats:
     begin = end // 2
     square = squares[row, end] - squares[row, begin]
     product = products[row, end] - products[row, begin + 1]
+    scale, place, other, seen = -1, 0, 0, 0
     for k, (number, first, last) in enumerate(zip(row.tolist(), begin.tolist(), end.tolist(), strict=True)):
-        part = step[number, first:last]
-        place = int(np.abs(part).argmax())
-        less = part[place] * (_of_second(part) - 1)  # what it changes by
-        square[k] += less * (2 * part[place] + less)
-        product[k] += less * (part[max(place - 1, 0) : place + 2].sum() - part[place])
+        if scale != number:
+            steps, sizes = step[number].tolist(), np.abs(step[number]).tolist()
+        # The largest two of a moment are mostly those of the moment before.
+        if scale != number or min(place, other) < first or max(sizes[seen:last]) > sizes[other]:
+            place, other = (first + each for each in _largest_two(step[number, first:last]))
+        scale, seen, largest = number, last, steps[place]
+        less = largest * (_share_of(sizes[other], sizes[place]) - 1)  # what it changes by
+        square[k] += less * (2 * largest + less)
+        product[k] += less * (sum(steps[max(place - 1, first) : min(place + 2, last)]) - largest)
     return _fitted(square, product, end - begin)
 
 
-def _of_second(change: Floats) -> float:
-    """The size of the second largest difference as a share of the largest, which may be the fall itself.
+def _largest_two(change: Floats) -> tuple[int, int]:
+    """Where the largest difference is, and the second largest; the same of one."""
+    size = np.abs(change)
+    first = int(size.argmax())
+    size[first] = -1
+    return first, int(size.argmax())
+
+
+def _share_of(second: float, first: float) -> float:
+    """The second largest difference as a share of the largest, which may be the fall itself.
 
     Of noise alone both are nearly the same.
     """
-    if len(change) < 2:
-        return 1.0
-    second, first = np.partition(np.abs(change), len(change) - 2)[-2:].tolist()
     return second / first if first else 1.0
 
 
