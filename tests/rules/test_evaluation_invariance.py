@@ -71,8 +71,8 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
 
 
 def test_what_is_said_between_two_evaluations_is_of_the_newest_points() -> None:
-    """Rules are evaluated at every fourth tick; what a level is now is told of the last one, live as whole."""
-    noise = np.random.default_rng(0).standard_normal(120)
+    """Rules are evaluated at every fourth tick; what a level is now is told of the last one, live too."""
+    noise = np.random.default_rng(0).standard_normal(240)[120:]
     values = np.concatenate((np.full(60, 0.1), np.full(30, 50.0), 3 + 0.2 * noise))
     live = evaluator()
     for k in range(len(values)):
