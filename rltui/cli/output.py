@@ -10,6 +10,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn
@@ -123,11 +124,16 @@ def emit_table(
     limits: Mapping[int, int],
     roles: Mapping[str, str] = {},
     markdown: bool = False,
+    least: Mapping[int, int] = {},
+    gives_way: Sequence[int] = (),
+    fits: Mapping[int, Callable[[str, int], str]] = {},
 ) -> None:
     """Columns as wide as their content, or a table of Markdown. right: columns with numbers.
 
     limits: most cells of some columns. roles: by the whole text of a cell, the role in whose colour it is
-    shown where colour is wanted; both as text only.
+    shown where colour is wanted; both as text only. On a terminal that is narrower than that, columns are cut
+    down to their `least` cells, and those that give way are left out, in their order. fits: how a column is
+    cut, where not in the middle.
     """
     if markdown:
         escaped = ([in_markdown(clean(cell)) for cell in row] for row in rows)
@@ -138,13 +144,37 @@ def emit_table(
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
     widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]
     shown = roles if wants_color() else {}
-    places = [(width, i in right) for i, width in enumerate(widths)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    kept = dict(enumerate(widths)) if room is None else fitted_columns(widths, room, least, gives_way)
     for row in table:
-        cells = [pad(cell, width, right=side) for cell, (width, side) in zip(row, places, strict=True)]
-        cells[-1] = cells[-1].rstrip()
+        fitted = {i: fits[i](row[i], width) if i in fits else row[i] for i, width in kept.items()}
+        cells = {i: pad(fitted[i], width, right=i in right) for i, width in kept.items()}
+        cells[max(kept)] = cells[max(kept)].rstrip()
         if shown:
-            cells = [colored(text, shown.get(cell, "")) for text, cell in zip(cells, row, strict=True)]
-        emit("  ".join(cells).rstrip())
+            cells = {i: colored(text, shown.get(row[i], "")) for i, text in cells.items()}
+        emit("  ".join(cells.values()).rstrip())
+    if len(kept) < len(widths):
+        note(f"no room for {', '.join(heads[i] for i in range(len(heads)) if i not in kept)}")
+
+
+def fitted_columns(
+    widths: Sequence[int], room: int, least: Mapping[int, int], gives_way: Sequence[int]
+) -> dict[int, int]:
+    """The columns of a table that fit in `room` cells with two blanks between them, and their widths.
+
+    least: cells that some columns can be cut down to. gives_way: those that are left out before, in order.
+    """
+    kept = {i: min(width, least.get(i, width)) for i, width in enumerate(widths)}
+    for i in gives_way:
+        if sum(kept.values()) + 2 * (len(kept) - 1) <= room:
+            break
+        del kept[i]
+    spare = room - sum(kept.values()) - 2 * (len(kept) - 1)
+    for i in kept:  # from left to right: names before reasons
+        more = min(widths[i] - kept[i], max(spare, 0))
+        kept[i] += more
+        spare -= more
+    return kept
 
 
 def about(logdirs: Sequence[str]) -> dict[str, object]:

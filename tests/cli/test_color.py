@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rltui.cli.output import fitted_columns
 from tests.support.checked import SICK, WELL, write
 from tests.support.commands import rltui
+from tests.support.terminal import Terminal
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 VARIABLES = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
@@ -60,3 +62,22 @@ def test_the_environment_decides(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert bool(SGR.search(rltui("check", logs).out)) == painted
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_table_fits_its_terminal(logs: Path, width: int) -> None:
+    """What is worth least is left out, and named; a pipe has all columns."""
+    with Terminal.python("-m", "rltui", "runs", str(logs), size=(width, 24)) as terminal:
+        terminal.until_text("no room for")
+    (head,) = [line for line in terminal.lines if line.startswith("run ")]
+    assert "last" in head and "why" in head and "points" not in head
+    (sick,) = [line for line in terminal.lines if line.startswith("sick ")]
+    assert "critical" in sick and "@" in sick.split("critical")[1]
+    assert "points" in rltui("runs", logs).out.splitlines()[0]
+
+
+def test_columns_give_way_in_their_order() -> None:
+    """First those that can be cut are counted as cut; what is left of the room is theirs, from the left."""
+    assert fitted_columns([40, 9, 9, 30], 100, {0: 20, 3: 20}, [1]) == {0: 40, 1: 9, 2: 9, 3: 30}
+    assert fitted_columns([40, 9, 9, 30], 70, {0: 20, 3: 20}, [1]) == {0: 26, 1: 9, 2: 9, 3: 20}
+    assert fitted_columns([40, 9, 9, 30], 60, {0: 20, 3: 20}, [1]) == {0: 27, 2: 9, 3: 20}

@@ -151,6 +151,9 @@ def _cells(difference: Difference) -> tuple[str, ...]:
 def _print(differences: tuple[Difference, ...], *, markdown: bool) -> None:
     limits = dict(enumerate((1, 34, 30, 10, 10, 10, 8, 24)))
     rows = [_cells(each) for each in differences]
-    emit_table(HEADS, rows, right=(3, 4, 5, 6), limits=limits, roles=MARKS, markdown=markdown)
+    emit_table(
+        HEADS, rows, right=(3, 4, 5, 6), limits=limits, roles=MARKS, markdown=markdown,
+        least={1: 20}, gives_way=(7, 2, 6),
+    )  # fmt: skip
     if not markdown:
         emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")

@@ -8,7 +8,7 @@ from rltui.cli.output import FOUND, emit_table, fail
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
-from rltui.panes.runs.listed_run import ListedRun
+from rltui.panes.runs.listed_run import ListedRun, fitted_why
 from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.text import clean
 
@@ -17,6 +17,10 @@ USUAL = (
     "why",
 )  # fmt: skip
 LIMITS = {"name": 60, "why": 100, "metric": 30}  # cells
+LEAST = {"name": 24, "why": 22, "metric": 14}  # cells, on a terminal that is too narrow for all
+GIVES_WAY = (  # there, in this order
+    "points", "series", "framework", "metric", "age", "state", "best", "health",
+)  # fmt: skip
 
 
 def columns_of(text: str, runs: Sequence[ListedRun]) -> list[RunColumn]:
@@ -63,7 +67,13 @@ def print_runs(
     right = [at for at, column in enumerate(columns) if column.right]
     limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
     roles, markdown = {**HEALTH_ROLE, **STATE_ROLE}, form == "markdown"
-    emit_table(heads, rows, right=right, limits=limits, roles=roles, markdown=markdown)
+    place = {column.id: at for at, column in enumerate(columns)}
+    least = {place[one]: cells for one, cells in LEAST.items() if one in place}
+    way = [place[one] for one in GIVES_WAY] if place.keys() >= {*USUAL} else []  # those asked for stay
+    emit_table(
+        heads, rows, right=right, limits=limits, roles=roles, markdown=markdown, least=least, gives_way=way,
+        fits={place["why"]: fitted_why} if "why" in place else {},
+    )  # fmt: skip
 
 
 def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun], str]:
