@@ -6,7 +6,7 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rltui.data.fields import (
     AnyOfField,
@@ -129,16 +129,8 @@ METRIC_FIELDS: dict[str, Field[object]] = {
 }
 
 
-def _target(
-    is_: str,
-    unit: str = "",
-    scale: float | None = None,
-    offset: float = 0.0,
-    statistic: Statistic = "",
-    caveat: str = "",
-    shared: bool = True,
-) -> NameTarget:
-    return NameTarget(is_, unit, scale, offset, statistic, caveat, shared=shared)
+def _target(is_: str, **known: Any) -> NameTarget:
+    return NameTarget(is_, **known)
 
 
 def entry_field(**more: Field[object]) -> AnyOfField[NameTarget | str]:
