@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,11 +33,17 @@ class ConsoleFile:
         self._block = bytearray()  # what is searched; kept, since fresh memory costs more than reading
         self._folded = bytearray()  # the same in one case
 
-    def look(self) -> bool:
-        """Whether the file changed since the last look; one that was replaced or cut is indexed anew."""
-        with LocalFile(self.place, self.path) as file:
-            status = file.status
-        assert status is not None  # of an opened file
+    def look(self, *, attributes: bool = False) -> bool:
+        """Whether the file changed since the last look; one that was replaced or cut is indexed anew.
+
+        attributes: a plain `stat` of its path tells the truth, so that it need not be opened.
+        """
+        if attributes:
+            status = os.stat(self.place)  # noqa: PTH116 - a string is what is kept
+        else:
+            with LocalFile(self.place, self.path) as file:
+                assert file.status is not None  # of an opened file
+                status = file.status
         identity, size = (status.st_dev, status.st_ino), status.st_size
         changed = (identity, size, status.st_mtime) != (self._identity, self.size, self.modified)
         if identity != self._identity or size < self.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from rltui.console.run_consoles import RunConsoles
+from rltui.console.run_consoles import Paths, RunConsoles
 from rltui.console.scan import ConsoleReport
 from rltui.worker_thread import WorkerThread
 
@@ -23,25 +23,34 @@ class ConsoleThread:
         self._logdirs = tuple(logdirs)
         self._consoles = RunConsoles(self._logdirs)
         self._looked = False
-        self._sources: Mapping[str, Sequence[str]] = {}
-        self._others: Mapping[str, Sequence[str]] = {}
+        self._asked: tuple[Paths, Paths, int | None] = ({}, {}, None)
+        self._told: tuple[Paths, Reports] | None = None
         self._reports: Reports | None = None
 
-    def follow(self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]]) -> None:
-        """The runs that there are now, and the paths of their log files; others: of runs not asked for."""
-        self._sources, self._others = sources, others
+    def follow(self, sources: Paths, others: Paths, changes: int | None = None) -> None:
+        """The runs that there are now, and the paths of their log files; others: of runs not asked for.
+
+        changes: as `LogSearch.changes` says; None: it is not known.
+        """
+        self._asked = (sources, others, changes)
         if self._logdirs:
             self.thread.start()
 
     def take(self) -> Reports | None:
-        """What the last look found, once; None where there was none since the last call."""
+        """What the last look found, once; None where that is nothing new since the last call."""
         reports, self._reports = self._reports, None
         return reports
 
     def _step(self) -> float:
         """Look once."""
         began, worked = time.monotonic(), time.thread_time()
-        self._reports = self._consoles.look(self._sources, self._others)
+        sources, others, changes = self._asked
+        reports = self._consoles.look(sources, others, changes=changes)
+        known, self._told = self._told, (sources, reports)
+        # What a failure means depends on how long the run has been silent.
+        failures = any(one.failures for each in reports.values() for one in each)
+        if failures or known is None or known[0] is not sources or known[1] != reports:
+            self._reports = reports
         self._looked = True
         waited, took = WAITS * (time.monotonic() - began), DUTY * (time.thread_time() - worked)
         return max(LOOK, took, waited)

@@ -12,29 +12,37 @@ from rltui.console.scan import ConsoleReport, scan
 from rltui.logs.discovery.walk import FileSearch
 from rltui.regex import regex
 
+Paths = Mapping[str, Sequence[str]]  # of log files, by run
 MOST = 32  # consoles of one run that are looked at, the last written ones
 _JOB = regex(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
 
 
 class RunConsoles:
-    """The console files of runs; looked for at each `look`, scanned again when they changed."""
+    """The console files of runs; looked for when files may have come, scanned again when they changed."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = tuple(logdirs)
         self._search = FileSearch(self._logdirs, is_console)
+        self._found: tuple[Paths, Paths, int] | None = None  # of what `_places` were found
+        self._places: dict[str, list[ConsolePlace]] = {}
         self._files: dict[str, ConsoleFile] = {}
         self._reports: dict[str, ConsoleReport] = {}
 
     def look(
-        self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]] = MappingProxyType({})
+        self, sources: Paths, others: Paths = MappingProxyType({}), *, changes: int | None = None
     ) -> dict[str, tuple[ConsoleReport, ...]]:
         """What the consoles of each run tell now, by run, the last written one first.
 
         sources: the paths of each run's log files relative to their LOGDIR; others: of runs not asked for.
+        changes: as `LogSearch.changes` says, without which no console is looked for; None: it is not known.
         """
-        return self.reports(
-            find_consoles(self._logdirs, sources, others=others, failed=True, search=self._search)
-        )
+        asked = None if changes is None else (sources, others, changes)
+        if asked is None or asked != self._found:
+            self._places = find_consoles(
+                self._logdirs, sources, others=others, failed=True, search=self._search
+            )
+            self._found = asked
+        return self.reports(self._places)
 
     def reports(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, tuple[ConsoleReport, ...]]:
         """The same for consoles that were found before."""
@@ -43,9 +51,7 @@ class RunConsoles:
             for run, files in self._looked_at(places).items()
         }
 
-    def files(
-        self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]] = MappingProxyType({})
-    ) -> dict[str, list[ConsoleFile]]:
+    def files(self, sources: Paths, others: Paths = MappingProxyType({})) -> dict[str, list[ConsoleFile]]:
         """The consoles of each run, looked at now, the last written one first."""
         return self._looked_at(find_consoles(self._logdirs, sources, others=others, search=self._search))
 
@@ -55,7 +61,7 @@ class RunConsoles:
             for each in found:
                 file = self._files.setdefault(each.place, ConsoleFile(each.place, each.path))
                 try:
-                    file.look()
+                    file.look(attributes=self._search.attributes)
                 except OSError:
                     continue  # the reader of logs tells what cannot be read
                 report = self._report(file) if each.lone else None

@@ -260,10 +260,20 @@ def format_age(seconds: float | None) -> str:
         return "?"
     if seconds < 2:
         return "now"
-    for span, letter in ((365.25 * 86400, "y"), (86400, "d"), (3600, "h"), (60, "m")):
+    for span, letter in _AGES:
         if seconds >= 2 * span:
             return f"{seconds // span:.0f}{letter} ago"
     return f"{seconds:.0f}s ago"
+
+
+def age_lasts(seconds: float) -> float:
+    """Seconds for which `format_age` says the same of something that grows older, at least."""
+    span = next((span for span, _ in _AGES if seconds >= 2 * span), 0.5)
+    next_units = [2 * other - seconds for other, _ in _AGES if other > span]
+    return min([span - seconds % span, *next_units])
+
+
+_AGES = ((365.25 * 86400, "y"), (86400.0, "d"), (3600.0, "h"), (60.0, "m"))  # seconds of each unit, from 2 on
 
 
 def format_step(step: int) -> str:

@@ -67,6 +67,7 @@ class JobThread:
         self._scheduler = scheduler if scheduler is not None else Slurm()
         self._runs: Mapping[str, RunTraces] = {}
         self._found: Mapping[str, Job] | None = None
+        self._any = False  # whether any run had a job
         self._asked = False
 
     def follow(self, runs: Mapping[str, RunTraces]) -> None:
@@ -78,14 +79,16 @@ class JobThread:
             self.thread.wake()  # the answer of the last minute may name the job of what is new
 
     def take(self) -> Mapping[str, Job] | None:
-        """The jobs that were found last, once; None where nothing was asked since the last call."""
+        """The jobs that were found last, once; None where nothing was asked since, or still none has one."""
         found, self._found = self._found, None
         return found
 
     def _step(self) -> float:
         """Ask once."""
         try:
-            self._found, self.thread.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
+            found, self.thread.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
+            self._found = found if found or self._any else None
+            self._any = bool(found)
         except SchedulerError as error:  # what was known stays
             self.thread.error = str(error)
         self._asked = True

@@ -27,6 +27,7 @@ class RunCatalogs:
         self._files: dict[str, tuple[str, str]] = {}  # by path: path as shown, name of the catalog
         self._folders: dict[str, str] = {}  # name of the catalog by folder
         self.runs: Runs = {}
+        self.unsure: list[str] = []  # what may come to hold samples though no folder of logs changes
 
     def search(self, runs: Runs) -> dict[str, str]:
         """Look for files; returns the catalog of each run that has samples. Nothing is read but names."""
@@ -63,9 +64,10 @@ class RunCatalogs:
 
     def _find(self) -> Iterator[tuple[str, str, str]]:
         """Files of samples: folder of the LOGDIR, path, path as the session shows it."""
+        self.unsure = []
         for root in roots_of(self._logdirs, REGISTRY.could_be_log):
             start = root.place if root.only is None else str(Path(root.place, root.only))
-            for path, shown in sample_files(start):
+            for path, shown in sample_files(start, self.unsure):
                 yield root.place, path, root.prefix + shown
 
 

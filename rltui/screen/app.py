@@ -315,7 +315,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             if not known:
                 return  # of some runs alone, a console might seem another one's
             self.session.others = self.follower.others()
-        self.consoles.follow(self.session.sources(), self.session.others)
+            self.session.folder_changes = self.follower.search.changes
+        session = self.session
+        self.consoles.follow(session.sources(), session.others, session.folder_changes)
         reports = self.consoles.take()
         if reports is not None:
             self._jobs_due = min(self._jobs_due, time.monotonic())  # consoles carry the numbers of jobs

@@ -86,7 +86,9 @@ def follow_samples(state: AppState) -> None:
     session = state.session
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
     shown_now = view.name if view is not None and wanted else None
-    state.samples.files.follow(session.sources(), shown_now, others=session.others)
+    state.samples.files.follow(
+        session.sources(), shown_now, others=session.others, changes=session.folder_changes
+    )
 
 
 def follow_console(state: AppState) -> None:

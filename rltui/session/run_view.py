@@ -18,7 +18,7 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import NO_POINTS, Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.log_state import of_sources
-from rltui.rules.run_state.run_pace import liveness, run_pace, with_quiet
+from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.console_findings import console_findings
 from rltui.session.job_findings import time_limit_finding
@@ -158,14 +158,20 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
         version, at, known = self._liveness
         if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
-            known = liveness(self.run, self._pace_by(self.settings), now, self.names)
+            known = self._pace_by(self.settings).at(now)
+            if known.state == "stalled":
+                known = known._replace(quiet=self._quiet())
             self._liveness = (self.run.version, now, known)
         return known
 
     def pace(self, now: float) -> RunPace:
         """What liveness follows from, for times from `now` (seconds since 1970) on."""
         known = self._pace_by(NONE)
-        return known if known.at(now).state == "ended" else with_quiet(self.run, known, self.names)
+        return known if known.at(now).state == "ended" else known._replace(quiet=self._quiet())
+
+    def _quiet(self) -> str:
+        """What is quiet in it once it stalls; looked for anew when something came."""
+        return self.once("quiet", (self.run.version, self.names), lambda: quiet(self.run, self.names))
 
     def _pace_by(self, settings: HParams) -> RunPace:
         key = (self.run.version, settings)
@@ -176,6 +182,8 @@ class RunView:
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
+        if self.consoles == tuple(reports) and not any(report.failures for report in reports):
+            return False
         self.consoles = tuple(reports)
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         self.last_line = "" if newest is None else newest.last_line
@@ -209,13 +217,14 @@ class RunView:
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return False
         alive = self.liveness(now)
-        # The remark on a stall tells how long it lasts.
-        until = now if alive.state == "stalled" else self._pace_by(self.settings).until(now)
-        self._state_told = (known, now, until)
+        self._state_told = (known, now, self._pace_by(self.settings).until(now))
         return self.tell("state", [state_finding(alive, self.run.last_step, self.last_line)])
 
     def job_traces(self) -> RunTraces:
-        """What tells which job writes it."""
+        """What tells which job writes it; the same object until something came."""
+        return self.once("job", (self.run.version, self.consoles), self._job_traces)
+
+    def _job_traces(self) -> RunTraces:
         settings = logged_hparams(self.run.texts.values(), self.run.hparams).entries
         consoles = (report.path for report in self.consoles)
         ids = ids_in_settings({key: entry.text for key, entry in settings.items()})

@@ -63,6 +63,7 @@ class Session:
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for
+        self.folder_changes: int | None = None  # as `LogSearch.changes` says; None where nobody follows
         self.given_names: dict[str, str] = {}  # of runs that a person gave a name, by run
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = RunFilter(run_glob, also, part)

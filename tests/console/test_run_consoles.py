@@ -144,3 +144,34 @@ def test_a_search_repeated_sees_what_came_and_what_went(tmp_path: Path) -> None:
     assert [each.path for each in search.files()] == ["a/train.log", "b/train.log"]
     (tmp_path / "a" / "train.log").rename(tmp_path / "b" / "other.log")
     assert [each.path for each in search.files()] == ["b/other.log", "b/train.log"]
+
+
+def test_consoles_are_searched_for_when_folders_changed(tmp_path: Path) -> None:
+    """One that came is told with the next change, or when the runs are others; one that grew at once."""
+    _run(tmp_path, "hello\n")
+    consoles = RunConsoles([str(tmp_path)])
+    sources = {".": ("metrics.jsonl",)}
+    (report,) = consoles.look(sources, changes=1)["."]
+    assert report.last_line == "hello"
+    (tmp_path / "slurm-7.out").write_text("hello\nmore\n")
+    (tmp_path / "train.log").write_text(OOM)
+    assert [one.last_line for one in consoles.look(sources, changes=1)["."]] == ["more"]
+    assert len(consoles.look(sources, changes=2)["."]) == 2
+    (tmp_path / "other.log").write_text(OOM)
+    assert len(consoles.look({**sources, "b": ("b/metrics.jsonl",)}, changes=2)["."]) == 3
+    (tmp_path / "train.log").unlink()
+    assert len(consoles.look({**sources, "b": ("b/metrics.jsonl",)}, changes=2)["."]) == 2
+
+
+def test_a_thread_tells_consoles_that_say_the_same_once(tmp_path: Path) -> None:
+    """A failure is told at each look, since what it means depends on the time."""
+    _run(tmp_path, "hello\n")
+    thread = ConsoleThread([str(tmp_path)])
+    thread._asked = ({".": ("metrics.jsonl",)}, {}, 1)
+    looks = []
+    for text in (None, None, "hello\nmore\n", None, OOM, None):
+        if text is not None:
+            (tmp_path / "slurm-7.out").write_text(text)
+        thread._step()
+        looks.append(thread.take() is not None)
+    assert looks == [True, False, True, False, True, True]

@@ -231,3 +231,56 @@ def test_socket_of_a_name_like_a_log(tmp_path: Path) -> None:
     walker = FolderWalker(roots_of([tmp_path], COULD), COULD)
     told = [item for _ in range(3) for item in walker.walk(Calls(), fresh=True) if isinstance(item, Problem)]
     assert [(problem.code, problem.path) for problem in told] == [("not-a-file", "metrics.jsonl")]
+
+
+def test_walks_count_changes_of_any_file(tmp_path: Path) -> None:
+    """What is no log tells of itself, too; what only grows does not; behind a link anything may have come."""
+    make(tmp_path / "a/metrics.jsonl", tmp_path / "b/metrics.jsonl")
+    folders = [tmp_path, tmp_path / "a", tmp_path / "b"]
+
+    def walk() -> int:
+        list(walker.walk(Calls()))
+        return walker.changes
+
+    def settle(at: float) -> None:
+        for folder in folders:
+            os.utime(folder, (at, at))
+
+    settle(1e9)
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD, REGISTRY)
+    first = walk()
+    (tmp_path / "a/metrics.jsonl").write_text("{}\n")
+    assert walk() == walk() == first
+    make(tmp_path / "b/anything.xyz")
+    settle(1.1e9)
+    assert walk() > first
+    known = walk()
+    (tmp_path / "b/metrics.jsonl").unlink()
+    (tmp_path / "b/anything.xyz").unlink()
+    (tmp_path / "b").rmdir()
+    folders.pop()
+    settle(1.1e9)
+    assert walk() > known
+    (tmp_path / "a/link").symlink_to(tmp_path)
+    settle(1.2e9)
+    assert walk() < walk() < walk()
+
+
+def test_a_folder_that_comes_back_is_listed_anew(tmp_path: Path) -> None:
+    """Its time may be that of before, and what is in it another log."""
+    make(tmp_path / "a/run/metrics.jsonl")
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD, REGISTRY)
+
+    def names() -> list[str]:
+        return [item.path for item in walker.walk(Calls()) if isinstance(item, FoundFile)]
+
+    for folder in (tmp_path, tmp_path / "a", tmp_path / "a/run"):
+        os.utime(folder, (1e9, 1e9))
+    assert names() == ["a/run/metrics.jsonl"]
+    assert names() == []
+    (tmp_path / "a").rename(tmp_path.parent / f"{tmp_path.name}-aside")
+    os.utime(tmp_path, (1e9, 1e9))
+    assert names() == []  # gone, and its parent says nothing of it
+    (tmp_path.parent / f"{tmp_path.name}-aside").rename(tmp_path / "a")
+    os.utime(tmp_path, (1e9, 1e9))
+    assert names() == ["a/run/metrics.jsonl"]

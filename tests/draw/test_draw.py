@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import cut_sentence
 from rltui.draw.numbers import (
+    age_lasts,
     format_age,
     format_change,
     format_duration,
@@ -107,6 +108,9 @@ def test_durations_ages_and_changes() -> None:
         "3h 12m",
         "5d 03h",
     ]
+    for age in np.geomspace(0.1, 1e9, 500).tolist():
+        assert format_age(age + 0.999 * age_lasts(age)) == format_age(age)
+    assert age_lasts(400.0) == 20.0
     ages = [format_age(s) for s in (0.4, 12, 250, 7300, 7 * 366 * 86400, None)]
     assert ages == ["now", "12s ago", "4m ago", "2h ago", "7y ago", "?"]
     assert format_change(0.5, 0.4) == "+0.100"

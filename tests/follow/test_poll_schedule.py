@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.file_systems import FileSystem
-from rltui.logs.follow.poll_schedule import PollInterval
+from rltui.logs.follow.poll_schedule import PollInterval, PollSchedule
+from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.local_file import FoundFile
+from rltui.logs.log_file.log_file import LogFile
 from tests.support.livelogs import LOCAL, NFS, Live, append, lines, points, write
+
+
+def found(path: Path) -> FoundFile:
+    """A file beside others of one run."""
+    return FoundFile(str(path), path.name, "", path.name, ".", None)
 
 
 def test_many_idle_logs_are_looked_at_less_often(tmp_path: Path) -> None:
@@ -57,3 +65,47 @@ def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
     live.after(1.0)
     assert live.heard.points["run3/metrics.jsonl"] == points([0, 1, 2])
     assert live.follower.interval.hot(20) == pytest.approx(2.0)
+
+
+def test_logs_of_one_interval_are_looked_at_together(tmp_path: Path) -> None:
+    """However they came one after the other: thirty logs wake the reader once for each interval."""
+    live = Live(tmp_path)
+    for number in range(30):
+        write(tmp_path / f"run{number:02}/metrics.jsonl", lines([0]))
+        live.after(0.03 + 1.0)
+    live.follower.interval.measured = lambda seconds: None  # type: ignore[method-assign]
+    live.follower.search.interval = lambda: 30.0  # type: ignore[method-assign]
+    live.after(2.0)
+    looks, end = 0, live.now + 10.0
+    while live.now < end:
+        live.look()
+        looks += 1
+        live.now += live.follower.next_due()
+    assert looks <= 10.0 / live.follower.interval.hot(30) + 2
+
+
+def test_no_group_of_logs_makes_the_others_wait(tmp_path: Path) -> None:
+    """While a hundred idle logs are looked at, one after the other, one that grows is among the first."""
+    schedule = PollSchedule(PollInterval(1.0, LOCAL))
+    logs = [LogFile(found(tmp_path / f"{number}.jsonl"), REGISTRY) for number in range(101)]
+    for log in logs:
+        log.changed, log.grown = (0.0, 0.0) if log is logs[100] else (-1e6, float("-inf"))
+        schedule.put(log, 0.0)
+    taken = []
+    while (log := schedule.take(2.0)) is not None:
+        taken.append(log)
+        schedule.put(log, 2.0)
+    assert sorted(map(id, taken)) == sorted(map(id, logs))
+    assert logs[100] in taken[:3]
+    assert 2.0 < schedule.next_due() <= 3.0
+
+
+def test_a_log_that_is_due_twice_is_taken_once(tmp_path: Path) -> None:
+    """What was put again counts; the entry of before does not, and an empty group is not due."""
+    schedule = PollSchedule(PollInterval(1.0, LOCAL))
+    log = LogFile(found(tmp_path / "metrics.jsonl"), REGISTRY)
+    schedule.put(log, 0.0)
+    schedule.put(log, 0.0, soon=True)
+    assert schedule.take(0.0) is log
+    assert schedule.take(100.0) is None
+    assert schedule.next_due() == float("inf")

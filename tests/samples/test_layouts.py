@@ -15,6 +15,7 @@ from rltui.logs.sample_layouts.model import Sample
 from rltui.samples.find import sample_files
 from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_reader import Catalog
+from rltui.screen.threads.samples_thread import LOOK_HIDDEN, LOOK_UNCHANGED, _Reader
 from tests.support.shared import SHARED, needs_shared
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
@@ -204,3 +205,24 @@ def test_samples_have_the_name_of_their_run(name: str, run: str) -> None:
     folder = str(SHARED / "trackers" / name)
     assert run in (found := catalogs_of([folder]))
     assert set(found) <= {log.run for log in place_all([folder])[0]}
+
+
+def test_files_are_searched_for_again_when_folders_changed(tmp_path: Path) -> None:
+    """Once a minute then, and where a file may come to hold samples; less often else."""
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
+    reader = _Reader([str(tmp_path)])
+    runs = {".": ("metrics.jsonl",)}
+
+    def wait(changes: int | None) -> float:
+        return reader.search_due(False, runs, changes) - reader._search_ended
+
+    reader.search(runs, 1)
+    assert [wait(changes) for changes in (1, 2, None)] == [LOOK_UNCHANGED, LOOK_HIDDEN, LOOK_HIDDEN]
+    assert reader.search_due(False, {"a": ("metrics.jsonl",)}, 1) - reader._search_ended == LOOK_HIDDEN
+    (tmp_path / "samples.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
+    reader.search(runs, 2)
+    assert wait(2) == LOOK_HIDDEN
+    (tmp_path / "samples.jsonl").unlink()
+    (tmp_path / "checkpoint_evals").mkdir()
+    reader.search(runs, 3)
+    assert wait(3) == LOOK_HIDDEN

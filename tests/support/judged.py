@@ -17,7 +17,7 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
 from rltui.rules.run_state.liveness import Liveness
-from rltui.rules.run_state.run_pace import liveness, run_pace
+from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.store.model import NewPoints, Points
 from rltui.store.run import Run
 
@@ -40,7 +40,7 @@ def names_of(framework: str | None = None, **config: Any) -> MetricNames:
 
 def alive(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
     """Whether a run is live, stalled or ended at a time."""
-    return liveness(run, run_pace(run, total), now, names)
+    return run_pace(run, total)._replace(quiet=quiet(run, names)).at(now)
 
 
 def run_with(step_walls: Sequence[tuple[int, float]] = ()) -> Run:

@@ -69,6 +69,11 @@ class LogSearch:
         self._listed = float("-inf")
 
     @property
+    def changes(self) -> int:
+        """Rises when other files may be there than before, of whatever names. From any thread."""
+        return self.walker.changes if self.walker is not None else 0
+
+    @property
     def busy(self) -> bool:
         """Whether a walk is under way."""
         return self._walk is not None or self.first

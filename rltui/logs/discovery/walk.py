@@ -56,6 +56,12 @@ class _Folder:
     containers: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name: stamp when it was listed
     claimed: set[str] = field(default_factory=set)  # names of containers
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
+    entered: list[_Folder] | None = None  # of `folders`, the last one first; None: not known yet
+    pruned: int = 0  # of them, those that are not entered
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = _key(self.place, self.root)
 
 
 def is_folder(place: str) -> bool | None:
@@ -105,7 +111,8 @@ class _WalkState:
     stack: list[_Folder]
     links: list[tuple[_Folder, str]] = field(default_factory=list)  # the folder and the link's name
     seen: set[tuple[int, int]] = field(default_factory=set)  # device and inode of folders
-    reals: set[str] = field(default_factory=set)  # logs by their own places
+    visited: list[_Folder] = field(default_factory=list)
+    reals: set[str] = field(default_factory=set)  # logs by their own places, of folders visited before
     alive: set[str] = field(default_factory=set)
     waiting: list[str] = field(default_factory=list)
     pruned: int = 0
@@ -113,13 +120,21 @@ class _WalkState:
     def descend(self, folder: _Folder) -> None:
         """Go on in what is below a folder; its links come last."""
         self.links += [(folder, name) for name in folder.links]
-        for name in reversed(folder.folders):
-            if name in folder.contained:
-                continue
-            if is_entered(name):
-                self.stack.append(_below(folder, name, f"{folder.real}/{name}"))
-            else:
-                self.pruned += 1
+        if folder.entered is None:
+            walked = [name for name in reversed(folder.folders) if name not in folder.contained]
+            folder.entered = [
+                _below(folder, name, f"{folder.real}/{name}") for name in walked if is_entered(name)
+            ]
+            folder.pruned = len(walked) - len(folder.entered)
+        self.stack += folder.entered
+        self.pruned += folder.pruned
+
+    def real_logs(self) -> set[str]:
+        """The logs that were found, by their own places. What a link leads to may be one of them."""
+        for folder in self.visited:
+            self.reals.update(f"{folder.real}/{name}" for name in folder.found)
+        self.visited.clear()
+        return self.reals
 
 
 class FolderWalker:
@@ -146,6 +161,8 @@ class FolderWalker:
         self._known: dict[str, _Folder] = {}
         self._problems: dict[str, Problem] = {}
         self.skipped: set[str] = set()  # folders whose listing has not come back
+        self.changes = 0  # rises with each walk after which other files may be there than before it
+        self._changed = False
         self.pruned = 0
         self.waiting: tuple[str, ...] = ()
 
@@ -174,17 +191,23 @@ class FolderWalker:
             if state.stack:
                 folder: _Folder | None = state.stack.pop()
             else:
-                folder = yield from self._resolve(*state.links.pop(0), state.reals, calls)
+                folder = yield from self._resolve(*state.links.pop(0), state.real_logs(), calls)
             known = (yield from self._enter(folder, state, calls, fresh)) if folder is not None else None
             if known is None:
                 continue
-            state.reals.update(f"{known.real}/{name}" for name in known.found)
+            state.visited.append(known)
+            # What a link leads to changes without its folder; what belongs to containers is not walked.
+            self._changed = self._changed or bool(known.links or known.contained)
             yield None
             if known.root.only is None:
                 state.descend(known)
-        for key in self._known.keys() - state.alive:
-            del self._known[key]
+        gone = self._known.keys() - state.alive
+        for key in gone:
+            self._known.pop(key).changed_ns = -1
         self.pruned, self.waiting = state.pruned, tuple(state.waiting)
+        if self._changed or gone or self._problems or self.skipped:
+            self.changes += 1
+            self._changed = False
 
     def all_found(self) -> list[FoundFile]:
         """Walk, and give all files that are known then, in the order of their paths."""
@@ -233,20 +256,20 @@ class FolderWalker:
             if number in state.seen:
                 return None
             state.seen.add(number)
-        key = _key(folder.place, root)
-        state.alive.add(key)
-        known = self._known.setdefault(key, folder)
+        state.alive.add(folder.key)
+        known = self._known.setdefault(folder.key, folder)
         known.device = status.st_dev
         if fresh or not self._trust or known.changed_ns != status.st_mtime_ns:
             young = self._wall() - status.st_mtime < YOUNG
             complete = yield from self._list(known, calls)
             known.changed_ns = status.st_mtime_ns if complete and not young else -1
-        else:
+        elif known.containers:
             yield from self._relist_containers(known, calls)
         return known
 
     def _list(self, folder: _Folder, calls: Calls) -> Generator[Item, None, bool]:
         """List one folder anew; the generator's value says whether that went to the end."""
+        self._changed = True
         folders: list[str] = []
         links: list[str] = []
         found: dict[str, FoundFile] = {}
@@ -287,7 +310,7 @@ class FolderWalker:
         if self._formats is not None and only is None and not any(map(is_metrics_log, found)):
             complete = yield from self._list_newest_state(folder, folders, found, calls)
         folder.found, folder.links = found, links
-        folder.folders = sorted(folders)
+        folder.folders, folder.entered = sorted(folders), None
         yield from self._healed(folder.place)
         return complete
 
@@ -351,6 +374,7 @@ class FolderWalker:
         folder.claimed.add(name)
         yield from self._healed(place)
         folder.contained.update(listed.folders)
+        folder.entered = None
         for part in listed.parts:
             yield self._found_part(folder, name, part, found)
         return True
@@ -365,6 +389,7 @@ class FolderWalker:
                 continue  # it is gone, and its folder will be listed
             if not changed:
                 continue
+            self._changed = True
             before = name in folder.claimed
             if before != (yield from self._list_parts(folder, name, folder.found, calls)):
                 yield from self._list(folder, calls)  # it is a file like any other now, or no longer
@@ -497,6 +522,7 @@ class FileSearch:
     def __init__(self, logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> None:
         self._logdirs, self._wanted = logdirs, wanted
         self._walker = FolderWalker((), wanted)
+        self.attributes = False  # whether a plain `stat` of what was found tells the truth
 
     def files(self) -> list[FoundFile]:
         """All that are there now, in the order of their paths. LOGDIRs may be missing.
@@ -505,6 +531,6 @@ class FileSearch:
         """
         roots = tuple(roots_of(self._logdirs, self._wanted))
         if roots != self._walker.roots:
-            current = all(kind_of(root.place).attributes for root in roots)
-            self._walker = FolderWalker(roots, self._wanted, trust_times=current)
+            self.attributes = all(kind_of(root.place).attributes for root in roots)
+            self._walker = FolderWalker(roots, self._wanted, trust_times=self.attributes)
         return self._walker.all_found()

@@ -57,7 +57,8 @@ class MissingError(FileNotFoundError):
 class Follower:
     """All logs below the LOGDIRs, followed. To be driven by one thread at a time.
 
-    poll: seconds between looks at a log that grows; half of it on local disks where that is cheap.
+    poll: seconds between looks at a log that grows; half of it on local disks where that is cheap,
+    for a log that was written lately.
     run_glob: only runs with such names, and what is called `also`; part: of these, as `RunFilter` has it.
     all_sources: deliver points of duplicates
     too. once: read what is there to its end, runs by name, and nothing that comes later; `look` then raises
@@ -114,6 +115,8 @@ class Follower:
         self._aside: dict[
             str, FoundFile
         ] = {}  # not asked for, but perhaps the main logs of duplicates that are
+        self._placed = 0  # rises when logs may have been found or given to runs
+        self._others: tuple[int, dict[str, list[str]]] = (-1, {})  # as they were at one of these
         self._related = RelatedRuns()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
@@ -131,6 +134,7 @@ class Follower:
         at = 0.0 if self.once else self._clock() if now is None else now
         with one_look():
             for delivery in self._round(at, calls, began):
+                self._placed += 1
                 if calls.given_up and self.once:
                     return  # another worker goes on, perhaps with another run already
                 if not self._filter.takes(delivery.source.run):
@@ -166,17 +170,21 @@ class Follower:
     def others(self) -> dict[str, list[str]]:
         """The paths of the logs of runs that were not asked for, by run. From any thread.
 
-        Texts that were not opened may be no logs, and are not among them.
+        Texts that were not opened may be no logs, and are not among them. The same object until others come.
         """
         found: dict[str, list[str]] = {}
         if self._filter.takes_all:
             return found
+        version = self._placed
+        if self._others[0] == version:
+            return self._others[1]
         for each in list(self._aside.values()):
             if not each.name.endswith(_TEXTS):
                 found.setdefault(each.run, []).append(each.path)
         for log in list(self.logs.values()):
             if not self._filter.takes(log.run) and log.source().run:
                 found.setdefault(log.run, []).append(log.found.path)
+        self._others = (version, found)
         return found
 
     def walked(self) -> Walked:
@@ -306,6 +314,7 @@ class Follower:
         if not self._filter.may_take(found.run, found.folder, found.name):
             if found.place not in self._aside:
                 self._aside[found.place] = found
+                self._placed += 1
                 unasked = LogFile(found, self.formats)
                 unasked.aside = True
                 self._related.add(unasked)
@@ -363,7 +372,6 @@ class Follower:
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = self._clock(), 0
         trust = self._trust
-        self._schedule.recount(self.logs.values(), at)
         while (log := self._schedule.take(at)) is not None:
             if trust and log.asleep(calls, at):
                 unchanged += 1

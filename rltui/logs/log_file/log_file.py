@@ -54,7 +54,7 @@ class LogFile:
         self.modified = 0.0
         self.changed = 0.0  # monotonic time of the last change seen
         self.grown = float("-inf")  # the same, while it was followed
-        self.due = 0.0
+        self.turn = 0  # its entry in the schedule that counts; earlier ones do not
         self.aside = False  # nobody asked for its run: opened only to compare it with others
         self.gone = False
         self.hung = False  # a file call for it has not come back, or those for its device do not
@@ -209,9 +209,11 @@ class LogFile:
     def asleep(self, calls: Calls, now: float) -> bool:
         """Whether attributes say that there is nothing to do: what most looks find. Raises GivenUpError."""
         calls.subject = self
+        if not self.caught_up:
+            return False
         forced = (self.recheck and now >= self._recheck_at) or self._damage.due(now)
         try:
-            return self.caught_up and self._unchanged(calls, forced)
+            return self._unchanged(calls, forced)
         except GivenUpError:
             raise
         except OSError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from rltui.draw.numbers import age_lasts
+
 GONE = "the log is gone"
 
 
@@ -43,14 +45,23 @@ class RunPace(NamedTuple):
     quiet: str = ""  # what goes quiet when the run stalls
 
     def until(self, now: float) -> float:
-        """When the state of `now` ends if nothing is written, seconds since 1970; infinity if never."""
+        """When other words say how it is doing if nothing is written, seconds since 1970; infinity if never.
+
+        Those of a stall tell how long it lasts.
+        """
         state = self.at(now).state
         if state == "ended" or self.last_wall is None:
             return math.inf
-        return self.last_wall + (self.patience if state == "live" else self.given_up)
+        if state == "live":
+            return self.last_wall + self.patience
+        return min(self.last_wall + self.given_up, now + age_lasts(now - self.last_wall))
 
     def at(self, now: float) -> Liveness:
-        """Judge the run at a time (seconds since 1970)."""
+        """Judge the run at a time (seconds since 1970).
+
+        A run whose log or tracker says that it is over has ended, known to the second; one that only writes
+        no more is stalled first, and then taken as ended.
+        """
         age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
         state: Literal["live", "stalled", "ended"]
         if self.done or self.gone or age is None:

@@ -11,7 +11,7 @@ from rltui.arrays import Floats
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
-from rltui.rules.run_state.liveness import Liveness, RunPace
+from rltui.rules.run_state.liveness import RunPace
 from rltui.rules.run_state.log_state import all_gone
 from rltui.rules.run_state.planned_steps import planned, planned_by
 from rltui.rules.series.robust_statistics import median, quantile
@@ -30,22 +30,6 @@ LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
 ENDED_GAPS = 100.0  # gaps after which nobody waits any more
 ENDED_SECONDS = 3600.0  # and at least this long
 RECENT = 200  # steps of the present attempt that the pace is taken from
-
-
-def liveness(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:
-    """Judge one run at a time `now` (seconds since 1970) by what is known of it in time.
-
-    `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
-    whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
-    stalled first, and then taken as ended.
-    """
-    found = pace.at(now)
-    return found._replace(quiet=_quiet(run, names)) if found.state == "stalled" else found
-
-
-def with_quiet(run: Run, pace: RunPace, names: MetricNames) -> RunPace:
-    """The same pace, and what goes quiet when the run stalls."""
-    return pace._replace(quiet=_quiet(run, names))
 
 
 def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] | None = None) -> RunPace:
@@ -129,8 +113,11 @@ def _finished(run: Run) -> bool:
     return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
 
 
-def _quiet(run: Run, names: MetricNames | None) -> str:
-    """The file that went quiet before the others, or the phase of the step that is missing."""
+def quiet(run: Run, names: MetricNames | None) -> str:
+    """What is quiet in a run that stalls: the file that went quiet before the others, or a missing phase.
+
+    names: which tags are times of phases.
+    """
     files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
     if len(files) > 1:
         first = min(files, key=lambda s: s.modified)

@@ -49,8 +49,9 @@ class HParamsThread:
 
     @property
     def loading(self) -> bool:
-        """Whether something that was asked for is still to come."""
-        return bool(self._asked)
+        """Whether something that is not known was asked for and is still to come."""
+        with self.thread.lock:
+            return not self._asked.keys() <= self._found.keys()
 
     def _ask(self, name: str, paths: tuple[str, ...]) -> None:
         with self.thread.lock:
@@ -71,21 +72,25 @@ class HParamsThread:
             found = HParams(problems=(Problem("error", "internal-error", clean(name), message),))
         wanted = name in self._spans_wanted
         with self.thread.lock:
-            self._found[name] = (paths, time.monotonic(), found)
-            self._done(name, more=wanted)
+            known = self._found.get(name)
+            new = known is None or known[2] != found
+            self._found[name] = (paths, time.monotonic(), found if known is None or new else known[2])
+            self._done(name, new=new, more=wanted)
         if wanted:
             spans = self._read_spans(name, paths)
             with self.thread.lock:
+                new = self._spans.get(name) is not spans
                 self._spans[name] = spans
-                self._done(name)
+                self._done(name, new=new)
         return 0.0
 
-    def _done(self, name: str, *, more: bool = False) -> None:
-        """Tell of what is there now; `more` is still to come."""
+    def _done(self, name: str, *, new: bool, more: bool = False) -> None:
+        """Tell of what is there now if it is new; `more` is still to come."""
         if not more:
             self._asked.pop(name, None)
-        self.version += 1
-        self.thread.tell()
+        if new:
+            self.version += 1
+            self.thread.tell()
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
         """The spans beside a run's logs: of a large trace after its settings, which need not wait for it."""

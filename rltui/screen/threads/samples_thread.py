@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SLICE = 0.05  # seconds of reading between two looks at what the screen asks for
 AGAIN = 0.4  # seconds after which the files of the run shown are looked at again
 LOOK_SHOWN, LOOK_HIDDEN = 0.6, 60.0  # seconds between two searches for files, pane shown and not
+LOOK_UNCHANGED = 300.0  # the same where no folder has changed
 TELL = 0.3  # seconds between two snapshots of what has been read so far
 DUTY, DUTY_HIDDEN = 5, 50  # a look is at most one part of so many of the time: file systems may be slow
 RUNS = 3  # whose heads are kept
@@ -42,7 +43,8 @@ class SamplesThread:
         self.version = 0  # rises with everything that is new
         self.heads_version = 0  # rises with new samples
         # Set by the screen.
-        self._told: tuple[Runs, Runs, str | None] | None = None
+        self._told: tuple[Runs, Runs, str | None, int | None] | None = None
+        self._changes: int | None = None
         self._runs: Runs = NO_RUNS
         self._shown: str | None = None
         self._asked: OrderedDict[Key, None] = OrderedDict()
@@ -64,15 +66,20 @@ class SamplesThread:
 
     # ---- for the screen
 
-    def follow(self, runs: Runs, shown: str | None, *, others: Runs = NO_RUNS) -> None:
-        """The runs that there are, and the one whose samples are shown now, if any; others: not asked for."""
-        told = (runs, others, shown)
+    def follow(
+        self, runs: Runs, shown: str | None, *, others: Runs = NO_RUNS, changes: int | None = None
+    ) -> None:
+        """The runs that there are, and the one whose samples are shown now, if any; others: not asked for.
+
+        changes: as `LogSearch.changes` says; None: it is not known.
+        """
+        told = (runs, others, shown, changes)
         if not self.logdirs or told == self._told:
             return
         with self.thread.lock:
             if shown != self._shown:
                 self._all_read = False
-            self._told, self._runs, self._shown = told, {**others, **runs}, shown
+            self._told, self._runs, self._shown, self._changes = told, {**others, **runs}, shown, changes
         self.thread.start()
         self.thread.wake()
 
@@ -159,7 +166,7 @@ class SamplesThread:
         """Do what is most urgent; returns the seconds after which there is something to do unasked."""
         reader = self._reader
         with self.thread.lock:
-            runs, shown, rows = self._runs, self._shown, self._asked_rows
+            runs, shown, rows, changes = self._runs, self._shown, self._asked_rows, self._changes
             wanted = next(reversed(self._asked), None)
             words = self._asked_words
         if wanted is not None:
@@ -169,10 +176,12 @@ class SamplesThread:
             self._summarize(*rows)
             return 0.0
         now = time.monotonic()
-        if now >= reader.search_due(shown is not None, runs):
-            self._owners = reader.search(runs)
+        if now >= reader.search_due(shown is not None, runs, changes):
+            owners, searched = self._owners, self._searched
+            self._owners = reader.search(runs, changes)
             self._searched = True
-            self._publish()
+            if shown is not None or not searched or owners != self._owners:
+                self._publish()
         owner = self._owners.get(shown or "")
         if owner is None:
             self._note_read(shown, self._searched)
@@ -188,7 +197,7 @@ class SamplesThread:
             return 0.0
         if not self._all_read:
             return 0.001
-        dues = [reader.search_due(shown is not None, runs)]
+        dues = [reader.search_due(shown is not None, runs, changes)]
         if owner is not None:
             dues.append(reader.read_due)
         return max(min(dues) - time.monotonic(), 0.02)
@@ -280,6 +289,7 @@ class _Reader:
         self._made: RunCatalogs | None = None
         self._search_ended = float("-inf")
         self._search_took = 0.0
+        self._changes: int | None = None  # as they were when the search began
         self.read_due = 0.0
         self.recent: list[str] = []  # owners whose heads are held
         self._told: object = None  # what had been read at the last snapshot
@@ -293,14 +303,17 @@ class _Reader:
             self._made = RunCatalogs(self._logdirs)
         return self._made
 
-    def search_due(self, shown: bool, runs: Runs) -> float:
+    def search_due(self, shown: bool, runs: Runs, changes: int | None) -> float:
         """When files are to be searched next; a new run may be the one that known files belong to."""
         if not shown and len(runs) == len(self._runs.runs):
-            return self._search_ended + max(LOOK_HIDDEN, self._search_took * DUTY_HIDDEN)
+            same = changes is not None and (changes, runs) == (self._changes, self._runs.runs)
+            hidden = LOOK_UNCHANGED if same and not self._runs.unsure else LOOK_HIDDEN
+            return self._search_ended + max(hidden, self._search_took * DUTY_HIDDEN)
         return self._search_ended + max(LOOK_SHOWN, self._search_took * DUTY)
 
-    def search(self, runs: Runs) -> dict[str, str]:
+    def search(self, runs: Runs, changes: int | None) -> dict[str, str]:
         """Look for files of samples; returns the owner of the samples of each run that has some."""
+        self._changes = changes
         began = time.monotonic()
         known = self._runs.search(runs)
         self._search_ended = time.monotonic()
