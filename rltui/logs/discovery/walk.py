@@ -290,7 +290,8 @@ class FolderWalker:
                     name = entry.name
                     if (only is not None and name != only) or (name[:1] == "." and not is_entered(name)):
                         continue
-                    if not entry.is_symlink() and (yield from self._list_parts(folder, name, found, calls)):
+                    whole = entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
+                    if whole and (yield from self._list_parts(folder, name, found, calls)):
                         continue
                     if entry.is_symlink():
                         links.append(name)
