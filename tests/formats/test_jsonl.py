@@ -477,3 +477,30 @@ def test_agents_are_told_apart_at_one_step() -> None:
     """Agents learn something of their own, and have names."""
     batch = read(*({"step": k, "agent": who, "return": k} for k in (1, 2) for who in ("red", "blue")))
     assert table(batch) == {"return": [(1, 1.0), (2, 2.0)], "agent_blue/return": [(1, 1.0), (2, 2.0)]}
+
+
+@pytest.mark.parametrize(("first", "stride"), [(0, 1), (1, 1), (0, 50), (50, 50)])
+def test_steps_of_each_epoch_are_counted_on(first: int, stride: int) -> None:
+    """Where epochs begin again as well, it is another training; a step that only falls is no new epoch."""
+    epochs = [range(first, first + 3 * stride, stride)] * 3
+    rows = [{"epoch": e, "step": k, "loss": 0.5} for e, steps in enumerate(epochs) for k in steps]
+    steps = [first + k * stride for k in range(9)]
+    assert [step for step, _ in table(read(*rows))["loss"]] == steps
+    assert [step for step, _ in table(read(*rows, *rows[:3]))["loss"]] == [*steps, *steps[:3]]
+    assert [step for step, _ in table(read(*rows, rows[-2]))["loss"]] == [*steps, steps[-2]]
+    lengths = [{"episode": k, "step": length, "loss": 0.5} for k, length in enumerate((200, 180, 190, 30))]
+    assert [step for step, _ in table(read(*lengths))["loss"]] == [200, 380, 570, 600]
+    after = [{"epoch": k // 2, "step": 10 * (k // 2 + k % 2), "loss": 0.5} for k in range(6)]
+    assert [step for step, _ in table(read(*after))["loss"]] == [0, 10, 10, 20, 20, 30]
+    whole = [{**row, "step": steps[at]} for at, row in enumerate(rows)]  # of the whole training
+    assert [step for step, _ in table(read(*whole))["loss"]] == steps
+
+
+@given(st.lists(st.integers(0, 400), max_size=6))
+def test_steps_of_epochs_are_the_same_wherever_the_bytes_are_cut(places: list[int]) -> None:
+    """Nothing is remembered but the last counters; a preview of the end leaves such rows out."""
+    rows = [{"episode": e, "epoch": e // 2, "step": k, "x": k} for e in range(4) for k in (5, 10)]
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    batch = read_in_pieces(FORM, "metrics.jsonl", cut(data, places), 40)
+    assert [step for step, _ in table(batch)["x"]] == [5, 10, 15, 20, 25, 30, 35, 40]
+    assert len(FORM.open("metrics.jsonl").newest(MemFile("metrics.jsonl", data), 120)) == 0

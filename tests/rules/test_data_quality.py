@@ -33,6 +33,18 @@ def test_impossible_values_accuse_the_metric() -> None:
     assert not ids(judge)
 
 
+def test_a_share_in_percent_is_no_fault() -> None:
+    """Home-made loops print a win rate of 27.9; most of its values have to be above one, none above 100."""
+    for values, code in (
+        ([0.0, 27.9, 30.5, 100.0], "percent"),
+        ([0.1, 0.2, 27.9, 0.3], "impossible-value"),
+        ([27.9, 30.5, 140.0], "impossible-value"),
+    ):
+        judge = evaluator()
+        judge.feed([fresh("reward.zero_std_fraction", values)])
+        assert codes(judge) == [code]
+
+
 def test_rounding_beyond_a_bound_is_no_fault() -> None:
     """1.00000012 is one."""
     judge = evaluator()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -38,9 +38,34 @@ class _KeySet:
     steps: list[str]
     walls: list[str]
     total: str | None
+    outer: Sequence[str]  # keys of steps for each of which the best one may begin again
     writer: str | None  # tells from whom of several the record is
     summary: bool  # of a trainer that is done: no point
     envelope: bool  # veRL: {"step": n, "data": {...}}
+
+
+@dataclass(slots=True)
+class _Counter:
+    """Steps of each epoch, or of another counter that is coarser."""
+
+    fine: int
+    coarse: int
+    stride: int = 1
+    added: int = 0  # where the present epoch begins
+
+    def step(self, fine: int, coarse: int) -> int:
+        """The step of the whole training; where epochs begin again as well, it is another training.
+
+        One step of two epochs is no beginning: an evaluation after an epoch may have the next number.
+        """
+        if coarse < self.coarse:
+            self.added = 0
+        elif coarse > self.coarse and (fine < self.fine or self.added):
+            self.added += self.fine + (self.stride if fine == 0 else 0)
+        if fine > self.fine:
+            self.stride = fine - self.fine
+        self.fine, self.coarse = fine, coarse
+        return fine + self.added
 
 
 @dataclass(slots=True)
@@ -73,6 +98,7 @@ class RecordBatcher:
         self._undecided: Mapping[str, object] | None = None  # the first record, settings by its look
         self._are_rows = False  # what looks like settings is not: it comes again and again
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
+        self._counters: dict[object, _Counter] = {}  # by writer
         self._writers: dict[object, int] = {}  # the highest step of each, the first one first
         self._apart = False  # each counts steps of its own
         self._texts: list[Text] = []
@@ -102,6 +128,15 @@ class RecordBatcher:
                 step = step_of(value) if type(value) is int or not record_keys.needs_integer(key) else None
                 if step is not None:
                     break
+            if step is not None and key_set.outer and key == key_set.steps[0]:
+                coarse = next((value for name in key_set.outer if type(value := record[name]) is int), None)
+                if coarse is not None:
+                    if self._preview:
+                        return  # where its epoch began is not known
+                    of = record[key_set.writer] if key_set.writer else None
+                    of = of if type(of) in (int, str) else None
+                    counter = self._counters.setdefault(of, _Counter(step, coarse))
+                    step = counter.step(step, coarse)
             if step is None:
                 key, step = self._step_of_unkeyed(record)
                 if step is None:
@@ -193,7 +228,8 @@ class RecordBatcher:
         total = record_keys.planned_steps_key(steps[0], keys) if steps else None
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
         writer = record_keys.writer_key(keys)
-        key_set = _KeySet(steps, walls, total, writer, is_summary(keys), envelope)
+        outer = record_keys.outer_steps(steps)
+        key_set = _KeySet(steps, walls, total, outer, writer, is_summary(keys), envelope)
         if len(self._key_sets) < _KEY_SETS:
             self._key_sets[keys] = key_set
         return key_set

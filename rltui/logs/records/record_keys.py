@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ class LogKeys(NamedTuple):
 
     steps: Mapping[str, int]
     steps_beside: Mapping[str, str]  # keys that give the step where another one is there
+    inner_steps: frozenset[str]  # that may begin again for each of a coarser one
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
     writers: Mapping[str, int]
     learners: frozenset[str]  # writers that learn something of their own
@@ -73,6 +74,11 @@ def step_keys(keys: Iterable[str]) -> list[str]:
     known = {compared(key): key for key in keys}
     beside = log_keys().steps_beside.items()
     return [known[name] for name, other in beside if name in known and other in known]
+
+
+def outer_steps(step_keys: Sequence[str]) -> Sequence[str]:
+    """Those of the step keys of a record for each of which the first one may begin again."""
+    return step_keys[1:] if step_keys and compared(step_keys[0]) in log_keys().inner_steps else ()
 
 
 def writer_key(keys: Iterable[str]) -> str | None:

@@ -43,6 +43,9 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     odd = each.impossible
     if odd is not None and each.plan.bounds is not None:
         low, high = each.plan.bounds
+        if (low, high) == (0.0, 1.0) and 1.0 < odd.worst <= 100.0 and 2 * odd.count > ticks.points:
+            message = f"{tag}: up to {odd.worst:g}, in percent where others write shares; shown as written"
+            return [*found, Problem("info", "percent", where, message, count=odd.count)]
         message = (
             f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
             f"{odd.since_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"

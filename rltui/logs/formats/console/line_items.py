@@ -140,8 +140,10 @@ class Words:
         """
         if found := self.prefix.match(text):
             text = text[found.end() :]
-        learners = list(self.learner.finditer(text))
-        if learners:
+        # Asked by plain text first, which takes a quarter of the time of the expression.
+        if any(map(text.lower().__contains__, self.numbered)) and (
+            learners := list(self.learner.finditer(text))
+        ):
             found, rest = learners[0], text[learners[0].end() :].lstrip(_DECORATION)
             begins = len(learners) == 1 and not text[: found.start()].strip(_DECORATION)
             if begins and (not rest or rest[0].isalpha()):
