@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator, Sequence
+from functools import cache as once
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO
 
 from rltui.regex import regex
+
+if TYPE_CHECKING:
+    from platformdirs import PlatformDirs
 
 # The interpreter's own: `hashlib` loads OpenSSL, which takes 4 MB and is needed for nothing else here.
 try:
@@ -24,19 +27,14 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-_BELOW_HOME = {"config": ".config", "state": ".local/state", "cache": ".cache"}  # without XDG folders
 _URL = regex(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
-def _user_folder(kind: Literal["config", "state", "cache"]) -> Path:
-    """The user's folder of a kind as platformdirs has it. Raises RuntimeError where no home is known."""
-    home, base = (Path(os.environ.get(name, "")) for name in ("HOME", f"XDG_{kind.upper()}_HOME"))
-    if sys.platform == "linux" and not hasattr(sys, "getandroidapilevel") and home.is_absolute():
-        # Without the library, which imports archives and temporary files: 6 ms of every command.
-        return (base if base.is_absolute() else home / _BELOW_HOME[kind]) / "rltui"
-    from platformdirs import PlatformDirs
+@once
+def _dirs() -> PlatformDirs:
+    from platformdirs import PlatformDirs  # with it come archives and temporary files, which start slowly
 
-    return Path(str(getattr(PlatformDirs("rltui", appauthor=False), f"user_{kind}_dir")))
+    return PlatformDirs("rltui", appauthor=False)
 
 
 def digest(text: str | bytes, digits: int = 64) -> str:
@@ -49,14 +47,14 @@ def digest(text: str | bytes, digits: int = 64) -> str:
 def state() -> Path | None:
     """Layouts, snapshots, crash reports, and which alerts were sent. Not necessarily there yet."""
     with contextlib.suppress(RuntimeError):  # no home
-        return _user_folder("state")
+        return Path(_dirs().user_state_dir)
     return None
 
 
 def cache() -> Path | None:
     """What can be found out again. Not necessarily there yet."""
     with contextlib.suppress(RuntimeError):  # no home
-        return _user_folder("cache")
+        return Path(_dirs().user_cache_dir)
     return None
 
 
@@ -101,7 +99,7 @@ def config_file() -> Path | None:
     if named:
         return Path(named)
     with contextlib.suppress(RuntimeError):  # no home
-        return _user_folder("config") / "config.toml"
+        return Path(_dirs().user_config_dir) / "config.toml"
     return None
 
 
