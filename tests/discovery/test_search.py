@@ -266,6 +266,27 @@ def test_walks_count_changes_of_any_file(tmp_path: Path) -> None:
     assert walk() < walk() < walk()
 
 
+def test_a_folder_listed_anew_with_the_same_names_has_not_changed(tmp_path: Path) -> None:
+    """As on network file systems, whose folders are listed at each walk; a file that became a folder has."""
+    make(tmp_path / "a/metrics.jsonl", tmp_path / "a/other.xyz")
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD, REGISTRY, trust_times=False)
+
+    def walk() -> int:
+        list(walker.walk(Calls()))
+        return walker.changes
+
+    first = walk()
+    assert walk() == walk() == first
+    (tmp_path / "a/other.xyz").unlink()
+    assert walk() == first + 1
+    (tmp_path / "a/other.xyz").mkdir()
+    assert walk() > first + 1
+    known = walk()
+    (tmp_path / "a/other.xyz").rmdir()
+    make(tmp_path / "a/other.xyz")
+    assert walk() > known
+
+
 def test_a_folder_that_comes_back_is_listed_anew(tmp_path: Path) -> None:
     """Its time may be that of before, and what is in it another log."""
     make(tmp_path / "a/run/metrics.jsonl")

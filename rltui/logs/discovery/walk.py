@@ -58,6 +58,7 @@ class _Folder:
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
     entered: list[_Folder] | None = None  # of `folders`, the last one first; None: not known yet
     pruned: int = 0  # of them, those that are not entered
+    names: int | None = None  # hash of the names of all that is in it, at the last listing
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -269,7 +270,7 @@ class FolderWalker:
 
     def _list(self, folder: _Folder, calls: Calls) -> Generator[Item, None, bool]:
         """List one folder anew; the generator's value says whether that went to the end."""
-        self._changed = True
+        names: set[str] = set()
         folders: list[str] = []
         links: list[str] = []
         found: dict[str, FoundFile] = {}
@@ -288,6 +289,7 @@ class FolderWalker:
                     return False
                 for entry in batch:
                     name = entry.name
+                    names.add(f"{name}/" if entry.is_dir(follow_symlinks=False) else name)
                     if (only is not None and name != only) or (name[:1] == "." and not is_entered(name)):
                         continue
                     whole = entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
@@ -312,6 +314,8 @@ class FolderWalker:
             complete = yield from self._list_newest_state(folder, folders, found, calls)
         folder.found, folder.links = found, links
         folder.folders, folder.entered = sorted(folders), None
+        known, folder.names = folder.names, hash(frozenset(names))
+        self._changed = self._changed or known != folder.names
         yield from self._healed(folder.place)
         return complete
 
