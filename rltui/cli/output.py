@@ -23,6 +23,7 @@ from rltui.text import clean, in_markdown, markdown_table, pad
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
 STALLED = 3  # check and wait: no finding, but a run that should be live has stalled
+LEAST_WIDTH = 40  # cells of a line that is made for a terminal
 TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 
 EXTRAS = {
@@ -144,8 +145,8 @@ def emit_table(
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
     widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]
     shown = roles if wants_color() else {}
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    kept = dict(enumerate(widths)) if room is None else fitted_columns(widths, room, least, gives_way)
+    room = text_width(sum(widths) + 2 * len(widths))
+    kept = fitted_columns(widths, room, least, gives_way)
     for row in table:
         fitted = {i: fits[i](row[i], width) if i in fits else row[i] for i, width in kept.items()}
         cells = {i: pad(fitted[i], width, right=i in right) for i, width in kept.items()}
@@ -155,6 +156,11 @@ def emit_table(
         emit("  ".join(cells.values()).rstrip())
     if len(kept) < len(widths):
         note(f"no room for {', '.join(heads[i] for i in range(len(heads)) if i not in kept)}")
+
+
+def text_width(most: int) -> int:
+    """Cells of a line of text: so many, and on a terminal no more than it has."""
+    return min(most, max(shutil.get_terminal_size().columns, LEAST_WIDTH)) if sys.stdout.isatty() else most
 
 
 def fitted_columns(

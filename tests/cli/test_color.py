@@ -76,6 +76,21 @@ def test_a_table_fits_its_terminal(logs: Path, width: int) -> None:
     assert "points" in rltui("runs", logs).out.splitlines()[0]
 
 
+def test_text_fits_its_terminal(logs: Path) -> None:
+    """Sentences are wrapped between words and panes drawn for a terminal of 60 cells, for 100 in a pipe."""
+
+    def seen(*words: str) -> str:
+        with Terminal.python("-m", "rltui", words[0], str(logs), *words[1:], size=(60, 60)) as terminal:
+            terminal.until(lambda one: not one.pump(4.0), 30)
+            return terminal.text
+
+    pipe = " ".join(rltui("check", logs).out.split())
+    advice = pipe[pipe.index("→") :].partition(". ")[0]
+    assert len(advice) > 60 and advice in " ".join(seen("check").split())
+    rules = [line for line in seen("snapshot", "--run", "sick").splitlines() if not line.strip("─")]
+    assert rules[0] == "─" * 60
+
+
 def test_columns_give_way_in_their_order() -> None:
     """First those that can be cut are counted as cut; what is left of the room is theirs, from the left."""
     assert fitted_columns([40, 9, 9, 30], 100, {0: 20, 3: 20}, [1]) == {0: 40, 1: 9, 2: 9, 3: 30}

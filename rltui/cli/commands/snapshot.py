@@ -12,7 +12,7 @@ from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.completions import complete_metric, complete_pane
 from rltui.cli.job_report import jobs_by_traces
 from rltui.cli.loading import load
-from rltui.cli.output import fail, require_extra
+from rltui.cli.output import fail, require_extra, text_width
 from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
 from rltui.cli.pane_output.pane_output import (
     WIDTH,
@@ -60,10 +60,8 @@ ENDINGS: dict[str, Form] = {
 @click.option(
     "--width",
     type=click.IntRange(40, 400),
-    default=WIDTH,
-    show_default=True,
     metavar="COLUMNS",
-    help="Cells of a line.",
+    help=f"Cells of a line; default: {WIDTH}, or those of a narrower terminal.",
 )
 @click.option(
     "--height",
@@ -80,7 +78,7 @@ def command(
     form: Form | None,
     output: str | None,
     run_glob: str | None,
-    width: int,
+    width: int | None,
     height: int | None,
     theme: str | None,
     at_step: int | None,
@@ -114,6 +112,8 @@ def command(
     if at_step is None:
         session.set_jobs(jobs_by_traces(session.job_traces(), logdirs), time.time())
         session.tell_states(time.time())
+    if width is None:
+        width = WIDTH if output is not None else text_width(WIDTH)
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
     text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
     write_document(_png(text) if wanted == "png" else text, output, logdirs)

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.output import colored
+from rltui.cli.output import colored, text_width
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import (
@@ -22,9 +22,9 @@ from rltui.many_runs.common_trouble import CommonTrouble, common_trouble
 from rltui.many_runs.verdict import Verdict
 from rltui.problem import Problem
 from rltui.rules.finding import RUN_HEALTHS, Finding
-from rltui.text import in_markdown, markdown_table
+from rltui.text import cell_width, in_markdown, markdown_table
 
-WIDTH = 100
+WIDTH = 100  # cells of a line, where the terminal is not narrower
 MOST_PROBLEMS = 20
 MOST_FINE = 100  # runs of which there is nothing to say but that they are fine; of more there is a count
 NAMED = 3  # runs of a trouble that several have
@@ -68,10 +68,15 @@ def text_lines(
             fine += 1
             if fine > MOST_FINE:
                 continue
-        name = colored(verdict.title(logdirs), "strong")
-        yield f"{marks[verdict.health]} {name}   {_facts(verdict, at_step)}"
+        name, facts = verdict.title(logdirs), _facts(verdict, at_step)
+        head, whole = colored(name, "strong"), 5 + cell_width(name) + cell_width(facts)
+        if text_width(whole) == whole:
+            yield f"{marks[verdict.health]} {head}   {facts}"
+        else:  # a terminal would break it in a word
+            yield f"{marks[verdict.health]} {head}"
+            yield from (f"      {one}" for one in wrap(facts, text_width(WIDTH) - 6))
         if verdict.unjudged:
-            yield from (f"      {one}" for one in wrap(_unjudged(verdict), WIDTH - 6))
+            yield from (f"      {one}" for one in wrap(_unjudged(verdict), text_width(WIDTH) - 6))
         for finding, below in found:
             yield from _finding(finding, below, marks)
         if state is not None:
@@ -84,7 +89,8 @@ def text_lines(
     if problems:
         yield "Files and data:"
         for problem in problems[:MOST_PROBLEMS]:
-            first, *rest = wrap(f"{problem.level}: {problem.path}: {problem.message}", WIDTH - 4) or [""]
+            words = f"{problem.level}: {problem.path}: {problem.message}"
+            first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
             yield f"  {first}"
             yield from (f"    {part}" for part in rest)
         if len(problems) > MOST_PROBLEMS:
@@ -151,7 +157,7 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
     if finding.look_next and finding.rank:
         parts.append(f"look next at {', '.join(finding.look_next)}")
     for part in parts:
-        yield from (f"      {one}" for one in wrap(part, WIDTH - 6))
+        yield from (f"      {one}" for one in wrap(part, text_width(WIDTH) - 6))
 
 
 def _courses(finding: Finding) -> str:
