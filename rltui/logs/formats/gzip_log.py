@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rltui.logs import log_file_names
 from rltui.logs.batch import EMPTY, Batch, concat
@@ -154,13 +154,13 @@ def compressed(formats: Sequence[Format]) -> Format:
     return Format("gzip", matches, lambda path, verify: GzipReader(path, formats, verify=verify))
 
 
-def is_unread(name: str, formats: Sequence[Format]) -> bool:
+def is_unread(name: str, could_be_log: Callable[[str], bool]) -> bool:
     """Whether a name is plainly that of a log in a compression that is not read."""
     inner, dot, ending = name.rpartition(".")
     if dot + ending not in _OTHER_COMPRESSIONS:
         return False
     telling = "tfevents" in inner or log_file_names.is_telling(inner)
-    return telling and any(form.matches(inner, b"") for form in formats)
+    return telling and could_be_log(inner)
 
 
 def inner_format(name: str, head: bytes, formats: Sequence[Format]) -> Format | None:

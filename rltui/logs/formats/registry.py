@@ -7,11 +7,14 @@ from functools import cached_property
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.tfevents import event_format
-from rltui.logs.log_file_names import rotated_from
+from rltui.logs.log_file_names import is_json, rotated_from
 from rltui.logs.sample_layouts.layouts import log_place
 
 # What the path of a container ends with, but for an inbox. Every file and folder below LOGDIR is asked.
 _CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml")
+
+
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class FormatRegistry:
@@ -20,28 +23,34 @@ class FormatRegistry:
     @cached_property
     def formats(self) -> tuple[Format, ...]:
         """Every format that is read. A new one is entered here, before those that also match its files."""
-        # Imported when the first file is looked at that is no event file, which is in the reader thread: the
-        # first frame of the screen does not wait for them (17 ms).
-        from rltui.logs.formats import csv_table, gzip_log, jsonl, sample_log, utf16_log
+        # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
+        # the reader thread: the first frame of the screen does not wait for them (17 ms).
+        from rltui.logs.formats import csv_table, gzip_log, jsonl, utf16_log
         from rltui.logs.formats.console import labelled_console, trainer_console
-        from rltui.logs.formats.documents import evaluation_arrays, json_document
-        from rltui.logs.formats.trackers import clearml, swanlab, wandb
+        from rltui.logs.formats.documents import evaluation_arrays
+        from rltui.logs.formats.trackers import swanlab, wandb
 
         plain: tuple[Format, ...] = (
             event_format.FORMAT,
             wandb.FORMAT,
             swanlab.FORMAT,
-            clearml.FORMAT,
             evaluation_arrays.FORMAT,
-            json_document.FORMAT,
-            sample_log.FORMAT,
-            jsonl.FORMAT,
+            *self._json_formats,
             csv_table.FORMAT,
             trainer_console.FORMAT,
             labelled_console.FORMAT,
         )
         text = (jsonl.FORMAT, csv_table.FORMAT, trainer_console.FORMAT, labelled_console.FORMAT)
         return (utf16_log.utf16(text), *plain, gzip_log.compressed(plain))
+
+    @cached_property
+    def _json_formats(self) -> tuple[Format, ...]:
+        """Those of JSON, whose files the formats that are asked before them take by other names alone."""
+        from rltui.logs.formats import jsonl, sample_log
+        from rltui.logs.formats.documents import json_document
+        from rltui.logs.formats.trackers import clearml
+
+        return clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
@@ -79,8 +88,13 @@ class FormatRegistry:
     def recognise(self, name: str, head: bytes) -> Format | None:
         """The format of a file of the base name `name` that starts with `head`; None when it is no log."""
         name = _original_name(name)
-        if event_format.FORMAT.matches(name, head):  # by the name alone: the others need not be imported
+        # By the name: the others need not be imported.
+        if event_format.FORMAT.matches(name, head):
             return event_format.FORMAT
+        if is_json(name) and not head.startswith(_UTF16_MARKS):
+            known = next((form for form in self._json_formats if form.matches(name, head)), None)
+            if known is not None:
+                return known
         return next((form for form in self.formats if form.matches(name, head)), None)
 
     def of_samples(self, path: str, head: bytes) -> Format | None:
@@ -116,7 +130,7 @@ class FormatRegistry:
         """Whether a base name is plainly that of a log in a compression that is not read."""
         from rltui.logs.formats import gzip_log
 
-        return gzip_log.is_unread(name, self.formats)
+        return gzip_log.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
 
 
 REGISTRY = FormatRegistry()
