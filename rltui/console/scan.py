@@ -34,7 +34,6 @@ class FoundFailure:
     path: str  # of the console, relative to LOGDIR, cleaned
     offset: int
     text: str  # the line, cleaned; of a traceback the exception's
-    count: int = 1  # lines that tell of it
     line: int | None = None
     wall_time: float | None = None  # seconds since 1970
     over: bool = False  # the training went on after it
@@ -116,9 +115,7 @@ def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFai
                 continue
             text = ended
         wall = _wall_time(data, at)
-        found.append(
-            FoundFailure(failure, path, offset + at, text, len(last or hits), wall_time=wall, over=not last)
-        )
+        found.append(FoundFailure(failure, path, offset + at, text, wall_time=wall, over=not last))
     return sorted(found, key=lambda each: each.offset)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from rltui.draw.numbers import format_step, format_value
+from rltui.draw.numbers import format_value
 from rltui.panes.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.ratio import numerator
@@ -25,11 +25,6 @@ class EvidenceRow(NamedTuple):
     course: str  # `0.154 → 5.61`
     since_step: int
     row: Row | None
-
-    @property
-    def text(self) -> str:
-        """`train/kl  0.154 → 5.61, since step 154`."""
-        return f"{self.tag}  {self.course}, since step {format_step(self.since_step)}"
 
 
 def rows_of_evidence(

@@ -34,7 +34,6 @@ class Header(NamedTuple):
     health: str
     sentence: str
     points: int
-    loading: float | None  # share of known bytes read, None when all is read
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
     shown_name: str = ""  # the run's name for people
     given_name: str = ""  # what a person called the run; `run` is then its id
@@ -182,8 +181,6 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
 def _header(view: RunView, now: float, at_step: int | None) -> Header:
     run = view.run
     alive = view.liveness(now)
-    size = sum(source.size for source in run.sources.values() if source.also_of is None and not source.gone)
-    read = sum(source.read for source in run.sources.values() if source.also_of is None and not source.gone)
     return Header(
         run=run.name,
         shown_name=view.shown_name,
@@ -202,7 +199,6 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         headline="" if view.unjudged else headline_of(view.evaluator.findings()),
         outcome_known=not view.evaluator.unknown_outcome(),
         points=run.points,
-        loading=read / size if view.loading and size else None,
         counter=_first_counter(view) if at_step is None else None,
         gap=alive.gap,
         last_error=view.last_error(now) if at_step is None else "",

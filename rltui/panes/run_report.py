@@ -38,7 +38,6 @@ class RunReport:
 
     header: Header
     findings: tuple[ReportedFinding, ...]
-    resolved: tuple[Finding, ...]
     rows: tuple[Row, ...]
     outcomes: tuple[Outcome, ...]  # of the rows
     window: StepWindow
@@ -68,7 +67,6 @@ def run_report(
             for one in findings
             if one.explained_by is None
         ),
-        resolved=tuple(view.evaluator.history()),
         rows=tuple(rows),
         outcomes=tuple(map(outcome_of, rows)),
         window=window_for(view, at_step=at_step),

@@ -28,7 +28,6 @@ class Evidence(NamedTuple):
     now: float | None
     since_step: int
     canonical: str | None = None
-    word: str = ""  # what it did: "rises", "falls below 0.1", ...
     worst: float | None = None
 
     def course(self, unit: str = "") -> str:

@@ -130,7 +130,6 @@ def evidence_of(firing: Firing) -> Evidence:
         _or_none(now),
         firing.since_step,
         firing.ticks.canonical,
-        firing.rule.title,
         firing.worst if _is_back(firing, now) else None,
     )
 

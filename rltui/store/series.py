@@ -46,11 +46,6 @@ class Series:
         return join([window, self._preview()]) if self._previews else window
 
     @property
-    def single(self) -> bool:
-        """Whether every value was a float32 on disk."""
-        return bool(self._table.single[self.row])
-
-    @property
     def count(self) -> int:
         """Points shown: all that were read except superseded ones."""
         shown = int(self._table.count[self.row])

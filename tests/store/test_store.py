@@ -43,7 +43,7 @@ def test_small_run_is_exact() -> None:
     assert (points.step.tolist(), points.value.tolist()) == ([1, 2], [0.5, 1.5])
     assert points.wall_time.tolist() == [T0, T0 + 0.2]
     assert (series.first_step, series.last_step, series.last_value, series.previous_value) == (1, 2, 1.5, 0.5)
-    assert (series.exact_from, series.count, series.nonfinite, series.single) == (1, 2, 0, False)
+    assert (series.exact_from, series.count, series.nonfinite) == (1, 2, 0)
     assert np.signbit(run.series["b"].last_value)
     assert (run.first_wall, run.last_wall, run.last_step) == (T0, T0 + 0.2, 2)
 

@@ -133,11 +133,6 @@ class RunFacts:
                 return found.text
         return self.view.name.rpartition("/")[0] or "."
 
-    @property
-    def settings(self) -> Mapping[str, HParam]:
-        """By key, what it was started with."""
-        return self._settings.of(self.view)
-
     def setting(self, key: str) -> HParam | None:
         """A setting by its key or the end of one; None where it says nothing of it."""
         return find_hparam(self._settings.of(self.view), key)

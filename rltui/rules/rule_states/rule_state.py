@@ -59,11 +59,6 @@ class RuleState:
         self.waiting: Unseen | None = None
         self.asked = False  # whether somebody asked for it, being a recording, since it was evaluated
 
-    @property
-    def firing(self) -> bool:
-        """Whether it is neither idle nor pending."""
-        return self.episode is not None and self.episode.firing
-
     def find_idle_range(self, window: RollingWindow) -> IdleRange | None:
         """Where it surely holds at no moment and none is open: the range in which that stays so."""
         if self.episode is not None or self._idle_range_of is None:
