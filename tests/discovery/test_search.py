@@ -234,7 +234,7 @@ def test_socket_of_a_name_like_a_log(tmp_path: Path) -> None:
 
 
 def test_walks_count_changes_of_any_file(tmp_path: Path) -> None:
-    """What is no log tells of itself, too; what only grows does not; behind a link anything may have come."""
+    """What is no log tells of itself, too; what only grows does not."""
     make(tmp_path / "a/metrics.jsonl", tmp_path / "b/metrics.jsonl")
     folders = [tmp_path, tmp_path / "a", tmp_path / "b"]
 
@@ -259,11 +259,37 @@ def test_walks_count_changes_of_any_file(tmp_path: Path) -> None:
     (tmp_path / "b/anything.xyz").unlink()
     (tmp_path / "b").rmdir()
     folders.pop()
-    settle(1.1e9)
+    settle(1.15e9)
     assert walk() > known
     (tmp_path / "a/link").symlink_to(tmp_path)
     settle(1.2e9)
-    assert walk() < walk() < walk()
+    known = walk()
+    assert walk() == known
+
+
+def test_walks_count_what_links_lead_to(tmp_path: Path) -> None:
+    """It changes without its folder: a file comes, another one stands there, it goes."""
+    folder, target = tmp_path / "logs", tmp_path / "outside/train.log"
+    folder.mkdir()
+    (folder / "train.log").symlink_to(target)
+    make(tmp_path / "outside/other.log")
+    os.utime(folder, (1e9, 1e9))
+    walker = FolderWalker(roots_of([folder], COULD), lambda _: False)
+
+    def walk() -> int:
+        list(walker.walk(Calls()))
+        return walker.changes
+
+    first = walk()
+    assert walk() == first
+    make(target)
+    assert walk() == first + 1
+    assert walk() == first + 1
+    (tmp_path / "outside/other.log").rename(target)
+    assert walk() == first + 2
+    target.unlink()
+    assert walk() == first + 3
+    assert walk() == first + 3
 
 
 def test_a_folder_listed_anew_with_the_same_names_has_not_changed(tmp_path: Path) -> None:

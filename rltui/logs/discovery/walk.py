@@ -164,6 +164,7 @@ class FolderWalker:
         self.skipped: set[str] = set()  # folders whose listing has not come back
         self.changes = 0  # rises with each walk after which other files may be there than before it
         self._changed = False
+        self._led_to: dict[str, tuple[int, int] | None] = {}  # device and inode, by place of a link
         self.pruned = 0
         self.waiting: tuple[str, ...] = ()
 
@@ -197,16 +198,16 @@ class FolderWalker:
             if known is None:
                 continue
             state.visited.append(known)
-            # What a link leads to changes without its folder; what belongs to containers is not walked.
-            self._changed = self._changed or bool(known.links or known.contained)
+            self._changed = self._changed or bool(known.contained)  # what belongs to containers is not walked
             yield None
             if known.root.only is None:
                 state.descend(known)
         gone = self._known.keys() - state.alive
         for key in gone:
-            self._known.pop(key).changed_ns = -1
+            folder = self._known.pop(key)
+            folder.changed_ns, folder.names = -1, None
         self.pruned, self.waiting = state.pruned, tuple(state.waiting)
-        if self._changed or gone or self._problems or self.skipped:
+        if self._changed or gone or self.skipped:
             self.changes += 1
             self._changed = False
 
@@ -444,13 +445,17 @@ class FolderWalker:
         place = f"{parent.place}/{name}"
         if place in self.skipped:
             return None
+        led, self._led_to[place] = self._led_to.get(place), None
         try:
-            mode = calls.run(place, os.stat, place).st_mode
+            status = calls.run(place, os.stat, place)
             real = calls.run(place, os.path.realpath, place)
         except OSError as error:
+            self._changed = self._changed or led is not None
             if self._wanted(parent, name):
                 yield from self._failed(place, _shown(parent, name), error)
             return None
+        mode, self._led_to[place] = status.st_mode, (status.st_dev, status.st_ino)
+        self._changed = self._changed or led != self._led_to[place]
         if stat.S_ISDIR(mode):
             return _below(parent, name, real) if is_entered(name) else None
         if self._wanted(parent, name) and real not in reals:
