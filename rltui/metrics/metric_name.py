@@ -21,7 +21,6 @@ class MetricName(NamedTuple):
     tag: str
     title: str
     pane: str
-    pane_title: str
     canonical: str | None = None
     metric: Metric | None = None
     group: str = ""

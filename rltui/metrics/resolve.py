@@ -97,10 +97,6 @@ class MetricNames:
         """Titles that the user's configuration gives to panes, by id."""
         return self._user.pane_titles
 
-    def pane_title(self, pane: str) -> str:
-        """The title of a pane, of the glossary or of the user's making."""
-        return self._user.pane_titles.get(pane) or self._shipped.pane_titles.get(pane) or humanise(pane)
-
     def _make(self, tag: str) -> MetricName:
         found = self._user.find(tag)
         if found is not None:
@@ -187,10 +183,10 @@ class MetricNames:
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
-        group, pane_title = metric.group or metric.id, ""
+        group = metric.group or metric.id
         if metric.id == CUSTOM and not is_wild(pattern) and "/" in tag:
             at = place_key(tag, self._conventions)  # section, group and metric, as its slashes say
-            pane, pane_title, group = at.pane, at.pane_title, at.group
+            pane, group = at.pane, at.group
         pane = self._user.pane_of(tag, metric.id) or pane
         statistic = metric.statistic or self._statistic(entry, metric, tag)
         title = metric.title
@@ -204,7 +200,6 @@ class MetricNames:
             tag,
             title,
             pane,
-            pane_title or self.pane_title(pane),
             metric.id,
             metric,
             group,
@@ -264,21 +259,18 @@ class MetricNames:
             for prefix in self._conventions.training:
                 bare = bare.removeprefix(prefix) or bare
         at = place_key(bare, self._conventions)
-        pane, title = at.pane, at.pane_title
+        pane = at.pane
         if framework is not None and "/" in bare:
             section = bare.split("/", 1)[0]
             if section in framework.sections:
-                pane, title = self._shipped.area_panes.get(framework.sections[section], pane), ""
+                pane = self._shipped.area_panes.get(framework.sections[section], pane)
         if held_out:
-            pane, title = "validation", ""
-        user_pane = self._user.pane_of(tag, None)
-        if user_pane is not None:
-            pane, title = user_pane, ""
+            pane = "validation"
+        pane = self._user.pane_of(tag, None) or pane
         return MetricName(
             tag,
             at.title,
             pane,
-            title or self.pane_title(pane),
             group=at.group,
             framework=self._label,
             held_out=held_out,

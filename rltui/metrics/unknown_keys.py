@@ -28,7 +28,6 @@ class KeyPlace(NamedTuple):
     """Pane and group of an unrecognised key."""
 
     pane: str
-    pane_title: str
     group: str
     title: str
     statistic: Statistic
@@ -44,17 +43,17 @@ def place_key(key: str, conventions: Conventions) -> KeyPlace:
     last = parts[-1]
     statistic = conventions.statistics.get(last.lower(), "")
     if len(parts) == 1:
-        return KeyPlace(GENERAL, general_panes()[GENERAL].title, "", humanise(last), "")
+        return KeyPlace(GENERAL, "", humanise(last), "")
     section, middle = parts[0], "/".join(parts[1:-1])
     name = slug(section)
     if name in conventions.sections:
-        pane, title = conventions.sections[name], ""
+        pane = conventions.sections[name]
     elif name in general_panes() or not name:  # those have a meaning of their own
-        pane, title = f"{name or 'section'}-section", section
+        pane = f"{name or 'section'}-section"
     else:
-        pane, title = name, humanise(section)
+        pane = name
     shown = f"{humanise(parts[-2])} {last}" if statistic and middle else humanise(last)
-    return KeyPlace(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
+    return KeyPlace(pane, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
 
 
 def folders(key: str) -> list[str]:

@@ -117,7 +117,7 @@ cooldown = 600
     names = MetricNames("verl", config)
     assert names.problems == ()
     bites = names.name("grue/bites")
-    assert (bites.canonical, bites.pane, bites.pane_title) == ("zork.bites", "underground", "Underground")
+    assert (bites.canonical, bites.pane) == ("zork.bites", "underground")
     assert names.name("grue/dark/bites").part == "dark"
     assert names.name("my/kl").canonical == "policy.kl_ref"
     assert names.name("my/clip_pct").to_canonical(50.0) == 0.5

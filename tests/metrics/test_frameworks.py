@@ -221,7 +221,7 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
     assert recogniser.result().label == "zork"
     resolver = MetricNames("zork", shipped=shipped)
     bites = resolver.name("zork/grue/bites")
-    assert (bites.canonical, bites.pane, bites.pane_title) == ("zork.bites", "underground", "Underground")
+    assert (bites.canonical, bites.pane) == ("zork.bites", "underground")
     share = resolver.name("lamp_pct")
     assert (share.unit, share.to_canonical(50.0), share.caveat) == ("percent", 0.5, "Of the oil.")
     assert resolver.name("exam/lamp/mean").canonical == "validation.reward.mean"
