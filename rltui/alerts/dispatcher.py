@@ -59,7 +59,9 @@ class Dispatcher:
             return
         liveness = view.liveness(wall)
         findings = view.evaluator.findings()
-        stalled = state_finding(liveness, view.run.last_step) if liveness.state == "stalled" else None
+        stalled = None
+        if liveness.state == "stalled":
+            stalled = state_finding(liveness, view.run.last_step, told=findings)
         if stalled is not None:  # a remark elsewhere; who asked for alerts wants to know of it
             findings.append(stalled._replace(id="stalled", severity="critical", pane="overview"))
         self.update(

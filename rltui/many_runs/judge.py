@@ -14,6 +14,7 @@ from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
 from rltui.panes.runs.outcome import outcome
+from rltui.rules.finding import Finding
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -95,7 +96,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
         now=now,
         pace=view.pace(now),
-        findings=tuple(one._replace(look_next=view.tag_index.keys_of(one.check_next)) for one in found),
+        findings=tuple(_for_people(view, one) for one in found),
         notes=notes_among(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
@@ -110,3 +111,13 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         curve=outcome_curve(view, settings=settings),
         given_name=view.given_name,
     )
+
+
+def _for_people(view: RunView, finding: Finding) -> Finding:
+    """A finding with keys of the run to look at next, and the numbers that stand in its log as evidence."""
+    evidence = tuple(
+        one._replace(before=written(one.before), now=written(one.now), worst=written(one.worst))
+        for one in finding.evidence
+        for written in (view.names.name(one.tag).as_written,)
+    )
+    return finding._replace(evidence=evidence, look_next=view.tag_index.keys_of(finding.check_next))

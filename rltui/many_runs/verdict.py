@@ -80,7 +80,7 @@ class Verdict(NamedTuple):
     @property
     def state_finding(self) -> Finding | None:
         """The remark that it writes no more."""
-        return state_finding(self.liveness, self.last_step, self.last_line)
+        return state_finding(self.liveness, self.last_step, self.last_line, self.findings)
 
     @property
     def rank(self) -> int:

@@ -57,3 +57,7 @@ class MetricName(NamedTuple):
     def to_canonical(self, value: float) -> float:
         """A value as written, on the canonical scale."""
         return value * self.scale + self.offset
+
+    def as_written(self, value: float | None) -> float | None:
+        """A value on the canonical scale, such as a finding's, as the log writes it; None for None."""
+        return value if value is None or not self.scale else (value - self.offset) / self.scale

@@ -144,10 +144,7 @@ class Row:
 
     def as_written(self, value: float | None) -> float | None:
         """A value on the metric's canonical scale, such as a finding's, on the scale of the curve."""
-        name = self.name
-        return (
-            value if value is None or name is None or not name.scale else (value - name.offset) / name.scale
-        )
+        return value if self.name is None else self.name.as_written(value)
 
     @property
     def change_text(self) -> str:

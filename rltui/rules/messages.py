@@ -80,6 +80,7 @@ def _finding(
         "before": format_short(before),
         "since": f"{since:,}",
         "tag": series[0].tag,
+        "metric": title_of(series[0].canonical or rule.metrics[0]),
         "percent": _percent(value),
         "times": "-" if not before or math.isnan(before) or math.isnan(value) else f"{value / before:.1f}",
     }
@@ -199,6 +200,12 @@ def headline_of(findings: Sequence[Finding]) -> str:
 def _serious(findings: Sequence[Finding]) -> list[Finding]:
     """Warnings and worse that nothing else explains, the worst first."""
     return sorted((each for each in findings if each.rank > 0 and each.explained_by is None), key=order)
+
+
+def title_of(canonical: str) -> str:
+    """The title of a metric of the glossary by its id; the id of any other."""
+    metric = glossary().metrics.get(canonical)
+    return metric.title if metric is not None else canonical
 
 
 def pane_of(canonical: str) -> str:

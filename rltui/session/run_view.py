@@ -77,7 +77,8 @@ class RunView:
         self.last_line = ""  # of the console that was written to last
         self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
-        self._state_told: tuple[tuple[int, HParams, str], float, float] | None = None  # of what, from, until
+        # Of what, from, until.
+        self._state_told: tuple[tuple[int, HParams, str, tuple[Finding, ...]], float, float] | None = None
         self._told: dict[Outside, tuple[Finding, ...]] = {}  # what its rules cannot know, by who tells it
         self._once: dict[str, tuple[object, object]] = {}
 
@@ -213,12 +214,13 @@ class RunView:
 
     def tell_state(self, now: float) -> bool:
         """Let a remark say that it writes no more; now: seconds since 1970. True when findings changed."""
-        known, told = (self.run.version, self.settings, self.last_line), self._state_told
+        failures, told = self._told_by("consoles"), self._state_told
+        known = (self.run.version, self.settings, self.last_line, failures)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return False
         alive = self.liveness(now)
         self._state_told = (known, now, self._pace_by(self.settings).until(now))
-        return self.tell("state", [state_finding(alive, self.run.last_step, self.last_line)])
+        return self.tell("state", [state_finding(alive, self.run.last_step, self.last_line, failures)])
 
     def job_traces(self) -> RunTraces:
         """What tells which job writes it; the same object until something came."""

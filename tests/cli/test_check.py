@@ -65,6 +65,25 @@ def test_words_for_people(tmp_path: Path) -> None:
     assert "since step 51" in text and "learning rate" in text and "good" in text
 
 
+def test_evidence_has_the_numbers_of_the_log(tmp_path: Path) -> None:
+    """A key that is negated is told with its own sign, as whoever reads the log sees it."""
+    lines = [
+        {
+            "time/total_timesteps": 2048 * step,
+            "rollout/ep_rew_mean": 20.0 + 2 * step if step < 60 else 20.0 + 0.1 * float(NOISE.normal()),
+            "train/entropy_loss": (-0.67 if step < 60 else -0.01) + 0.003 * float(NOISE.normal()),
+            "train/approx_kl": 0.01,
+            "train/explained_variance": 0.5,
+        }
+        for step in range(1, 120)
+    ]
+    (tmp_path / "progress.json").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    found = json.loads(check(tmp_path / "progress.json", "--json").stdout)["runs"][0]["findings"]
+    entropy = next(one for each in found for one in each["evidence"] if one["metric"] == "train/entropy_loss")
+    assert entropy["from"] == pytest.approx(-0.67, abs=0.02)
+    assert entropy["to"] == pytest.approx(-0.01, abs=0.02)
+
+
 def test_markdown_is_a_table(tmp_path: Path) -> None:
     """For a pull request or a job summary."""
     write(tmp_path, SICK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.state_finding import state_finding
 from tests.support.judged import evaluator, fresh
@@ -46,3 +47,13 @@ def test_a_young_run_is_not_asked_for_its_outcome() -> None:
     judge = evaluator()
     judge.feed([fresh("optimizer.loss", np.ones(10))])
     assert not judge.unknown_outcome()
+
+
+def test_a_failure_that_a_console_tells_of_is_all_there_is_to_say() -> None:
+    """A run that an exception ended has one finding: that it writes no more is what follows."""
+    line = ConsoleEvidence("train.log", 10, "ValueError: 3", 2, None)
+    died = Finding("exception", "critical", "console", (), (), 5, "An exception ended it", console=line)
+    stalled = Liveness("stalled", age=2100.0, gap=64.0)
+    assert state_finding(stalled, 49) is not None
+    assert state_finding(stalled, 49, told=[died]) is None
+    assert state_finding(stalled, 49, told=[died._replace(severity="info")]) is not None

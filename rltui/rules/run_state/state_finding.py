@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
@@ -13,14 +14,19 @@ STALLED, ENDED_EARLY = "run-stalled", "run-ended-early"
 PANE = "timing"
 
 
-def state_finding(alive: Liveness, last_step: int | None, last_line: str = "") -> Finding | None:
+def state_finding(
+    alive: Liveness, last_step: int | None, last_line: str = "", told: Iterable[Finding] = ()
+) -> Finding | None:
     """The remark that a run has stalled, or has ended before its planned steps; None for all others.
 
     Of a log without scalars nothing is known since when: that there are none yet is said instead.
 
     It is a remark, because it says nothing of the training: the state of the run and the exit code of `check`
-    tell of it, too. last_line: of its console, cleaned.
+    tell of it, too. last_line: of its console, cleaned. told: what else is known: a failure that a console
+    tells of is why nothing is written, so that there is nothing more to say.
     """
+    if any(one.console is not None and one.rank for one in told):
+        return None
     step = 0 if last_step is None else last_step
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
     if alive.state == "stalled" and last_step is not None:
