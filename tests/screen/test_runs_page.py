@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.panes.runs import facts
+from rltui.panes.runs import facts, outcome
 from rltui.panes.runs.columns import RunOrder, natural
 from rltui.screen.run_list import prepare
 from rltui.screen.saved_layout import load_layout, save_layout
@@ -256,8 +256,6 @@ def test_the_words_stay_while_the_list_scrolls() -> None:
 
 def test_only_lines_in_sight_ask_for_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand runs are sorted without drawing one of those that are not seen."""
-    from rltui.panes.runs import facts
-
     drawn: list[str] = []
     trend = facts._trend
     monkeypatch.setattr(facts, "_trend", lambda view, *rest: (drawn.append(view.name), trend(view, *rest))[1])
@@ -292,7 +290,7 @@ def test_what_a_list_asks_of_many_runs_is_found_before_it_is_opened(monkeypatch:
     while prepare(screen.state, 0.0):
         turns += 1
     assert turns == 40
-    monkeypatch.setattr(facts, "key_rows", lambda *_, **__: pytest.fail("looked for again"))
+    monkeypatch.setattr(outcome, "key_rows", lambda *_, **__: pytest.fail("looked for again"))
     screen.state.saved.run_order = "best"
     screen.press("r")
     assert listed(screen)[0] == "run39"
