@@ -52,12 +52,25 @@ def test_a_thousand_growing_logs(system: FileSystem, within: float) -> None:
     assert interval.growing(100_000, 100_000) <= interval.hot(100_000)
 
 
+def test_a_slow_start_is_forgotten_within_a_minute() -> None:
+    """While a start computes, looks take long: 128 idle logs are soon looked at once a poll again."""
+    interval = PollInterval(1.0, LOCAL)
+    interval.look_cost = 5e-4
+    now = 0.0
+    while interval.idle(128) > 1.0:
+        now += interval.idle(128)
+        interval.measured(1e-5, 128)
+    assert now < 60.0
+    interval.measured(0.01, 128)  # all of them were held up once
+    assert interval.look_cost < 0.006
+
+
 def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
     """Where looks are dear, the second line of a log that grows is still read within a second."""
     logs = [write(tmp_path / f"run{number}/metrics.jsonl", lines([0])) for number in range(20)]
     live = Live(tmp_path)
     live.look()
-    live.follower.interval.measured = lambda seconds: None  # type: ignore[method-assign]
+    live.follower.interval.measured = lambda seconds, looks=1: None  # type: ignore[method-assign]
     live.follower.interval.look_cost = 7e-4  # as dear as 1,400 cheap ones
     append(logs[3], lines([1]))
     live.after(2.5)
@@ -73,7 +86,7 @@ def test_logs_of_one_interval_are_looked_at_together(tmp_path: Path) -> None:
     for number in range(30):
         write(tmp_path / f"run{number:02}/metrics.jsonl", lines([0]))
         live.after(0.03 + 1.0)
-    live.follower.interval.measured = lambda seconds: None  # type: ignore[method-assign]
+    live.follower.interval.measured = lambda seconds, looks=1: None  # type: ignore[method-assign]
     live.follower.search.interval = lambda: 30.0  # type: ignore[method-assign]
     live.after(2.0)
     looks, end = 0, live.now + 10.0

@@ -386,7 +386,7 @@ class Follower:
             if over():
                 break
         if unchanged:
-            self.interval.measured((self._clock() - started) / unchanged)
+            self.interval.measured((self._clock() - started) / unchanged, unchanged)
 
     def _open_found(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Find out what the new files are before the first is shown: duplicates must know each other."""

@@ -18,6 +18,7 @@ _HOT_SHARE = 0.007  # of a core, for looking at all local files that may grow
 _GROWING_SHARE = 0.02  # for those among them that were seen to grow
 _IDLE_SHARE = 0.003  # of a core, for looking at all others
 _WITHIN = 0.85  # of the poll: what is left is for the look itself, so that a line is shown within the poll
+_WEIGHT = 0.02  # of one look in the mean of what looks cost
 _REMOTE_SHARE = 0.1  # of the time, waiting for a network file system
 
 
@@ -29,9 +30,12 @@ class PollInterval:
         self.system = system
         self.look_cost = 1e-5  # of one look at an unchanged file, a moving mean
 
-    def measured(self, seconds: float) -> None:
-        """One look at an unchanged file took so long."""
-        self.look_cost += 0.02 * (min(seconds, 10.0) - self.look_cost)
+    def measured(self, seconds: float, looks: int = 1) -> None:
+        """So many looks at unchanged files took so long each, one after the other.
+
+        They count at most half, since something else may have held them all up.
+        """
+        self.look_cost += min(_WEIGHT * looks, 0.5) * (min(seconds, 10.0) - self.look_cost)
 
     def hot(self, files: int) -> float:
         """Between two looks at a log that may grow, of which there are `files`."""
