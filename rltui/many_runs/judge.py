@@ -13,7 +13,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
-from rltui.panes.runs.outcome import outcome
+from rltui.panes.runs.run_outcome import outcome
 from rltui.rules.finding import Finding
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView

@@ -13,7 +13,7 @@ from rltui.panes.key_rows import key_rows
 from rltui.panes.other_runs import sister_series
 from rltui.panes.row import Row
 from rltui.panes.runs.listed_run import Outcome
-from rltui.panes.runs.outcome import outcome_of
+from rltui.panes.runs.run_outcome import outcome_of
 from rltui.panes.without_metrics.hparams_pane import HParamsPane
 from rltui.problem import Problem
 from rltui.rules.finding import Finding

@@ -17,7 +17,7 @@ from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.runs.listed_run import Outcome, share_done, why_so
-from rltui.panes.runs.outcome import outcome, outcome_row
+from rltui.panes.runs.run_outcome import outcome, outcome_row
 from rltui.panes.without_metrics.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
 
