@@ -129,7 +129,8 @@ METRIC_FIELDS: dict[str, Field[object]] = {
 }
 
 
-def _target(is_: str, **known: Any) -> NameTarget:
+def _target(is_: str, **values: object) -> NameTarget:
+    known: dict[str, Any] = values
     return NameTarget(is_, **known)
 
 
