@@ -288,7 +288,7 @@ def _rescaled(rescaling: Rescaling, judged: Sequence[RuledTicks]) -> Firing | No
         if mean is not None and ticks.keys() >= set(spread):
             found = rescaled(mean, [ticks[each] for each in spread])
             if found is not None:
-                rule = Rule(rescaling.id, (rescaling.mean,), "gap", RECORDING, {}, {}, {})
+                rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
                 return Firing(rule, mean, found.since_step, found.value, np.nan, found.before, RECORDING)
     return None
 
