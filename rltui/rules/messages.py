@@ -140,7 +140,7 @@ def _is_back(firing: Firing, now: float) -> bool:
     return firing.rule.kind in COMPARED and (firing.worst - firing.limit) * (now - firing.limit) < 0
 
 
-def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Finding:
+def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, severity: Severity) -> Finding:
     """A symptom as a finding, with what its parts did as evidence, in order of step."""
     evidence: dict[str, Evidence] = {}
     parts = list(parts)
@@ -154,7 +154,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Fi
     canonical = tuple(dict.fromkeys(item.canonical for item in evidence.values() if item.canonical))
     return Finding(
         id=symptom.id,
-        severity=symptom.severity,
+        severity=severity,
         pane=symptom.pane,
         metrics=tags,
         canonical=canonical,

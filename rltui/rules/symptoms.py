@@ -14,12 +14,13 @@ from rltui.rules.rule_states.firing import Firing, FiringState, Groups
 def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     """The findings with the symptoms that explain them added.
 
-    A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
-    symptom, of equals to the one that stands first in the data. A symptom begins with its earliest evidence,
-    of which remarks are none unless they make the symptom; that a score rises, or has not, has no step at
-    which it began, and dates it only where there is nothing else. One that `begins_last` begins with the
-    last of its groups. A symptom all of whose findings are already below a more severe one is left out. One
-    fact is one finding: of values that are no numbers, a finding beside the symptom could add no level.
+    A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most
+    severe symptom, of equals to the one that stands first in the data. A symptom begins with its earliest
+    evidence, of which remarks are none unless they make the symptom; that a score rises, or has not, has
+    no step at which it began, and dates it only where there is nothing else. One that `begins_last`
+    begins with the last of its groups. It is as severe as the worst that it explains: one cause, whatever
+    came of it. A symptom all of whose findings are already below a more severe one is left out. One fact
+    is one finding: of values that are no numbers, a finding beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
@@ -55,7 +56,9 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             since = max(map(_first_step, dating or held))
         else:
             since = _first_step(evidence if dating else parts)
-        gathered.append(symptom_finding(symptom, evidence, since))
+        below = (finding.severity for finding in single if owner.get(finding.id) == symptom.id)
+        severity = max((symptom.severity, *below), key=RANK.__getitem__)
+        gathered.append(symptom_finding(symptom, evidence, since, severity))
         if all(part.rule.kind == NON_FINITE for part in parts):
             same |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
     return [

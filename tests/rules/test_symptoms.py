@@ -228,6 +228,14 @@ def test_large_updates_are_told_where_two_metrics_agree() -> None:
         assert not ids(judge_of({**both, quiet: both[quiet] / 3}), "warning")
 
 
+def test_a_symptom_is_as_severe_as_what_it_explains() -> None:
+    """Large updates are a warning until one of them is extreme: then the one finding of them is critical."""
+    series = {"policy.clip_fraction": flat(0.4, 80, 0.05), "policy.approx_kl": flat(0.04, 80, 0.1)}
+    series["policy.approx_kl"][-10:] = 0.5
+    top = [finding for finding in judge_of(series).findings() if finding.rank and not finding.explained_by]
+    assert [(finding.id, finding.severity) for finding in top] == [("updates-too-large", "critical")]
+
+
 def test_half_of_a_schedule_without_gain_is_told() -> None:
     """A return that stands still when the learning rate is down to half; not before, nor where it rose."""
     rate, same = np.linspace(1e-3, 1e-5, 300), flat(-20.0, 300, 0.3)
