@@ -61,10 +61,11 @@ def _whole_pane(state: AppState) -> PaneView | None:
     merge, pins = saved.density != "full", shown.pinned_tags(state, view)
     found = shown.findings(state)
     against = differences(state)
+    # Before the files are asked: what arrives meanwhile makes the pane anew.
+    versions = (state.hparams.files.version, state.samples.files.heads_version)
     beside = shown.beside(state, view, name)
-    files = (state.hparams.files.version, state.samples.files.heads_version) if beside is not NOTHING else ()
     key = (
-        (view.name, len(view.run.series), id(view.names), files),
+        (view.name, len(view.run.series), id(view.names), versions if beside is not NOTHING else ()),
         (name, merge, time.at_step, time.window, query, tuple(pins)),
         (tuple((one.id, one.severity, one.since_step) for one in found), id(against)),
     )

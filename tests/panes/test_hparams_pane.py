@@ -27,8 +27,10 @@ from rltui.panes.render.lines.hparams_lines import (
 )
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.screen.app import Monitor
+from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.start import build
 from rltui.screen.threads.hparams_thread import HParamsThread
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store.model import Attempt
 from tests.support.feeding import batch, ticks
@@ -267,6 +269,25 @@ async def test_the_pane_by_key(tmp_path: Path, size: tuple[int, int]) -> None:
         assert app.state.selection.pane == "config"
         assert ("learning_rate" if size[0] > 20 else "lear") in text
         assert max(len(line) for line in text.splitlines()) <= size[0]
+
+
+def test_settings_that_arrive_while_the_pane_is_made_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pane made of what was known before the files were read is not kept as if it were made after."""
+    state = screen(tmp_path).state
+    files = state.hparams.files
+    ask = files.of
+
+    def late(view: RunView) -> HParams:
+        known = ask(view)
+        assert files.thread.wait(10)  # the answer comes between the question and the drawing
+        return known
+
+    monkeypatch.setattr(files, "of", late)
+    first, second = hparams(state), hparams(state)
+    assert first is not None and not first.hparams
+    assert second is not None and "learning_rate" in keys(second)
 
 
 async def test_marked_runs_are_compared(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ def hparams(state: AppState) -> HParamsPane | None:
     if view is None:
         return None
     files, only, query = state.hparams.files, state.hparams.only_differences, state.metric_query
+    version = files.version  # before anything is asked of them: what arrives meanwhile makes the pane anew
     base = shown.baseline(state)
     compared = sorted(shown.compared_runs(state, view), key=lambda one: one is not base)
     others = [(one, "baseline" if one is base else "") for one in compared]
@@ -29,7 +30,7 @@ def hparams(state: AppState) -> HParamsPane | None:
     beside = {one.name: files.of(one) for one in runs}
     key = (
         view.name, tuple((one.name, note) for one, note in others), tuple(one.run.version for one in runs),
-        len(state.session.runs), files.version, files.loading, only, query,
+        len(state.session.runs), version, files.loading, only, query,
     )  # fmt: skip
 
     def made() -> HParamsPane:

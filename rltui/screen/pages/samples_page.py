@@ -29,6 +29,7 @@ def samples(state: AppState) -> SamplesPane:
     """The samples of the step shown, filtered and sorted."""
     view, chosen = shown.run(state), state.samples
     name, framework = (view.name, view.framework) if view is not None else ("", "")
+    version = chosen.files.heads_version  # before the samples: what arrives meanwhile makes the pane anew
     found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
     wanted, _ = parsed(chosen.query)
@@ -39,7 +40,7 @@ def samples(state: AppState) -> SamplesPane:
     key = (
         name,
         framework,
-        chosen.files.heads_version,
+        version,
         found is _NONE,
         step,
         chosen.step,
