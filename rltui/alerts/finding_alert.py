@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from rltui.draw.numbers import json_value
+from rltui.named_tuple import NamedTuple
 from rltui.paths import digest
 from rltui.rules.finding import Finding, as_json
 from rltui.text import clean

@@ -8,9 +8,10 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rltui import paths
+from rltui.named_tuple import NamedTuple
 
 MAX_ENTRIES = 500  # entries, the latest
 MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import click
 
 from rltui import __version__
+from rltui.named_tuple import NamedTuple
 
 EXIT_CODES = (
     ("0", "fine"),

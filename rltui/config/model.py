@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
 
 from rltui.data.metric import Metric, NameTarget
+from rltui.named_tuple import NamedTuple
 from rltui.problem import SEVERITIES, Problem, Severity
 
 Range = tuple[float, float]

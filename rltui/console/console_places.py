@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from rltui.console.failures import console_facts, is_console
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.local_file import FoundFile
 from rltui.logs.run_names import folders_above, run_name
+from rltui.named_tuple import NamedTuple
 
 
 class ConsolePlace(NamedTuple):

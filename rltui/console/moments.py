@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.lines import ConsoleLine, console_lines, step_of, wall_time_of
+from rltui.named_tuple import NamedTuple
 
 SPAN = 64 << 10  # bytes that are read line by line at the end of the search
 AHEAD = 1 << 20  # bytes behind a place in which a line that says a moment is looked for

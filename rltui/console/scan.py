@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
 from rltui.logs.formats.console.trainer_lines import TrainerLines
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned

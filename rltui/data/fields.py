@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from inspect import Parameter, signature
-from typing import Any, Final, ForwardRef, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from rltui.text import clean
 
@@ -376,14 +376,8 @@ def table_of(make: Callable[..., T], **special: Field[object]) -> TableField[T]:
     """
     known = signature(make).parameters.values()
     needed = [each.name for each in known if each.default is Parameter.empty]
-    made = {each.name: special.get(each.name) or _BY_TYPE[_written(each)] for each in known}
+    made = {each.name: special.get(each.name) or _BY_TYPE[str(each.annotation)] for each in known}
     return TableField(made, make, required=needed)
-
-
-def _written(attribute: Parameter) -> str:
-    """The type of an attribute as its class writes it: named tuples keep it in a forward reference."""
-    kind = attribute.annotation
-    return kind.__forward_arg__ if isinstance(kind, ForwardRef) else str(kind)
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from rltui.data.fields import (
     AnyOfField,
@@ -19,6 +19,7 @@ from rltui.data.fields import (
     TextField,
 )
 from rltui.data.units import units
+from rltui.named_tuple import NamedTuple
 from rltui.text import cell_width
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from rltui.data.fields import table_of
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 
 
 class Units(NamedTuple):

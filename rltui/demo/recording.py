@@ -11,7 +11,8 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import NamedTuple
+
+from rltui.named_tuple import NamedTuple
 
 FOLDER = Path(__file__).parent / "recordings"
 BREAKS = "late-collapse"  # what `rltui demo` plays without --fault: it breaks while one watches

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 from rltui.text import cell_width, fit, head
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from rltui.arrays import Bools, Floats
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.themes import Theme, color_of
+from rltui.named_tuple import NamedTuple
 
 WIDTH, HEIGHT = 720, 300  # pixels of a chart
 FONT = 13.0  # pixels

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Line, Span, line
+from rltui.named_tuple import NamedTuple
 from rltui.text import pad
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.named_tuple import NamedTuple
 
 Glyphs = Literal["blocks", "ascii"]
 

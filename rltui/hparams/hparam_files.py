@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
 from rltui.hparams.topics import known_hparams
@@ -14,6 +13,7 @@ from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import LocalFile
 from rltui.logs.log_file_names import TRAINER_STATE, names
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.text import clean, quote
 

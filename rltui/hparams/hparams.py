@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 from rltui import paths
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.regex import regex
 from rltui.text import clean

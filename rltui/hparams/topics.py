@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 
 KEY = "Key settings"
 OTHER = "Other"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 
 # Consoles that carry the number of their job: slurm-4711.out, train-4711_3.err, 4711.log.

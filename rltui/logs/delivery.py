@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rltui.logs.batch import EMPTY, Batch
+from rltui.named_tuple import NamedTuple
 
 Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
+
+from rltui.named_tuple import NamedTuple
 
 
 class FileSystem(NamedTuple):

@@ -9,10 +9,10 @@ import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from rltui import paths
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.sample_layouts.layouts import log_place
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 from rltui.text import clean
 

@@ -7,9 +7,9 @@ import os
 import stat
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from rltui import paths
+from rltui.named_tuple import NamedTuple
 
 BYTES = 512  # first and last bytes of a file that are compared
 YOUNG = 3.0  # seconds after a write in which another one may bear the same time (2 s on FAT)

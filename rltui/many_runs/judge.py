@@ -6,13 +6,13 @@ import math
 import threading
 from collections.abc import Callable
 from itertools import chain
-from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
+from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.run_outcome import outcome
 from rltui.rules.finding import Finding
 from rltui.session.outcome_curve import outcome_curve

@@ -6,10 +6,11 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
+from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.listed_run import Outcome
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from rltui.data.metric import DIRECTIONS, Metric
 from rltui.data.units import units
 from rltui.draw.cells import wrap
+from rltui.named_tuple import NamedTuple
 from rltui.text import cell_width
 
 LABEL = 12  # cells of the labels' column

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rltui.data.fields import Field, ListField, TableField, TextField, as_dict, table_of
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, checked_metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.data.value_cache import kept_value
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rltui.data.metric import Metric, Statistic
+from rltui.named_tuple import NamedTuple
 
 
 class MetricName(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.data.metric import Metric, NameTarget, Statistic
@@ -15,6 +14,7 @@ from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.unknown_keys import folders, humanise, place_key, plainly_spelled
 from rltui.metrics.user_metrics import UserMetrics
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.regex import regex
 

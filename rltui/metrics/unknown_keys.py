@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from rltui.data.fields import TableField, as_dict
 from rltui.data.metric import TEXTS, Statistic
 from rltui.data.toml_files import read_table
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.glossary_files import GENERAL, general_panes
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 
 _HUMP = regex(r"([a-z0-9])([A-Z])")

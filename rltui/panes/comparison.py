@@ -7,12 +7,13 @@ around that place: comparing last samples, or drawing the line at the normal val
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from rltui.arrays import Floats
 from rltui.metrics.glossary_files import glossary
+from rltui.named_tuple import NamedTuple
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
 from rltui.store.series import Series

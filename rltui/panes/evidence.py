@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_value
+from rltui.named_tuple import NamedTuple
 from rltui.panes.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.ratio import numerator

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
+from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import RunCounter, pane_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of

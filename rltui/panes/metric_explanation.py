@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.metrics.definitions import plain, with_title
@@ -17,6 +16,7 @@ from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
+from rltui.named_tuple import NamedTuple
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule, Symptom
 from rltui.rules.user_rules import condition, matches, user_rule_id

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
 from rltui.panes.key_rows import rows_and_constants

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rltui.data.fields import ListField, TableField, table_of
 from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
+from rltui.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

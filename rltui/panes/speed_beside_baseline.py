@@ -7,7 +7,7 @@ left out, which compilation makes slow. Which quantities, and from where on, is 
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rltui.data.fields import ListField, NumberField, TableField, TextField, as_
 from rltui.data.toml_files import read_table
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
+from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import median, quantile

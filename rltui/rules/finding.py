@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from rltui.draw.numbers import format_step, format_value
+from rltui.named_tuple import NamedTuple
 from rltui.problem import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from rltui.data.toml_files import DATA, FileReport, read_folder
 from rltui.data.value_cache import kept_value
 from rltui.metrics.glossary_files import SOURCES, glossary
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.rules.model import Gap, Rescaling, Rule, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import NamedTuple
 
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Severity
 
 ENDED = "ended"  # the kind that is judged beside other series: a value that does not come makes no tick

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from rltui.data.fields import (
     AnyOfField,
@@ -30,6 +30,7 @@ from rltui.data.fields import (
     table_of,
 )
 from rltui.metrics.glossary_files import glossary
+from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Symptom

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from rltui.data.fields import table_of
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 
 STEP_TIME = "progress.pace"  # what rules call the seconds per step, derived from the times of points
 

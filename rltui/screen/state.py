@@ -6,10 +6,11 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
+from rltui.named_tuple import NamedTuple
 from rltui.node.node_thread import NodeThread
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.row import Row

@@ -10,12 +10,12 @@ at all: its sisters have gained, it has not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.logs.run_names import without_numbers
+from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import NORMAL, median
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Floats
 from rltui.logs.batch import Batch
 from rltui.metrics.resolve import MetricNames
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from rltui.named_tuple import NamedTuple
 
 
 class Span(NamedTuple):

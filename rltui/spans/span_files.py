@@ -14,10 +14,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from rltui.hparams.hparam_files import Folder, folders_of
 from rltui.logs.local_file import LocalFile
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 from rltui.spans import chrome_trace, step_lines, telescope_events
 from rltui.spans.model import NO_SPANS, LoggedSpans

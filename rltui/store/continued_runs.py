@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from posixpath import dirname
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from rltui.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rltui.store.run import Run

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -21,6 +20,7 @@ from rltui.data.fields import (
     table_of,
 )
 from rltui.data.toml_files import read_file, read_table, statements
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 
 

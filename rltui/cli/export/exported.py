@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
@@ -11,6 +11,7 @@ from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
 from rltui.cli.sharding import Work, in_order, need_engine, planned
 from rltui.many_runs.engines import Engine
 from rltui.many_runs.plan import Lost, Plan, Shard
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem, Problems
 
 T = TypeVar("T")

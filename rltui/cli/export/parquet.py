@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import numpy as np
@@ -34,6 +34,7 @@ from rltui.cli.output_file import refuse_inside
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.config import Config
 from rltui.many_runs.plan import RunPlan
+from rltui.named_tuple import NamedTuple
 from rltui.session.shared_metric_names import SharedNames
 from rltui.text import clean, count_of
 

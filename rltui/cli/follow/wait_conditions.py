@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rltui.draw.numbers import format_short, format_step
+from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
 from rltui.problem import SEVERITIES
 from rltui.regex import regex

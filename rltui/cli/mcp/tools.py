@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from rltui.cli.json_schemas import Fields, Schema, field_kinds, schema_of_fields
 from rltui.data.fields import AnyOfField, ListField, MapField, PlainField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 
 
 class Tool(NamedTuple):

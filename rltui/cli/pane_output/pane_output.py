@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import click
 
@@ -21,6 +21,7 @@ from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary_files import pane_id
+from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import pane_report

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import kind_of
@@ -19,6 +18,7 @@ from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import FoundFile, Walked
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
+from rltui.named_tuple import NamedTuple
 from rltui.paths import local
 from rltui.problem import Problem
 from rltui.text import clean, quote

@@ -11,10 +11,11 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import File, Format
+from rltui.named_tuple import NamedTuple
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,9 +16,10 @@ that compressed files and files in memory (tests) are read by the same code.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rltui.logs.batch import Batch
+from rltui.named_tuple import NamedTuple
 
 BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to keep keys answering
 RECORD_CAP = 64 << 20  # a length is not a promise: nothing larger is ever allocated

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.batch import QUANTILES
+from rltui.named_tuple import NamedTuple
 
 _SHARES = np.array(QUANTILES)
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
 from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time
 from rltui.logs.records.tag_table import TagTable
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 
 _NUMBERS = {int, float}

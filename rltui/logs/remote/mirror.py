@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from rltui import paths
 from rltui.logs import local_file
@@ -24,6 +23,7 @@ from rltui.logs.log_file_names import is_entered, names
 from rltui.logs.remote.manifest import Copied, Manifest
 from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
 from rltui.logs.sample_layouts.layouts import place_of, unread_reason
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.text import clean, quote
 

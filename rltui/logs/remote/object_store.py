@@ -12,8 +12,9 @@ import math
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 from rltui.text import quote
 

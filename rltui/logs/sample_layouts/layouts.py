@@ -7,13 +7,14 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import orjson
 
 from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.sample_layouts.model import Message, Sample
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 
 Kind = Literal[

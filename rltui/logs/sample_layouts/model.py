@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 
 

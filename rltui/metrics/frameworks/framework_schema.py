@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from rltui.data.fields import (
     BoolField,
@@ -57,6 +56,7 @@ from rltui.data.fields import (
 )
 from rltui.data.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
 from rltui.metrics.frameworks.patterns import PatternError, expand
+from rltui.named_tuple import NamedTuple
 
 
 class Signs(NamedTuple):

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from rltui.data.metric import NameTarget
 from rltui.metrics.frameworks.framework_schema import FrameworkFile
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
+from rltui.named_tuple import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

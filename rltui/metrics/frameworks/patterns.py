@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product, repeat
-from typing import NamedTuple
 
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 
 _BRACES = regex(r"\{([^{}]*)\}")

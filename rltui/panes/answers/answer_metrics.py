@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from rltui.data.fields import ListField, MapField, TableField, table_of
 from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 
 
 class Level(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rltui.hparams.hparams import NONE, HParams
+from rltui.named_tuple import NamedTuple
 from rltui.spans.model import NO_SPANS, LoggedSpans
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from rltui.draw.value_range import (
     value_range,
     widened,
 )
+from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve
 from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
 from rltui.panes.charts.sister_band import SisterBand

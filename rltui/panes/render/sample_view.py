@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.sample_layouts.model import Message, Sample
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 from rltui.samples.sample_text import clean_lines, differences, facts, short_value, turns
 from rltui.text import clean, count_of, head, pad

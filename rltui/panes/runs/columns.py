@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.hparams.hparams import parse_value
 from rltui.metrics.glossary_files import glossary
+from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.listed_run import ListedRun, Outcome
 from rltui.regex import regex
 from rltui.rules.finding import RUN_HEALTHS

@@ -12,9 +12,9 @@ import fnmatch
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from rltui.hparams.hparams import Value, parse_value, same, value_text
+from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.facts import RunFacts, tag_of
 from rltui.regex import regex
 from rltui.rules.finding import RUN_HEALTHS

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, short_step
+from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import NO_POINTS, Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.text import cell_width

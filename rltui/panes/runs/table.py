@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.draw.numbers import format_range, format_value
+from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.columns import MISSING, SETTING, RunOrder, sorted_runs
 from rltui.panes.runs.expression import RunExpression
 from rltui.panes.runs.facts import RunFacts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.sample_layouts.layouts import ended_at_limit, layouts
 from rltui.logs.sample_layouts.model import Evaluation, RunSamples, SampleHead
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 from rltui.text import count_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Bools, Floats
+from rltui.named_tuple import NamedTuple
 from rltui.rules.series.rolling_window import RollingWindow
 
 

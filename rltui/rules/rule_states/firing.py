@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Bools, Floats
+from rltui.named_tuple import NamedTuple
 from rltui.rules.load import Rulebook
 from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Symptom
 from rltui.rules.rule_states.rescaling import rescaled

@@ -10,11 +10,11 @@ test that would have seen half of the change, and neither may have passed throug
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.named_tuple import NamedTuple
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.run_means import sums_of
 from rltui.rules.series.ticks import Ticks

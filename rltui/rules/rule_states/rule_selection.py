@@ -8,10 +8,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
+from rltui.named_tuple import NamedTuple
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import hard_limits

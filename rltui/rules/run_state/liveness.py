@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rltui.draw.numbers import age_lasts
+from rltui.named_tuple import NamedTuple
 
 GONE = "the log is gone"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rltui.data.fields import ListField, MapField, TableField, table_of
 from rltui.data.toml_files import read_table
+from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import PANES
 from rltui.problem import Problem
 from rltui.text import clean, in_sentence

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.line_search import LineSearch
 from rltui.console.line_window import LineWindow
 from rltui.console.lines import ConsoleLine, Level
 from rltui.console.moments import Moment, place_of
+from rltui.named_tuple import NamedTuple
 from rltui.worker_thread import WorkerThread
 
 AGAIN = 0.5  # seconds between two looks at a file that may grow

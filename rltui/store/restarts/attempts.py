@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from posixpath import basename, dirname
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Bools, Ints, distinct
 from rltui.logs.log_file_names import file_order
+from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 from rltui.store.model import HIGHEST, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions

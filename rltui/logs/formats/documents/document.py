@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 
 Records = list[dict[str, object]]

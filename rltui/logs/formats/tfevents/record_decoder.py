@@ -7,7 +7,6 @@ has a template, remembered.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 import google_crc32c
 
@@ -18,6 +17,7 @@ from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.record_template import BODY, SIMPLE_VALUE, STEP_KEY, WALL_KEY
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.named_tuple import NamedTuple
 
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")

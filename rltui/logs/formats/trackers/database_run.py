@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, part_format
+from rltui.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Level, Problem
 
 C = TypeVar("C")  # where the next look goes on

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -22,6 +21,7 @@ from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
+from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.regex import regex
 

@@ -7,12 +7,11 @@ mixture of experts the active ones), and 12 L h T for attention over T tokens in
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.draw.numbers import format_si
+from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
 from rltui.panes.answers.recent_steps import RunValues, Values

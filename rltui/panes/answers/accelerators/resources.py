@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.draw.numbers import format_duration, format_si
+from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
 from rltui.panes.answers.recent_steps import RunValues, Values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import EDGE
 from rltui.panes.charts.step_window import StepWindow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
 from rltui.draw.symbols import (
@@ -16,6 +16,7 @@ from rltui.draw.symbols import (
     STATE_GLYPH,
     STATE_ROLE,
 )
+from rltui.named_tuple import NamedTuple
 from rltui.panes.header import Header
 from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
 from rltui.panes.render.lines.pane_lines import finding_text

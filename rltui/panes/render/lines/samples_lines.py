@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
 from rltui.logs.sample_layouts.layouts import ended_at_limit
 from rltui.logs.sample_layouts.model import Evaluation, SampleHead, SampleSummary
+from rltui.named_tuple import NamedTuple
 from rltui.panes.without_metrics.samples_pane import SamplesPane, headline
 from rltui.text import cell_width, clean, in_markdown, markdown_table, pad
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from rltui.arrays import Bools, Floats, Ints
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
+from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Spread, bridge, spread
 from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rltui.draw.cells import BLANK, Line, Span, cut, line
+from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
 from rltui.screen import run_list, shown

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words, wi
 from rltui.logs.formats.tfevents.framing import masked_crc, tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, FRAME, HEADER
 from rltui.logs.formats.tfevents.templates.record_template import WALL_KEY
+from rltui.named_tuple import NamedTuple
 
 _U64 = np.uint64
 

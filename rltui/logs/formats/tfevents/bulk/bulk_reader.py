@@ -15,7 +15,6 @@ value are those of its template.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.multi_value import MultiValueTemplate
 from rltui.logs.formats.tfevents.templates.record_template import BODY, STEP_KEY, WALL_KEY
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.named_tuple import NamedTuple
 
 COLUMNS_FROM = 15_000  # bytes from which columns are faster than records one by one
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from rltui.logs.formats.tfevents.framing.tf_record import HEADER
 from rltui.logs.formats.tfevents.record_decoder import Decoded
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from rltui.logs.records import tag_table
+from rltui.named_tuple import NamedTuple
 
 
 class FirstBytes(NamedTuple):

@@ -9,7 +9,6 @@ for byte: the hash only saves the search, so a collision costs time and never a 
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from rltui.logs.formats.tfevents.templates.record_template import (
     RecordTemplate,
     ValueLayout,
 )
+from rltui.named_tuple import NamedTuple
 
 LIMITS = (64, 128, 248)  # bytes of a body; it is entered where the first of these holds it
 _NARROWEST = 16  # bytes of a row

@@ -9,7 +9,6 @@ tested, and reading can start in the middle or go on behind damage.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 import google_crc32c
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.formats.tfevents.framing import masked_crc
+from rltui.named_tuple import NamedTuple
 
 HEADER = 12  # length and its CRC
 FOOTER = 4  # CRC of the data

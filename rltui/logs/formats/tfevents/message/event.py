@@ -7,11 +7,11 @@ Everything else (graphs, images, audio) is stepped over by its length.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.message import tensor
 from rltui.logs.formats.tfevents.message.tensor import Number
+from rltui.named_tuple import NamedTuple
 
 SESSION_START = 1
 

@@ -8,9 +8,9 @@ TensorFlow's tensor.proto and types.proto.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from rltui.logs.formats import protobuf
+from rltui.named_tuple import NamedTuple
 
 STRING = 7
 

@@ -5,14 +5,13 @@ Without them a file of such records takes sixty times as long (300,000 values: 3
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.formats.tfevents.message.event import Event
 from rltui.logs.formats.tfevents.templates.record_template import is_one_summary
+from rltui.named_tuple import NamedTuple
 
 _PER_LENGTH = 4  # templates for bodies of one length
 _LENGTHS = 64

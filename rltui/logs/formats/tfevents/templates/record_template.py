@@ -11,10 +11,10 @@ The templates of all logs are kept in one registry, since runs of one program wr
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
 
 from rltui.logs.formats.tfevents.event_tags import SCALARS
 from rltui.logs.formats.tfevents.message.event import Event
+from rltui.named_tuple import NamedTuple
 
 WALL_KEY, STEP_KEY = 0x09, 0x10  # the protobuf keys of wall_time and step, one byte each
 BODY = 9  # where the step, or without one the body, begins
