@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rltui.rules.series.run_means import long_run_variance, of_bins
+from tests.support.healthy_kinds import curriculum
 from tests.support.judged import evaluator, fresh, ids
-from tests.support.synthetic import Shape, curriculum
+from tests.support.synthetic import Shape
 
 RETURN = "reward.episode_return.mean"
 SCORE = "reward.score.mean"

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from tests.fault_sweep import faulty
+from tests.support.healthy_kinds import ALARMED_AT_TIMES, UNUSUAL
 from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
 
 RUNS = 14  # of each kind, in the fast version
+UNUSUAL_SEEDS = range(100, 106)
 CUTS = 6  # looks at each healthy run while it grows: an alarm that passes is an alarm
 
 
@@ -64,6 +66,12 @@ def missed(name: str, seeds: range) -> list[int]:
 def test_healthy_noise_stays_quiet(kind: str) -> None:
     """Healthy runs of all lengths, scales and noise levels raise no alarm, not even for a while."""
     assert false_alarms(kind, range(RUNS)) == {}
+
+
+@pytest.mark.parametrize("kind", sorted(UNUSUAL.keys() - set(ALARMED_AT_TIMES)))
+def test_unusual_healthy_runs_stay_quiet(kind: str) -> None:
+    """Self-play, late successes, annealing, heavy tails and the like raise no alarm, not even for a while."""
+    assert {seed: told for seed in UNUSUAL_SEEDS if (told := alarms(UNUSUAL[kind](random_shape(seed))))} == {}
 
 
 @pytest.mark.parametrize("name", PATHOLOGIES)

@@ -8,7 +8,7 @@ single outliers, correlated noise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def random_shape(seed: int) -> Shape:
     )
 
 
-def _noise(shape: Shape, rng: np.random.Generator, n: int | None = None) -> np.ndarray:
+def correlated_noise(shape: Shape, rng: np.random.Generator, n: int | None = None) -> np.ndarray:
+    """Normal noise of the run's level, its neighbours correlated as the shape says."""
     n = shape.n if n is None else n
     white = rng.standard_normal(n)
     if not shape.correlated:
@@ -70,7 +71,7 @@ def _outliers(x: np.ndarray, rng: np.random.Generator, factor: float) -> np.ndar
     return x
 
 
-def _learning(n: int, rng: np.random.Generator) -> np.ndarray:
+def learning(n: int, rng: np.random.Generator) -> np.ndarray:
     """0 to 1, saturating somewhere in the run, or not at all."""
     t = np.arange(n) / max(n, 1)
     pace = rng.uniform(1.0, 6.0)
@@ -80,46 +81,50 @@ def _learning(n: int, rng: np.random.Generator) -> np.ndarray:
 def grpo(shape: Shape) -> Series:
     """A healthy run of a language model with grouped samples."""
     rng, n = shape.rng(), shape.n
-    up = _learning(n, rng)
-    reward = 0.25 + 0.5 * up + 0.03 * _noise(shape, rng)
-    length = 200 * (1 + rng.uniform(-0.25, 0.4) * up) + 8 * _noise(shape, rng)
+    up = learning(n, rng)
+    reward = 0.25 + 0.5 * up + 0.03 * correlated_noise(shape, rng)
+    length = 200 * (1 + rng.uniform(-0.25, 0.4) * up) + 8 * correlated_noise(shape, rng)
     return {
         "reward.mean": shape.scale * (reward + shape.offset),
-        "reward.std": shape.scale * np.abs(0.35 - 0.2 * up + 0.03 * _noise(shape, rng)) + 0.01 * shape.scale,
-        "reward.zero_std_fraction": np.clip(0.1 + 0.25 * up + 0.06 * _noise(shape, rng), 0, 1),
+        "reward.std": shape.scale * np.abs(0.35 - 0.2 * up + 0.03 * correlated_noise(shape, rng))
+        + 0.01 * shape.scale,
+        "reward.zero_std_fraction": np.clip(0.1 + 0.25 * up + 0.06 * correlated_noise(shape, rng), 0, 1),
         "policy.entropy": shape.entropy
-        * np.maximum(1 - rng.uniform(0, 0.4) * up + 0.02 * _noise(shape, rng), 0.05),
-        "policy.kl_ref": np.abs(rng.choice([0.02, 0.08, 0.6]) * up * (1 + 0.3 * _noise(shape, rng))),
-        "policy.approx_kl": 0.002 * np.exp(0.4 * _noise(shape, rng)) * rng.choice([1, -1, 1], n),
-        "policy.clip_fraction": np.clip(0.03 * np.exp(0.4 * _noise(shape, rng)), 0, 1),
-        "policy.loss": 0.02 * _noise(shape, rng),
-        "optimizer.grad_norm": _outliers(0.4 * np.exp(0.25 * _noise(shape, rng)), rng, 30),
+        * np.maximum(1 - rng.uniform(0, 0.4) * up + 0.02 * correlated_noise(shape, rng), 0.05),
+        "policy.kl_ref": np.abs(
+            rng.choice([0.02, 0.08, 0.6]) * up * (1 + 0.3 * correlated_noise(shape, rng))
+        ),
+        "policy.approx_kl": 0.002 * np.exp(0.4 * correlated_noise(shape, rng)) * rng.choice([1, -1, 1], n),
+        "policy.clip_fraction": np.clip(0.03 * np.exp(0.4 * correlated_noise(shape, rng)), 0, 1),
+        "policy.loss": 0.02 * correlated_noise(shape, rng),
+        "optimizer.grad_norm": _outliers(0.4 * np.exp(0.25 * correlated_noise(shape, rng)), rng, 30),
         "optimizer.learning_rate": 1e-5 * np.minimum(np.arange(n) / max(n // 20, 1), 1.0),
         "lengths.response.mean": np.maximum(length, 1),
-        "lengths.response_clip_fraction": np.clip(0.02 + 0.01 * _noise(shape, rng), 0, 1),
-        "timing.step": _outliers(10 * np.exp(0.08 * _noise(shape, rng)), rng, 4),
-        "perf.throughput": 1500 * np.exp(0.08 * _noise(shape, rng)),
+        "lengths.response_clip_fraction": np.clip(0.02 + 0.01 * correlated_noise(shape, rng), 0, 1),
+        "timing.step": _outliers(10 * np.exp(0.08 * correlated_noise(shape, rng)), rng, 4),
+        "perf.throughput": 1500 * np.exp(0.08 * correlated_noise(shape, rng)),
         "perf.mfu.actor": np.zeros(n),
-        "rollout.mismatch_kl": 0.001 * np.exp(0.2 * _noise(shape, rng)),
+        "rollout.mismatch_kl": 0.001 * np.exp(0.2 * correlated_noise(shape, rng)),
     }
 
 
 def classic(shape: Shape) -> Series:
     """A healthy run of PPO with a critic on a small task."""
     rng, n = shape.rng(), shape.n
-    up = _learning(n, rng)
+    up = learning(n, rng)
     spread = 0.04 + 0.08 * up
     discrete = rng.random() < 0.5
     entropy = 0.69 * (1 - 0.4 * up) if discrete else 1.419 - rng.uniform(0.5, 3.0) * up
     series = {
-        "reward.episode_return.mean": shape.scale * (shape.offset + up + spread * _noise(shape, rng)),
-        "lengths.episode.mean": 100 + 20 * _noise(shape, rng),
-        "policy.entropy": entropy + 0.01 * _noise(shape, rng),
-        "policy.approx_kl": 0.006 * np.exp(0.3 * _noise(shape, rng)),
-        "policy.clip_fraction": np.clip(0.06 * np.exp(0.2 * _noise(shape, rng)), 0, 1),
-        "critic.loss": shape.scale * np.exp(0.5 * _noise(shape, rng) - 1.5 * up),
-        "critic.explained_variance": 1 - np.abs(0.9 * np.exp(-4 * up) + 0.05 * _noise(shape, rng)),
-        "perf.fps": 900 * np.exp(0.05 * _noise(shape, rng)),
+        "reward.episode_return.mean": shape.scale
+        * (shape.offset + up + spread * correlated_noise(shape, rng)),
+        "lengths.episode.mean": 100 + 20 * correlated_noise(shape, rng),
+        "policy.entropy": entropy + 0.01 * correlated_noise(shape, rng),
+        "policy.approx_kl": 0.006 * np.exp(0.3 * correlated_noise(shape, rng)),
+        "policy.clip_fraction": np.clip(0.06 * np.exp(0.2 * correlated_noise(shape, rng)), 0, 1),
+        "critic.loss": shape.scale * np.exp(0.5 * correlated_noise(shape, rng) - 1.5 * up),
+        "critic.explained_variance": 1 - np.abs(0.9 * np.exp(-4 * up) + 0.05 * correlated_noise(shape, rng)),
+        "perf.fps": 900 * np.exp(0.05 * correlated_noise(shape, rng)),
     }
     if not discrete:
         series["policy.action_std"] = np.exp(-0.5 * up)
@@ -129,17 +134,19 @@ def classic(shape: Shape) -> Series:
 def dpo(shape: Shape) -> Series:
     """A healthy run of preference optimisation with a few evaluations."""
     rng, n = shape.rng(), shape.n
-    up = _learning(n, rng)
+    up = learning(n, rng)
     evals = max(min(8, n // 5), 1)
     seen = up[np.linspace(0, n - 1, evals).astype(int)]  # evaluations see the same progress
     return {
-        "optimizer.loss": np.maximum(0.69 - 0.25 * up + 0.1 * _noise(shape, rng), 0.02),
-        "preference.margin": 1.2 * up + 0.3 * _noise(shape, rng),
-        "preference.accuracy": np.clip(np.round(8 * (0.5 + 0.35 * up + 0.12 * _noise(shape, rng))) / 8, 0, 1),
-        "preference.chosen_logp": -40 + 5 * _noise(shape, rng),
-        "preference.rejected_logp": -70 - 10 * up + 8 * _noise(shape, rng),
-        "optimizer.grad_norm": 1.2 * np.exp(0.25 * _noise(shape, rng)),
-        "policy.entropy": 1.9 + 0.05 * _noise(shape, rng),
+        "optimizer.loss": np.maximum(0.69 - 0.25 * up + 0.1 * correlated_noise(shape, rng), 0.02),
+        "preference.margin": 1.2 * up + 0.3 * correlated_noise(shape, rng),
+        "preference.accuracy": np.clip(
+            np.round(8 * (0.5 + 0.35 * up + 0.12 * correlated_noise(shape, rng))) / 8, 0, 1
+        ),
+        "preference.chosen_logp": -40 + 5 * correlated_noise(shape, rng),
+        "preference.rejected_logp": -70 - 10 * up + 8 * correlated_noise(shape, rng),
+        "optimizer.grad_norm": 1.2 * np.exp(0.25 * correlated_noise(shape, rng)),
+        "policy.entropy": 1.9 + 0.05 * correlated_noise(shape, rng),
         "eval/preference.accuracy": np.clip(0.5 + 0.33 * seen + 0.01 * rng.standard_normal(evals), 0, 1),
         "validation.loss": 0.65 - 0.2 * seen + 0.005 * rng.standard_normal(evals),
     }
@@ -148,26 +155,26 @@ def dpo(shape: Shape) -> Series:
 def off_policy(shape: Shape) -> Series:
     """A healthy run of SAC or DQN."""
     rng, n = shape.rng(), shape.n
-    up = _learning(n, rng)
+    up = learning(n, rng)
     return {
-        "reward.episode_return.mean": shape.scale * (up - 1 + 0.08 * _noise(shape, rng)),
-        "critic.loss": np.exp(1.5 * up + 0.4 * _noise(shape, rng)),
-        "policy.loss": -50 * up + 2 * _noise(shape, rng),
+        "reward.episode_return.mean": shape.scale * (up - 1 + 0.08 * correlated_noise(shape, rng)),
+        "critic.loss": np.exp(1.5 * up + 0.4 * correlated_noise(shape, rng)),
+        "policy.loss": -50 * up + 2 * correlated_noise(shape, rng),
         "policy.alpha": np.maximum(0.3 * np.exp(-3 * up), 0.01),
-        "critic.q.mean": 50 * up + 2 * _noise(shape, rng),
+        "critic.q.mean": 50 * up + 2 * correlated_noise(shape, rng),
     }
 
 
 def timed(shape: Shape) -> Series:
     """A healthy run whose writer times its phases; answers change by up to half, the first step compiles."""
     rng, n = shape.rng(), shape.n
-    up = _learning(n, rng)
-    length = 300 * (1 + rng.uniform(-0.35, 0.5) * up) * np.exp(0.06 * _noise(shape, rng))
+    up = learning(n, rng)
+    length = 300 * (1 + rng.uniform(-0.35, 0.5) * up) * np.exp(0.06 * correlated_noise(shape, rng))
     tokens = 64 * length
-    generation = (2 + 0.02 * length * rng.uniform(0.7, 1.3)) * np.exp(0.06 * _noise(shape, rng))
-    update = (1 + 1.5e-4 * tokens * rng.uniform(0.7, 1.3)) * np.exp(0.04 * _noise(shape, rng))
+    generation = (2 + 0.02 * length * rng.uniform(0.7, 1.3)) * np.exp(0.06 * correlated_noise(shape, rng))
+    update = (1 + 1.5e-4 * tokens * rng.uniform(0.7, 1.3)) * np.exp(0.04 * correlated_noise(shape, rng))
     reward, sync, wait = (
-        mean * np.exp(0.2 * _noise(shape, rng)) for mean in (0.4, 0.6, rng.uniform(0.1, 2.0))
+        mean * np.exp(0.2 * correlated_noise(shape, rng)) for mean in (0.4, 0.6, rng.uniform(0.1, 2.0))
     )
     step = _outliers(generation + update + reward + sync + wait + 0.3, rng, 3)
     step[0] *= rng.uniform(1, 30)
@@ -180,15 +187,17 @@ def timed(shape: Shape) -> Series:
         "timing.weight_sync": sync,
         "timing.wait_for_data": wait,
         "timing.sample_generation.mean": 0.4 * generation,
-        "timing.sample_generation.max": 0.4 * generation * slow * np.exp(0.1 * _noise(shape, rng)),
+        "timing.sample_generation.max": 0.4 * generation * slow * np.exp(0.1 * correlated_noise(shape, rng)),
         "perf.tokens": tokens,
         "perf.throughput": tokens / step / 8,
-        "perf.mfu.actor": 0.5 * np.exp(0.05 * _noise(shape, rng)),
+        "perf.mfu.actor": 0.5 * np.exp(0.05 * correlated_noise(shape, rng)),
         "perf.wait_fraction": np.clip(wait / step, 0, 1),
-        "perf.idle_fraction": np.clip(0.2 + 0.05 * _noise(shape, rng), 0, 1),
-        "perf.memory.allocated": 40 + 8 * np.minimum(np.arange(n) / 5, 1) + 0.3 * _noise(shape, rng),
-        "load.imbalance": 1 + 0.12 * np.exp(0.3 * _noise(shape, rng)),
-        "discarded.filter_pass_rate": np.clip(0.65 - 0.2 * up + 0.06 * _noise(shape, rng), 0, 1),
+        "perf.idle_fraction": np.clip(0.2 + 0.05 * correlated_noise(shape, rng), 0, 1),
+        "perf.memory.allocated": 40
+        + 8 * np.minimum(np.arange(n) / 5, 1)
+        + 0.3 * correlated_noise(shape, rng),
+        "load.imbalance": 1 + 0.12 * np.exp(0.3 * correlated_noise(shape, rng)),
+        "discarded.filter_pass_rate": np.clip(0.65 - 0.2 * up + 0.06 * correlated_noise(shape, rng), 0, 1),
         "lengths.response.mean": length,
     }
 
@@ -196,139 +205,18 @@ def timed(shape: Shape) -> Series:
 def agent(shape: Shape) -> Series:
     """A healthy run of an agent with tools, evaluated about twenty times."""
     rng, n = np.random.default_rng([shape.seed, shape.n, 3]), shape.n
-    up = _learning(n, rng)
+    up = learning(n, rng)
     evals = min(20, max(n // 3, 1))
     seen = up[np.linspace(0, n - 1, evals).astype(int)]
     return grpo(shape) | {
-        "turns.tool_calls.mean": np.maximum(2 + rng.uniform(-0.6, 1.0) * up + 0.2 * _noise(shape, rng), 0),
-        "turns.tool_success_rate": np.clip(0.75 + 0.15 * up + 0.05 * _noise(shape, rng), 0, 1),
-        "validation.accuracy": np.clip(0.3 + 0.4 * seen + 0.02 * _noise(shape, rng, evals), 0, 1),
+        "turns.tool_calls.mean": np.maximum(
+            2 + rng.uniform(-0.6, 1.0) * up + 0.2 * correlated_noise(shape, rng), 0
+        ),
+        "turns.tool_success_rate": np.clip(0.75 + 0.15 * up + 0.05 * correlated_noise(shape, rng), 0, 1),
+        "validation.accuracy": np.clip(0.3 + 0.4 * seen + 0.02 * correlated_noise(shape, rng, evals), 0, 1),
     }
 
 
-# ---- healthy runs whose circumstances change on purpose: what looks like a fault is none
-
-
-def _cycle(n: int, cycles: int) -> np.ndarray:
-    """Where each point lies within its cycle, 0 to 1."""
-    return (np.arange(n) * cycles / max(n, 1)) % 1.0
-
-
-def cyclic_rate(shape: Shape) -> Series:
-    """The learning rate starts anew four times or more; each time a part of the gain is shaken."""
-    rng, n = np.random.default_rng([shape.seed, shape.n, 11]), shape.n
-    series, at = grpo(shape), _cycle(n, int(rng.integers(4, 9)))
-    high = 0.5 * (1 + np.cos(np.pi * at))
-    reward, shaken = series["reward.mean"], rng.uniform(0.05, 0.25) * shape.scale * 0.5 * _learning(n, rng)
-    return series | {
-        "optimizer.learning_rate": 1e-6 + 9e-6 * high,
-        "reward.mean": reward - shaken * high**3,
-        "policy.entropy": series["policy.entropy"] * (1 + 0.15 * high),
-        "policy.approx_kl": series["policy.approx_kl"] * (0.5 + 2 * high),
-        "policy.clip_fraction": np.clip(series["policy.clip_fraction"] * (0.5 + 2 * high), 0, 1),
-        "optimizer.grad_norm": series["optimizer.grad_norm"] * (1 + 0.5 * high),
-    }
-
-
-def curriculum(shape: Shape) -> Series:
-    """Tasks get harder in three to five stages: up to two fifths of the level are lost, and learnt again."""
-    rng, n = np.random.default_rng([shape.seed, shape.n, 12]), shape.n
-    stages = int(rng.integers(3, 6))
-    at, stage = _cycle(n, stages), (np.arange(n) * stages // max(n, 1))
-    lost = np.where(stage > 0, rng.uniform(0.2, 0.4, stages)[stage], 0.0)
-    up = 1 - np.exp(-rng.uniform(3, 8) * at)
-    level = np.where(stage > 0, 0.75 * (1 - lost * (1 - up)), 0.25 + 0.5 * up)
-    return grpo(shape) | {"reward.mean": shape.scale * (shape.offset + level + 0.03 * _noise(shape, rng))}
-
-
-def alternating(shape: Shape) -> Series:
-    """Evaluations on two or three sets of tasks in turn under one name: their levels differ."""
-    rng = np.random.default_rng([shape.seed, shape.n, 13])
-    series = agent(shape)
-    score = series["validation.accuracy"]
-    levels = rng.uniform(-0.15, 0.15, int(rng.integers(2, 4)))
-    return series | {
-        "validation.accuracy": np.clip(score + levels[np.arange(len(score)) % len(levels)], 0, 1)
-    }
-
-
-def normalised(shape: Shape) -> Series:
-    """The scale of rewards is set anew in the middle: mean and spread change by one factor at one step."""
-    rng = np.random.default_rng([shape.seed, shape.n, 14])
-    series, at = grpo(replace(shape, offset=0.0)), int(shape.n * rng.uniform(0.3, 0.7))
-    factor = np.where(np.arange(shape.n) < at, 1.0, rng.choice([0.1, 0.3, 0.5, 2.0, 10.0]))
-    return series | {tag: series[tag] * factor for tag in ("reward.mean", "reward.std")}
-
-
-def sparse(shape: Shape) -> Series:
-    """Rewards of 0 and 1 over 8 to 32 responses a step, in groups of four."""
-    rng, n = np.random.default_rng([shape.seed, shape.n, 15]), shape.n
-    responses = int(rng.choice([8, 16, 32]))
-    chance = rng.uniform(0.02, 0.3) + rng.uniform(0.2, 0.6) * _learning(n, rng)
-    tasks = np.clip(chance[:, None] + 0.25 * rng.standard_normal((n, responses // 4)), 0.005, 0.995)
-    right = rng.binomial(4, tasks)
-    reward = right.mean(axis=1) / 4
-    return grpo(shape) | {
-        "reward.mean": reward,
-        "reward.std": np.sqrt(reward * (1 - reward)),
-        "reward.zero_std_fraction": ((right == 0) | (right == 4)).mean(axis=1),
-    }
-
-
-def kl_controller(shape: Shape) -> Series:
-    """An adaptive KL weight that swings about its target, and takes KL, penalty and reward with it."""
-    rng, n = np.random.default_rng([shape.seed, shape.n, 16]), shape.n
-    swing = np.sin(2 * np.pi * _cycle(n, int(rng.integers(3, 20))))
-    series, up = grpo(shape), np.minimum(np.arange(n) / max(n // 10, 1), 1.0)
-    kl = rng.choice([0.02, 0.06]) * up * np.exp(0.5 * swing + 0.1 * _noise(shape, rng))
-    weight = 0.05 * np.exp(-0.7 * swing)
-    return series | {
-        "policy.kl_ref": kl,
-        "policy.kl_coef": weight,
-        "reward.score.mean": series["reward.mean"] + 0.01 * shape.scale * swing,
-        "reward.mean": series["reward.mean"] - shape.scale * weight * kl,
-        "policy.entropy": series["policy.entropy"] * (1 + 0.05 * swing),
-    }
-
-
-def shortened(shape: Shape) -> Series:
-    """A penalty on length from the start: responses shrink to a third or a half, and the score holds."""
-    rng, n = np.random.default_rng([shape.seed, shape.n, 17]), shape.n
-    series, up = agent(shape), _learning(n, rng)
-    length = 600 * np.exp(np.log(rng.uniform(0.3, 0.5)) * up) * np.exp(0.04 * _noise(shape, rng))
-    return series | {
-        "lengths.response.mean": length,
-        "lengths.response.max": 3 * length * np.exp(0.1 * _noise(shape, rng)),
-        "reward.penalty.mean": -0.1 * shape.scale * length / 600,
-    }
-
-
-def early_ceiling(shape: Shape) -> Series:
-    """The highest reward is reached within a twentieth of the run: nothing is left to learn."""
-    rng, n = np.random.default_rng([shape.seed, shape.n, 18]), shape.n
-    up = 1 - np.exp(-np.arange(n) / max(n / rng.uniform(40, 100), 1))
-    missing = (1 - up) * 0.6 + rng.uniform(0.0, 0.02) * np.abs(_noise(shape, rng))
-    reward = np.clip(np.round(128 * (1 - missing)) / 128, 0, 1)
-    alike = np.clip(1 - 4 * (1 - reward), 0, 1)
-    series = grpo(shape)
-    return series | {
-        "reward.mean": reward,
-        "reward.std": np.sqrt(reward * (1 - reward)),
-        "reward.zero_std_fraction": alike,
-        "optimizer.grad_norm": series["optimizer.grad_norm"] * np.sqrt(1 - alike),
-    }
-
-
-CHANGING: dict[str, Callable[[Shape], Series]] = {
-    "cyclic_rate": cyclic_rate,
-    "curriculum": curriculum,
-    "alternating": alternating,
-    "normalised": normalised,
-    "sparse": sparse,
-    "kl_controller": kl_controller,
-    "shortened": shortened,
-    "early_ceiling": early_ceiling,
-}
 KINDS: dict[str, Callable[[Shape], Series]] = {
     "timed": timed,
     "agent": agent,
@@ -341,7 +229,7 @@ KINDS: dict[str, Callable[[Shape], Series]] = {
 
 def healthy(kind: str, shape: Shape, missing: float = 0.0) -> Series:
     """A healthy run, a share of its metrics left out."""
-    series = (KINDS | CHANGING)[kind](shape)
+    series = KINDS[kind](shape)
     if missing:
         rng = np.random.default_rng([shape.seed, 9])
         series = {tag: values for tag, values in series.items() if rng.random() >= missing}

@@ -301,14 +301,19 @@ def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: flo
     """Whether a loss is more than a share of the size of what is lost: `young`, later `least` of it.
 
     And of what the metric can be, where the glossary says: a success rate that was 0.7 % has lost little. Of
-    a rate over few episodes, whose least value tells how many they are, more than two must be lost.
+    a rate over few episodes, whose least value tells how many they are, more than two must be lost; so of a
+    return that is mostly zero, which counts rare successes.
     """
     share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
     metric = glossary().metrics.get(window.ticks.canonical or "")
     low, high = (metric.bounds if metric is not None else None) or (0.0, math.inf)
-    if math.isinf(high - low) or loss <= share * size:
-        return loss > share * size
-    return loss > max(OF_RANGE * (high - low), MORE_THAN_TWO * one_of_them(window.ticks.value[:ticks]))
+    if loss <= share * size:
+        return False
+    values = window.ticks.value[:ticks]
+    if math.isinf(high - low):
+        sparse = median(values) == 0 == values.min()
+        return not sparse or loss > MORE_THAN_TWO * one_of_them(values)
+    return loss > max(OF_RANGE * (high - low), MORE_THAN_TWO * one_of_them(values))
 
 
 def _surely(values: Floats, limit: float, beyond: np.ufunc) -> bool:
