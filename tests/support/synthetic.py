@@ -509,7 +509,9 @@ class Pathology:
 
 PATHOLOGIES: dict[str, Pathology] = {
     "kl_runaway": Pathology(kl_runaway, "grpo", ("kl-ref-*", "kl-*")),
-    "update_kl_high": Pathology(update_kl_high, "grpo", ("approx-kl-*", "clip-fraction-high")),
+    "update_kl_high": Pathology(
+        update_kl_high, "grpo", ("approx-kl-*", "clip-fraction-high", "updates-too-large")
+    ),
     "entropy_collapse": Pathology(
         entropy_collapse, "grpo", ("entropy-collapse", "entropy-zero", "policy-collapsed")
     ),
