@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rltui.named_tuple import NamedTuple
+from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
 from rltui.panes.key_rows import key_rows
-from rltui.panes.other_runs import sister_series
 from rltui.panes.row import Row
 from rltui.panes.runs.listed_run import Outcome
 from rltui.panes.runs.run_outcome import outcome_of

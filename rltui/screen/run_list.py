@@ -9,7 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from rltui.hparams.topics import rank
-from rltui.panes.other_runs import sister_runs
+from rltui.panes.charts.other_runs import sister_runs
 from rltui.panes.runs.columns import METRIC, SETTING, RunOrder, column_named
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.facts import RunFacts

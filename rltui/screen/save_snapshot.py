@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rltui import paths
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
-from rltui.panes.chart_picture import chart_picture
+from rltui.panes.charts.chart_picture import chart_picture
+from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
-from rltui.panes.other_runs import sister_series
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.screen import run_list, shown

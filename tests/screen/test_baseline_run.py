@@ -9,8 +9,8 @@ import pytest
 
 from rltui.logs.follow.follower import Follower
 from rltui.logs.run_names import called, named
+from rltui.panes.charts.other_runs import other_runs
 from rltui.panes.comparison import compare
-from rltui.panes.other_runs import other_runs
 from rltui.panes.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session

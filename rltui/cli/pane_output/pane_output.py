@@ -100,7 +100,7 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
-    from rltui.panes.other_runs import sister_runs
+    from rltui.panes.charts.other_runs import sister_runs
     from rltui.panes.render.chart_text import HEIGHT, charts_text
     from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below
@@ -111,7 +111,7 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     if how.form == "svg":
         from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS
         from rltui.draw.chart_svg import pictures_svg
-        from rltui.panes.chart_picture import metric_pictures
+        from rltui.panes.charts.chart_picture import metric_pictures
 
         pictures = [
             picture

@@ -19,6 +19,13 @@ from rltui.draw.value_range import range_with_spread
 from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
+from rltui.panes.charts.other_runs import (
+    OtherRun,
+    OverlaidCurve,
+    canvas_spans,
+    draw_overlaid,
+    overlaid_curves,
+)
 from rltui.panes.charts.sister_band import SisterBand, band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
@@ -32,7 +39,6 @@ from rltui.panes.charts.value_axis import (
     shown_range,
     whole_range,
 )
-from rltui.panes.other_runs import OtherRun, OverlaidCurve, canvas_spans, draw_overlaid, overlaid_curves
 from rltui.panes.render.lines.pane_lines import unhealthy
 from rltui.panes.row import Row
 from rltui.text import fit, pad

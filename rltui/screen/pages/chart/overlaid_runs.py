@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.other_runs import SIGNS, OtherRun, other_runs, sister_series
+from rltui.panes.charts.other_runs import SIGNS, OtherRun, other_runs, sister_series
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.row import Row
 from rltui.screen import run_list, shown
