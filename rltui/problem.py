@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from rltui.data_class import dataclass
 
 Level = Literal["info", "warning", "error"]
 Severity = Literal["info", "warning", "critical"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from rltui.alerts.finding_alert import Alert
 from rltui.alerts.sent_log import SentAlert
 from rltui.config.model import AlertConfig
+from rltui.data_class import dataclass
 from rltui.rules.finding import Finding
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import click
 
 from rltui.cli.output import EXTRAS, fail, progress_line, require_extra
+from rltui.data_class import dataclass
 from rltui.many_runs.engines import NAMES, Engine, EngineError, available_processors
 from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, make_plan
 from rltui.paths import is_url

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
 from rltui.console.failures import console_facts
+from rltui.data_class import dataclass
 from rltui.logs.formats.console.line_items import ANSI
 from rltui.regex import regex
 from rltui.text import clean

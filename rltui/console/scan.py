@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from rltui.arrays import Bools
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
+from rltui.data_class import dataclass
 from rltui.logs.formats.console.trainer_lines import TrainerLines
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex

@@ -12,12 +12,13 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from rltui.data_class import dataclass
 from rltui.text import clean
 
 KeyPath = tuple[str | int, ...]  # keys from the top of the file; numbers count the items of a list from 0

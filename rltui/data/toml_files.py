@@ -11,12 +11,12 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rltui.data.fields import Field, Invalid, KeyPath, spell
 from rltui.data.value_cache import kept_value
+from rltui.data_class import dataclass
 from rltui.problem import Level, Problem
 from rltui.text import clean
 

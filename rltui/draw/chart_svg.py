@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TypeAlias
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.arrays import Bools, Floats
+from rltui.data_class import dataclass
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.themes import Theme, color_of

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from rltui.arrays import Floats
+from rltui.data_class import dataclass
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import Canvas

@@ -8,7 +8,7 @@ by name; a background may also be `reverse`. A faulty theme is left out and told
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from rltui.data.fields import BoolField, ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import DATA, read_folder
 from rltui.data.value_cache import kept_value
+from rltui.data_class import dataclass
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file
 from rltui.problem import Problem

@@ -10,10 +10,11 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from rltui import paths
+from rltui.data_class import dataclass
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem

@@ -7,12 +7,13 @@ time and a value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.data_class import dataclass
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 

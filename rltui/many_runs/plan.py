@@ -8,9 +8,10 @@ the same files makes the same plan and the same cut.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from rltui.data_class import dataclass
 from rltui.logs.delivery import Delivery
 from rltui.logs.local_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, part_of, with_namesakes

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import Any
 
+from rltui.data_class import dataclass
 from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
 from rltui.named_tuple import NamedTuple

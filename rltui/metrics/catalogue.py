@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from rltui.data.metric import Metric
+from rltui.data_class import dataclass
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, configured_framework

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Protocol
 
 from rltui.data.fields import ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.data_class import dataclass
 from rltui.metrics.glossary_entry import labelled
 from rltui.metrics.glossary_files import glossary
 from rltui.named_tuple import NamedTuple

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -19,6 +18,7 @@ from rltui.data.fields import Field, ListField, TableField, TextField, as_dict, 
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, checked_metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.data.value_cache import kept_value
+from rltui.data_class import dataclass
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 

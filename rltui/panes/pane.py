@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rltui.data_class import dataclass
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for

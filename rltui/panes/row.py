@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from rltui.data_class import dataclass
 from rltui.draw.numbers import format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
 from rltui.rules.special_metrics import special_metrics

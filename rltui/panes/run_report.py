@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rltui.data_class import dataclass
 from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for

@@ -10,12 +10,13 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
 import orjson
 
+from rltui.data_class import dataclass
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
     Place,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from rltui import paths
+from rltui.data_class import dataclass
 
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
 

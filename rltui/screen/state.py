@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
+from rltui.data_class import dataclass
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.named_tuple import NamedTuple

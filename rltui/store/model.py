@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.arrays import Bools, Floats, Ints
+from rltui.data_class import dataclass
 from rltui.named_tuple import NamedTuple
 
 Axis = Literal["step", "wall"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from rltui.data_class import dataclass
 from rltui.store.model import NO_POINTS, Points, join
 from rltui.store.tag_rows import PointBlock
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.arrays import Bools
+from rltui.data_class import dataclass
 from rltui.logs.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.model import Points

@@ -13,7 +13,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.config import Config
+from rltui.data_class import dataclass
 from rltui.many_runs.plan import RunPlan
 from rltui.named_tuple import NamedTuple
 from rltui.session.shared_metric_names import SharedNames

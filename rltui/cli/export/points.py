@@ -7,7 +7,7 @@ wait in memory for that; larger ones are read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.arrays import Bools
+from rltui.data_class import dataclass
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed

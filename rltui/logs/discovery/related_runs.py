@@ -9,9 +9,9 @@ A folder is folded only where its content bears its name out. For duplicates see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
+from rltui.data_class import dataclass
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.file_calls import Calls, GivenUpError

@@ -8,9 +8,10 @@ import posixpath
 import stat
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from rltui.data_class import dataclass
 from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import kind_of
 from rltui.logs.formats.container import Part

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rltui.data_class import dataclass
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls
 from rltui.logs.follow.poll_schedule import PollSchedule

@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import ParamSpec, Protocol, TypeVar
 
+from rltui.data_class import dataclass
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import File, Format
 from rltui.named_tuple import NamedTuple

@@ -13,8 +13,9 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rltui.data_class import dataclass
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.csv_table import CsvParser
 from rltui.logs.formats.interface import BLOCK, HEAD

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.data_class import dataclass
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars

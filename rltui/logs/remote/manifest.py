@@ -11,12 +11,13 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import orjson
 
 from rltui import paths
+from rltui.data_class import dataclass
 
 _SCHEMA = 1
 _ASK_AGAIN = 0.1  # seconds between two tries to have the lock

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.data_class import dataclass
 from rltui.draw.numbers import format_value
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.answer_metrics import answer_metrics

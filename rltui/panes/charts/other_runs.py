@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.data_class import dataclass
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Span

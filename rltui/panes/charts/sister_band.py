@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.arrays import Floats
+from rltui.data_class import dataclass
 from rltui.panes.charts.curve import Curve, Spread
 from rltui.store.model import Columns
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from rltui.arrays import Floats
+from rltui.data_class import dataclass
 from rltui.draw.value_range import (
     LEAST_COLUMNS,
     decades,

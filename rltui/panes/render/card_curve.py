@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from rltui.data_class import dataclass
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import few_ticks
 from rltui.draw.braille import Canvas

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.lines import ConsoleLine
 from rltui.console.run_consoles import RunConsoles
+from rltui.data_class import dataclass
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from rltui.data_class import dataclass
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median

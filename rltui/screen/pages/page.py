@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rltui.data_class import dataclass
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
 from rltui.named_tuple import NamedTuple
 from rltui.panes.render.card_curve import AXIS

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from posixpath import basename, dirname
 
 import numpy as np
 
 from rltui.arrays import Bools, Ints, distinct
+from rltui.data_class import dataclass
 from rltui.logs.log_file_names import file_order
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex

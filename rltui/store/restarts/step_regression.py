@@ -10,11 +10,10 @@ none; for a single step that is repeated see `repeated_step`. All rules count po
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rltui.arrays import Ints
+from rltui.data_class import dataclass
 from rltui.named_tuple import NamedTuple
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Points, join
 from rltui.store.restarts.repeated_step import RepeatedStep

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections import Counter as TotalOf
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rltui.data_class import dataclass
 from rltui.logs.formats.console.line_items import (
     ANSI,
     BAR,

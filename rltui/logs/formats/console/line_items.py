@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
+from rltui.data_class import dataclass
 from rltui.logs.records.parse_number import statistics
 from rltui.logs.records.record_keys import compared, is_rounded_away, wall_time_keys
 from rltui.named_tuple import NamedTuple

@@ -6,12 +6,13 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.data_class import dataclass
 from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format

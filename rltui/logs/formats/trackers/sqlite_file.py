@@ -15,11 +15,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
+from rltui.data_class import dataclass
 from rltui.logs.formats.container import close_after_look
 from rltui.named_tuple import NamedTuple
 from rltui.text import quote as quoted

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.arrays import Floats, distinct
+from rltui.data_class import dataclass
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact

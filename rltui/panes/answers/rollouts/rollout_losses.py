@@ -8,11 +8,12 @@ that never falls counts since the start.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.data_class import dataclass
 from rltui.panes.answers.recent_steps import RunValues, Values
 from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
 from rltui.regex import regex

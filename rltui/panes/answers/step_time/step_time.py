@@ -8,11 +8,12 @@ runs every N steps, and phases that add up to more than the step run at the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.data_class import dataclass
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.named_tuple import NamedTuple

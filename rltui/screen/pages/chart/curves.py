@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from rltui.arrays import Bools, Floats, Ints
+from rltui.data_class import dataclass
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
 from rltui.named_tuple import NamedTuple

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rltui.data_class import dataclass
 from rltui.draw.cells import Line, Span, line
 from rltui.screen.pages.page import Page, Spot, box, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
