@@ -8,13 +8,16 @@ is found depends only on the order of points within each series, not on the piec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from rltui.arrays import Floats
 from rltui.config import Config
+from rltui.hparams.hparams import HParam
+from rltui.hparams.logged_text import logged_hparams
+from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
@@ -44,6 +47,14 @@ class EvaluatedRun(Protocol):
     def step_walls(self) -> Floats:
         """(n, 2) recent steps and their wall times."""
 
+    @property
+    def hparams(self) -> Mapping[str, object]:
+        """Hyperparameters that the log records as such."""
+
+    @property
+    def hparams_texts(self) -> Mapping[str, Mapping[str, Text]]:
+        """Texts of its logs that hold hyperparameters, by log and tag."""
+
 
 class Evaluator:
     """Feed it what is fresh; ask it for findings. Pure: no clock, no I/O."""
@@ -65,6 +76,7 @@ class Evaluator:
         self._logs_step_time = False  # the writer times its steps itself
         self._unsettled: list[RuledTicks] = []  # where rules have not seen all ticks that were joined
         self._judged: JudgedSeries | None = None  # all that is judged, made again when there is more
+        self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # by what they were read from
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
         # By rule: what its finding was made of, and that finding.
@@ -163,11 +175,19 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after new ticks."""
         if self._state is None:
-            derived, judged = self._derived(), self._judged
-            if judged is None or not judged.hold_all(self.series, derived):
-                judged = self._judged = JudgedSeries(self._selection.book, self.series, derived)
+            derived, judged, settings = self._derived(), self._judged, self._logged_settings()
+            if judged is None or not judged.hold_all(self.series, derived, settings):
+                judged = self._judged = JudgedSeries(self._selection.book, self.series, derived, settings)
             self._state = FiringState(judged)
         return self._state
+
+    def _logged_settings(self) -> Mapping[str, HParam]:
+        """The hyperparameters in its logs, the newest first; the same object until others are logged."""
+        texts = [text for log in self.run.hparams_texts.values() for text in log.values()]
+        mark = len(self.run.hparams), *map(id, texts)
+        if mark != self._settings[0]:
+            self._settings = mark, logged_hparams(reversed(texts), self.run.hparams).entries
+        return self._settings[1]
 
     def findings(self) -> list[Finding]:
         """What fires now: symptoms with the findings they explain, most important first."""

@@ -16,12 +16,12 @@ from rltui.data.value_cache import kept_value
 from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
-from rltui.rules.model import Gap, Rescaling, Rule, Symptom
+from rltui.rules.model import Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.text import clean
 
-RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling
+RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling | Setting
 
 
 class Rulebook(NamedTuple):
@@ -29,7 +29,7 @@ class Rulebook(NamedTuple):
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
-    joint: Mapping[str, Gap | Rescaling]  # conditions on several metrics, by id
+    joint: Mapping[str, Gap | Rescaling | Setting]  # conditions on several metrics, or on a setting, by id
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
@@ -50,14 +50,14 @@ def load(folder: Path) -> Rulebook:
     entries: dict[str, tuple[RuleEntry, FileReport]] = {}
     for _, table, report in read_folder(folder, problems, "rules-data"):
         file = report.check(table, rule_file()) or RuleFile()
-        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.gap, *file.rescaling)
+        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting)
         for entry in found:
             first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
-    joint = {entry.id: entry for entry in kept if isinstance(entry, Gap | Rescaling)}
+    joint = {entry.id: entry for entry in kept if isinstance(entry, Gap | Rescaling | Setting)}
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
         for name in _rules_named(entry):
@@ -90,5 +90,5 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
         yield from (entry.train, entry.held_out)
     elif isinstance(entry, Rescaling):
         yield from (entry.mean, *chain(*entry.spread))
-    else:
+    elif isinstance(entry, Symptom):
         yield from entry.check_next

@@ -121,7 +121,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 def evidence_of(firing: Firing) -> Evidence:
     """What one series did: from the level before to the level now."""
-    now = firing.value if firing.rule.kind in (NON_FINITE, "gap") else firing.ticks.level(LATELY)
+    now = firing.value if firing.rule.kind in (NON_FINITE, "gap", "setting") else firing.ticks.level(LATELY)
     before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap it is the other one's
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
@@ -145,6 +145,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
     evidence: dict[str, Evidence] = {}
     parts = list(parts)
     words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
+    words |= {"tag": parts[0].ticks.tag, "because": parts[0].rule.message}
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
     for part in parts:
         found = evidence_of(part)

@@ -8,6 +8,7 @@ tuples, which are made in a seventh of the time that frozen classes take: every 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -124,6 +125,16 @@ class Rescaling(NamedTuple):
     id: str
     mean: str
     spread: tuple[tuple[str, ...], ...]  # each their deviation, or their maximum and minimum
+
+
+class Setting(NamedTuple):
+    """A condition on a hyperparameter, under any of the names that frameworks give it."""
+
+    id: str
+    name: str
+    message: str  # what follows from it
+    above: float = math.inf
+    below: float = -math.inf
 
 
 class Symptom(NamedTuple):

@@ -33,7 +33,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Symptom
+from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Setting, Symptom
 
 
 class RuleFile(NamedTuple):
@@ -43,6 +43,7 @@ class RuleFile(NamedTuple):
     symptom: tuple[Symptom, ...] = ()
     gap: tuple[Gap, ...] = ()
     rescaling: tuple[Rescaling, ...] = ()
+    setting: tuple[Setting, ...] = ()
 
 
 def _rule(
@@ -153,4 +154,5 @@ def rule_file() -> TableField[RuleFile]:
         symptom=ListField(replace(symptom, strict=True)),
         gap=ListField(replace(gap, strict=True)),
         rescaling=ListField(replace(rescaling, strict=True)),
+        setting=ListField(replace(table_of(Setting, id=_ID), strict=True)),
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from rltui.arrays import Floats
-from rltui.logs.batch import Batch
+from rltui.logs.batch import Batch, Text
 from rltui.metrics.resolve import MetricNames
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
@@ -119,6 +119,8 @@ class _EarlyRun(NamedTuple):
 
     name: str
     step_walls: Floats
+    hparams: Mapping[str, object]
+    hparams_texts: Mapping[str, Mapping[str, Text]]
 
 
 def evaluated_again(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:
@@ -136,7 +138,8 @@ def evaluated_again(run: Run, names: MetricNames, selection: RuleSelection, step
         points = series.recent()
         end = int(np.searchsorted(points.step, step, "right"))
         fresh.append(NewPoints(series.tag, points.take(slice(end))))
-    early = _EarlyRun(run.name, run.step_walls[run.step_walls[:, 0] <= step])
+    walls = run.step_walls[run.step_walls[:, 0] <= step]
+    early = _EarlyRun(run.name, walls, run.hparams, run.hparams_texts)
     evaluator = Evaluator(early, names, selection=selection)
     evaluator.feed(fresh)
     return current_findings(evaluator)

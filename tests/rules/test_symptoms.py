@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from rltui.draw.numbers import format_value
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.load import load, rulebook
 from rltui.store.model import NewPoints, Points
-from tests.support.judged import canonical_names, evaluator, fresh, ids, judge_of
+from tests.support.judged import canonical_names, evaluator, fresh, ids, judge_of, run_with
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
 NOISE = np.random.default_rng(11)
@@ -248,6 +249,31 @@ def test_half_of_a_schedule_without_gain_is_told() -> None:
             {"optimizer.learning_rate": rate[:length], "reward.episode_return.mean": values[:length]}
         )
         assert ("half-spent-without-gain" in ids(judge)) is told
+
+
+@pytest.mark.parametrize(
+    ("hparams", "said"),
+    [
+        ({"gamma": 0}, "gamma is set to 0: actions count for what they earn at once"),
+        ({"args": {"clip_coef": 5e-4}}, "args/clip_coef is set to 5.00e-4: hardly an update"),
+        ({"exploration_final_eps": "1.0"}, ""),  # a text is no number
+        ({"gamma": 0.99, "clip_coef": 0.2, "ent_coef": 0.01, "tau": 0.005, "end_e": 0.05}, ""),
+        ({"gamma": False, "tau": None}, ""),
+    ],
+)
+def test_a_setting_that_leaves_nothing_to_learn_with_is_the_cause(
+    hparams: dict[str, object], said: str
+) -> None:
+    """It stands above all else where nothing is gained, with key and value, and is not told where much is."""
+    for gain in (0, 200):
+        run = run_with()
+        run.hparams.update(hparams)
+        judge = Evaluator(run, canonical_names())
+        returns = 22 + np.linspace(0, gain, 300) + 6 * np.random.default_rng(4).standard_normal(300)
+        judge.feed([fresh("reward.episode_return.mean", returns), fresh("lengths.episode.mean", returns)])
+        told = [finding for finding in judge.findings() if finding.id == "setting-without-gain"]
+        assert [finding.message[: len(said)] for finding in told] == ([said] if said and not gain else [])
+        assert all(finding.explained_by for finding in judge.findings() if told and finding not in told)
 
 
 @pytest.mark.parametrize(

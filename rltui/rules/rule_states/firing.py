@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 import numpy as np
 
 from rltui.arrays import Bools, Floats
+from rltui.hparams.hparams import HParam, find_hparam
 from rltui.named_tuple import NamedTuple
 from rltui.rules.load import Rulebook
-from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Symptom
+from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_states.rescaling import rescaled
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
@@ -43,13 +44,17 @@ class Firing(NamedTuple):
 class JudgedSeries:
     """All that is judged of a run, and which of it counts; holds until a series begins or becomes known.
 
-    `derived`: ratios and step times, which are no tags.
+    `derived`: ratios and step times, which are no tags. `settings`: the hyperparameters that the run logged.
     """
 
     def __init__(
-        self, book: Rulebook, series: Mapping[str, SeriesState], derived: Sequence[RuledTicks]
+        self,
+        book: Rulebook,
+        series: Mapping[str, SeriesState],
+        derived: Sequence[RuledTicks],
+        settings: Mapping[str, HParam],
     ) -> None:
-        self.book = book
+        self.book, self._settings = book, settings
         self.judged = [*(each.ruled for each in series.values()), *derived]
         self.judged += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived), self._known()
@@ -70,13 +75,18 @@ class JudgedSeries:
                     self.recordings.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without quotients of them
         known = {each.ticks.canonical for each in self._tags}
-        self.joint = {name: each for name, each in book.joint.items() if _known(each, known)}
+        self.joint = {name: each for name, each in book.joint.items() if _known(each, known, settings)}
         self._possible: set[str] = set()
         self._candidates: list[tuple[Symptom, list[Groups]]] = []
 
-    def hold_all(self, series: Mapping[str, SeriesState], derived: Sequence[RuledTicks]) -> bool:
+    def hold_all(
+        self,
+        series: Mapping[str, SeriesState],
+        derived: Sequence[RuledTicks],
+        settings: Mapping[str, HParam],
+    ) -> bool:
         """Whether they are still all that is judged, and as many are known."""
-        return self._made_of == (len(series), len(derived), self._known())
+        return settings is self._settings and self._made_of == (len(series), len(derived), self._known())
 
     def candidates(self, possible: set[str]) -> list[tuple[Symptom, list[Groups]]]:
         """The symptoms of which each group has a rule that may fire: few, and mostly those of before."""
@@ -90,10 +100,12 @@ class JudgedSeries:
         return self._candidates
 
     def joint_firing(self, name: str) -> list[Firing]:
-        """Where a condition on several metrics holds."""
+        """Where a condition on several metrics, or on a setting, holds."""
         condition = self.joint[name]
         if isinstance(condition, Gap):
             found = _gap(condition, self._tags)
+        elif isinstance(condition, Setting):
+            found = _set(condition, self._settings, self.span()[0])
         else:
             found = _rescaled(condition, self._tags)
         return [found] if found is not None else []
@@ -273,11 +285,29 @@ def _fits(rule: Rule, spell: NonFiniteEpisode, points: int) -> bool:
     return not rule.number("lasting", 0) or (lasts and spell.count >= rule.number("lasting", 0))
 
 
-def _known(condition: Gap | Rescaling, metrics: Set[str | None]) -> bool:
-    """Whether a run logs what a condition on several metrics is about."""
+def _known(
+    condition: Gap | Rescaling | Setting, metrics: Set[str | None], settings: Mapping[str, HParam]
+) -> bool:
+    """Whether a run logs what a condition on several metrics is about, or is set as it says."""
+    if isinstance(condition, Setting):
+        return _set(condition, settings, 0) is not None
     if isinstance(condition, Gap):
         return {condition.train, condition.held_out} <= metrics
     return condition.mean in metrics and any(metrics >= set(each) for each in condition.spread)
+
+
+def _set(setting: Setting, settings: Mapping[str, HParam], begin: int) -> Firing | None:
+    """A setting as a series of one point at the first step, or None where it is within its limits."""
+    entry = find_hparam(settings, setting.name)
+    if entry is None or isinstance(entry.value, bool | str | None):
+        return None
+    if setting.below <= entry.value <= setting.above:
+        return None
+    value = float(entry.value)
+    rule = Rule(setting.id, (), "setting", RECORDING, {}, {}, {}, message=setting.message)
+    ticks = Ticks(entry.key, None)
+    ticks.start.append(value)
+    return Firing(rule, ticks, begin, value, np.nan, np.nan, RECORDING)
 
 
 def _rescaled(rescaling: Rescaling, judged: Sequence[RuledTicks]) -> Firing | None:
