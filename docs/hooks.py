@@ -15,14 +15,14 @@ from mkdocs.structure.files import File, Files
 from rltui.cli import command_group
 from rltui.cli.command_reference import EXIT_CODES, command_texts
 from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
-from rltui.data.metric import DIRECTIONS, Metric
-from rltui.data.units import units
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
 from rltui.panes.metric_explanation import metric_card
 from rltui.rules.load import rulebook
+from rltui.schema.metric import DIRECTIONS, Metric
+from rltui.schema.units import units
 from rltui.session.session import Session
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from rltui.data.fields import AnyOfField, Field, ListField, MapField, TextField
-from rltui.data.toml_files import read_table
+from rltui.schema.fields import AnyOfField, Field, ListField, MapField, TextField
+from rltui.schema.toml_files import read_table
 
 Schema = dict[str, Any]
 Kind = str | tuple[str, ...]  # of a field, as the file says

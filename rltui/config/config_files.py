@@ -11,10 +11,10 @@ from typing import Any
 
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.config.model import AlertConfig, Config
-from rltui.data.fields import TableField, as_dict
-from rltui.data.toml_files import FileReport, parse
 from rltui.paths import config_file, local
 from rltui.problem import Problem
+from rltui.schema.fields import TableField, as_dict
+from rltui.schema.toml_files import FileReport, parse
 from rltui.text import clean
 
 NAME = "rltui.toml"  # beside the logs

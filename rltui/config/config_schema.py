@@ -14,7 +14,8 @@ from rltui.config.model import (
     UserMetric,
     UserPane,
 )
-from rltui.data.fields import (
+from rltui.problem import SEVERITIES
+from rltui.schema.fields import (
     BoolField,
     Field,
     IntervalField,
@@ -25,8 +26,7 @@ from rltui.data.fields import (
     TextField,
     as_dict,
 )
-from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, checked_metric, entry_field
-from rltui.problem import SEVERITIES
+from rltui.schema.metric import METRIC_FIELDS, PANE_ID, Metric, checked_metric, entry_field
 
 
 def _user_metric(aliases: tuple[str, ...] = (), **values: object) -> UserMetric:

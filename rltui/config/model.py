@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
-from rltui.data.metric import Metric, NameTarget
 from rltui.named_tuple import NamedTuple
 from rltui.problem import SEVERITIES, Problem, Severity
+from rltui.schema.metric import Metric, NameTarget
 
 Range = tuple[float, float]
 T = TypeVar("T")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
 from rltui.problem import SEVERITIES, Severity
+from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.schema.toml_files import read_table
 
 EVERYTHING = "*"  # as `caused_by`: any other failure explains this one
 

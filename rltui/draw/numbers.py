@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from rltui.data.units import Units
+    from rltui.schema.units import Units
 
 NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
 RANGE_END = 8  # most cells of one end of a range
@@ -19,7 +19,7 @@ _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 @cache
 def _units() -> Units:
     """Imported with the first value that has a unit: most short commands print none."""
-    from rltui.data.units import units
+    from rltui.schema.units import units
 
     return units()
 

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from rltui.data.fields import BoolField, ListField, TableField, TextField, as_dict
-from rltui.data.toml_files import DATA, read_folder
-from rltui.data.value_cache import kept_value
 from rltui.data_class import dataclass
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file
 from rltui.problem import Problem
+from rltui.schema.fields import BoolField, ListField, TableField, TextField, as_dict
+from rltui.schema.toml_files import read_folder
+from rltui.schema.value_cache import kept_value
 from rltui.text import clean
 
 DEFAULT = "night"
@@ -115,7 +115,7 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
         if not folder.is_dir():
             continue
         if folder == shipped_folder():
-            found, faults = kept_value(folder, (folder, DATA, Path(__file__)), partial(_of_folder, folder))
+            found, faults = kept_value(folder, (folder, Path(__file__)), partial(_of_folder, folder))
         else:
             found, faults = _of_folder(folder)
         themes |= found

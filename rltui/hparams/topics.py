@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from rltui.data.fields import ListField, table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import ListField, table_of
+from rltui.schema.toml_files import read_table
 
 KEY = "Key settings"
 OTHER = "Other"

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
+from rltui.schema.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
+from rltui.schema.toml_files import read_table
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
 CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that

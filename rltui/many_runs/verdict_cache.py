@@ -21,11 +21,11 @@ import orjson
 import rltui
 from rltui import paths
 from rltui.config import Config
-from rltui.data.value_cache import stamp_of
 from rltui.many_runs.file_marks import Mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
 from rltui.many_runs.remembered_plan import read_plan, write_plan
 from rltui.many_runs.verdict import TagSets, Verdict, as_plain, from_plain
+from rltui.schema.value_cache import stamp_of
 
 MOST_FILES = 64  # LOGDIRs whose verdicts are kept, those judged last
 

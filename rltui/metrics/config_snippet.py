@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterable
 
-from rltui.data.metric import TITLE_WIDTH
 from rltui.metrics.frameworks.patterns import PatternError, check, is_wild
 from rltui.metrics.resolve import MetricNames
 from rltui.metrics.unknown_keys import humanise
 from rltui.regex import regex
+from rltui.schema.metric import TITLE_WIDTH
 from rltui.text import fit
 
 _ID = regex(r"[^a-z0-9_]+")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rltui.data.metric import DIRECTIONS, Metric
-from rltui.data.units import units
 from rltui.draw.cells import wrap
 from rltui.named_tuple import NamedTuple
+from rltui.schema.metric import DIRECTIONS, Metric
+from rltui.schema.units import units
 from rltui.text import cell_width
 
 LABEL = 12  # cells of the labels' column

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rltui.data.metric import Metric, Statistic
 from rltui.named_tuple import NamedTuple
+from rltui.schema.metric import Metric, Statistic
 
 
 class MetricName(NamedTuple):

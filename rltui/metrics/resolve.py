@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rltui.config import Config
-from rltui.data.metric import Metric, NameTarget, Statistic
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.frameworks.model import Framework, Resolved, Vote
@@ -17,6 +16,7 @@ from rltui.metrics.user_metrics import UserMetrics
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem
 from rltui.regex import regex
+from rltui.schema.metric import Metric, NameTarget, Statistic
 
 _MEAN = regex(r"(?:avg|average|mean)_(\w+)\Z|(\w+)_(?:avg|average|mean)\Z")
 _LEARNER = regex(r"((?:agent|player)_\w{1,24}|[a-z]{2,12}_\d{1,3})/(?=.)")  # `worker_1/reward`

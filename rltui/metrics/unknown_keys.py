@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from rltui.data.fields import TableField, as_dict
-from rltui.data.metric import TEXTS, Statistic
-from rltui.data.toml_files import read_table
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.glossary_files import GENERAL, general_panes
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
+from rltui.schema.fields import TableField, as_dict
+from rltui.schema.metric import TEXTS, Statistic
+from rltui.schema.toml_files import read_table
 
 _HUMP = regex(r"([a-z0-9])([A-Z])")
 _BETWEEN = regex(r"[\s_.-]+")

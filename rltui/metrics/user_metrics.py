@@ -5,13 +5,13 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from rltui.config import Config
-from rltui.data.fields import KeyPath, spell
-from rltui.data.metric import Metric, NameTarget
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.framework_schema import expand_names
 from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
 from rltui.problem import Problem
+from rltui.schema.fields import KeyPath, spell
+from rltui.schema.metric import Metric, NameTarget
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
 _SPREAD = (".std", ".var", "_std", "gini", "fraction", "rate", "accuracy", "count", "coef")

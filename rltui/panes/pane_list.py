@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rltui.data.fields import ListField, TableField, table_of
-from rltui.data.metric import METRIC_ID
-from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
 from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import ListField, TableField, table_of
+from rltui.schema.metric import METRIC_ID
+from rltui.schema.toml_files import read_table
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

@@ -12,7 +12,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from rltui.data.fields import (
+from rltui.metrics.glossary_files import glossary
+from rltui.named_tuple import NamedTuple
+from rltui.rules.finding import RANK
+from rltui.rules.kind_fields import NUMBERS, WORDS
+from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Setting, Symptom
+from rltui.schema.fields import (
     AnyOfField,
     BoolField,
     ConvertedField,
@@ -29,11 +34,6 @@ from rltui.data.fields import (
     as_dict,
     table_of,
 )
-from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
-from rltui.rules.finding import RANK
-from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Setting, Symptom
 
 
 class RuleFile(NamedTuple):

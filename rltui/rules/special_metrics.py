@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from rltui.data.fields import table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import table_of
+from rltui.schema.toml_files import read_table
 
 STEP_TIME = "progress.pace"  # what rules call the seconds per step, derived from the times of points
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.data.toml_files import DATA, read_file
 from rltui.logs.log_file_names import is_json, is_telling, log_files_field, names
+from rltui.schema.toml_files import DATA, read_file
 
 
 def test_the_table_has_no_fault() -> None:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
-from rltui.data.toml_files import DATA
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.patterns import (
@@ -27,6 +26,7 @@ from rltui.metrics.frameworks.patterns import (
 from rltui.metrics.frameworks.recognise import FrameworkRecogniser
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames
+from rltui.schema.toml_files import DATA
 from tests.support.catalogue import catalogue as entries
 from tests.support.catalogue import needs_catalogue
 

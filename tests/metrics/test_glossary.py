@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rltui.data.metric import DIRECTIONS, TITLE_WIDTH, Metric
-from rltui.data.units import units
 from rltui.metrics.glossary_files import Glossary, general_panes, glossary, pane_id
+from rltui.schema.metric import DIRECTIONS, TITLE_WIDTH, Metric
+from rltui.schema.units import units
 from rltui.text import cell_width
 from tests.support.shared import SHARED
 

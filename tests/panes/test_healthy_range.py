@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from rltui.data.metric import Metric
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
 from rltui.panes.row import Row, rows_of
+from rltui.schema.metric import Metric
 from tests.support.made_run import MadeRun, finding
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rltui.data.toml_files import DATA
 from rltui.rules.load import load, rulebook
+from rltui.schema.toml_files import DATA
 from tests.rules.test_synthetic_runs import RUNS
 from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import (

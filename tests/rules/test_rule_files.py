@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.data.toml_files import FileReport
 from rltui.problem import Problem
 from rltui.rules.load import load
 from rltui.rules.rule_schema import rule_file
+from rltui.schema.toml_files import FileReport
 
 GOOD = """
 [[rule]]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from rltui.config import Config
-from rltui.data.metric import NameTarget
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.glossary_files import glossary
@@ -18,6 +17,7 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
 from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.run_pace import quiet, run_pace
+from rltui.schema.metric import NameTarget
 from rltui.store.model import NewPoints, Points
 from rltui.store.run import Run
 

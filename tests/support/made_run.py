@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from rltui.config.model import Config, Threshold, UserMetric
-from rltui.data.metric import Metric, NameTarget
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.rules.finding import Finding
 from rltui.rules.load import Rulebook
 from rltui.rules.rule_states.rule_selection import RuleSelection
+from rltui.schema.metric import Metric, NameTarget
 from rltui.session.run_view import RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.store.series import Series

@@ -10,14 +10,14 @@ from rltui.cli.arguments import JSON_LINES, FrameworkArgument
 from rltui.cli.completions import complete_pane
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, fail
-from rltui.data.metric import DIRECTIONS, Metric
-from rltui.data.units import units
 from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, labelled
 from rltui.metrics.glossary_files import Pane, glossary, pane_id
 from rltui.panes.metric_explanation import metric_card
+from rltui.schema.metric import DIRECTIONS, Metric
+from rltui.schema.units import units
 
 WIDTH = 80  # cells
 INDENT = 2  # cells by which an entry stands below its title

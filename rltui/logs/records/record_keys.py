@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
-from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
+from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.schema.toml_files import read_table
 
 _ZERO = regex(r"-?0\.00+")  # no zero that Python prints by itself has two decimals
 # Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.

@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from rltui.data.fields import ListField, TableField, TextField, as_dict
-from rltui.data.toml_files import read_table
 from rltui.regex import regex
+from rltui.schema.fields import ListField, TableField, TextField, as_dict
+from rltui.schema.toml_files import read_table
 
 SELECTED = 32  # responses of a step whose texts are read
 CLIP = 2_000  # characters of a text that are kept, from its beginning and as many from its end

@@ -11,11 +11,11 @@ from typing import Literal, get_args
 
 import orjson
 
-from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
-from rltui.data.toml_files import read_table
 from rltui.logs.sample_layouts.model import Message, Sample
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
+from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.schema.toml_files import read_table
 
 Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"

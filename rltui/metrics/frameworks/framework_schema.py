@@ -42,7 +42,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rltui.data.fields import (
+from rltui.metrics.frameworks.patterns import PatternError, expand
+from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import (
     BoolField,
     ConvertedField,
     KeyPath,
@@ -54,9 +56,7 @@ from rltui.data.fields import (
     TextField,
     table_of,
 )
-from rltui.data.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
-from rltui.metrics.frameworks.patterns import PatternError, expand
-from rltui.named_tuple import NamedTuple
+from rltui.schema.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
 
 
 class Signs(NamedTuple):

@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
-from rltui.data.metric import NameTarget
-from rltui.data.toml_files import DATA, FileReport, read_folder
-from rltui.data.value_cache import kept_value
 from rltui.metrics.frameworks.framework_schema import (
     Conventions,
     FrameworkFile,
@@ -25,6 +22,9 @@ from rltui.metrics.frameworks.framework_schema import (
 from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
 from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
 from rltui.problem import Problem
+from rltui.schema.metric import NameTarget
+from rltui.schema.toml_files import DATA, FileReport, read_folder
+from rltui.schema.value_cache import kept_value
 
 GENERIC = "glossary"  # the file of names that home-made loops use
 Sign = tuple[str, str, float]  # framework id, name without logger prefix, points

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 
-from rltui.data.metric import NameTarget
 from rltui.data_class import dataclass
 from rltui.metrics.frameworks.framework_schema import FrameworkFile
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
 from rltui.named_tuple import NamedTuple
+from rltui.schema.metric import NameTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rltui.data.fields import ListField, MapField, TableField, table_of
-from rltui.data.metric import METRIC_ID
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import ListField, MapField, TableField, table_of
+from rltui.schema.metric import METRIC_ID
+from rltui.schema.toml_files import read_table
 
 
 class Level(NamedTuple):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
-from rltui.data.fields import ListField, MapField, TableField, table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import PANES
 from rltui.problem import Problem
+from rltui.schema.fields import ListField, MapField, TableField, table_of
+from rltui.schema.toml_files import read_table
 from rltui.text import clean, in_sentence
 
 MOVING = "Moving"  # the group of keys that nobody looks for by name

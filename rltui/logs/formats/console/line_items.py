@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property, lru_cache
 
-from rltui.data.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
-from rltui.data.toml_files import read_table
 from rltui.data_class import dataclass
 from rltui.logs.records.parse_number import statistics
 from rltui.logs.records.record_keys import compared, is_rounded_away, wall_time_keys
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
+from rltui.schema.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
+from rltui.schema.toml_files import read_table
 
 ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 RAY = regex(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)

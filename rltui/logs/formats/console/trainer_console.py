@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from rltui.data.fields import ConvertedField, MapField, TextField
-from rltui.data.toml_files import read_table
 from rltui.logs.formats.console.line_items import ANSI
 from rltui.logs.formats.console.trainer_lines import TrainerLines
 from rltui.logs.formats.interface import File, Format
@@ -28,6 +26,8 @@ from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.record_keys import is_rounded_away, is_small
 from rltui.problem import Problem
 from rltui.regex import regex
+from rltui.schema.fields import ConvertedField, MapField, TextField
+from rltui.schema.toml_files import read_table
 
 _VERL = regex(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
 _TORCHTUNE = regex(r"(?:^|\s)Step (-?[0-9]{1,19}) \| (?=\S+:)")

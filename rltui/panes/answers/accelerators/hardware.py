@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from rltui.data.fields import ListField, table_of
-from rltui.data.toml_files import read_table
 from rltui.hparams.hparams import HParam, HParams, merge
 from rltui.hparams.logged_text import logged_hparams
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.regex import regex
+from rltui.schema.fields import ListField, table_of
+from rltui.schema.toml_files import read_table
 
 # `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name, active ones behind an A.
 _SIZE = regex(r"(?<![\w.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])(?:-a(\d+(?:\.\d+)?)b(?![a-z0-9]))?", re.I)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from rltui.data.fields import ListField, TableField, table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import ListField, TableField, table_of
+from rltui.schema.toml_files import read_table
 
 
 class Reason(NamedTuple):

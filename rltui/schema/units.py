@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rltui.data.fields import table_of
-from rltui.data.toml_files import read_table
 from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import table_of
+from rltui.schema.toml_files import read_table
 
 
 class Units(NamedTuple):

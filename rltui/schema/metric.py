@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rltui.data.fields import (
+from rltui.named_tuple import NamedTuple
+from rltui.schema.fields import (
     AnyOfField,
     BoolField,
     Field,
@@ -18,8 +19,7 @@ from rltui.data.fields import (
     TableField,
     TextField,
 )
-from rltui.data.units import units
-from rltui.named_tuple import NamedTuple
+from rltui.schema.units import units
 from rltui.text import cell_width
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]

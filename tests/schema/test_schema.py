@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rltui.data import toml_files
-from rltui.data.fields import (
+from rltui.named_tuple import NamedTuple
+from rltui.problem import Problem
+from rltui.schema import toml_files
+from rltui.schema.fields import (
     AnyOfField,
     BoolField,
     ListField,
@@ -19,9 +21,7 @@ from rltui.data.fields import (
     as_dict,
     table_of,
 )
-from rltui.data.toml_files import read_file, read_table, statements
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
+from rltui.schema.toml_files import read_file, read_table, statements
 
 
 @dataclass(frozen=True)

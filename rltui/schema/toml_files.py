@@ -1,4 +1,4 @@
-"""Reading TOML files, shipped ones and users', as a field of `rltui.data.fields` describes them.
+"""Reading TOML files, shipped ones and users', as a field of `rltui.schema.fields` describes them.
 
 What is wrong with a file becomes problems that name the file, the line, the key and what is permitted; the
 rest of the file holds. Nothing here raises for what a file holds, except `read_table` for a shipped table.
@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rltui.data.fields import Field, Invalid, KeyPath, spell
-from rltui.data.value_cache import kept_value
 from rltui.data_class import dataclass
 from rltui.problem import Level, Problem
+from rltui.schema.fields import Field, Invalid, KeyPath, spell
+from rltui.schema.value_cache import kept_value
 from rltui.text import clean
 
-DATA = Path(__file__).parent
+DATA = Path(__file__).parents[1] / "data"
 MAX_BYTES = 1 << 20  # of one file
 _MAX_DOTS = 400  # in one line: the parser's time grows with the square of the parts of a dotted key
 _MAX_FAULTS = 40  # of one file that are told one by one
@@ -156,7 +156,7 @@ def read_table(name: str, field: Callable[[], Field[T]]) -> T:
             raise ValueError("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
         return table
 
-    return kept_value(path, (path, module, DATA), checked)
+    return kept_value(path, (path, module), checked)
 
 
 def statements(text: str) -> dict[KeyPath, tuple[int, int]]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from rltui.data.toml_files import DATA, read_folder
 from rltui.metrics import glossary_files
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.load import Frameworks
 from rltui.problem import Problem
 from rltui.rules import load as rules
+from rltui.schema.toml_files import DATA, read_folder
 
 
 def tables(folder: Path, problems: list[Problem]) -> dict[str, dict[str, Any]]:

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from rltui.data import value_cache
-from rltui.data.toml_files import DATA
-from rltui.data.value_cache import kept_value
 from rltui.draw.themes import load_themes
 from rltui.metrics import glossary_files
 from rltui.metrics.frameworks.load import Frameworks, frameworks
@@ -20,6 +17,9 @@ from rltui.metrics.glossary_files import glossary
 from rltui.regex import regex
 from rltui.rules import load as rules
 from rltui.rules.load import rulebook
+from rltui.schema import value_cache
+from rltui.schema.toml_files import DATA
+from rltui.schema.value_cache import kept_value
 
 
 @pytest.fixture(autouse=True)

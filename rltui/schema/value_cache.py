@@ -35,9 +35,10 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
     place: the file or folder that the value is read from; it is kept in `__pycache__` beside it, where it is
     trusted as modules are: never for files of users. None is not kept.
     sources: folders, for the TOML and Python files in them, and files. The modules of the classes that the
-    value consists of belong to them. Regular expressions in it are kept as `rltui.regex.regex` makes them.
+    value consists of belong to them; those of this folder are added. Regular expressions in the value are
+    kept as `rltui.regex.regex` makes them.
     """
-    sources = tuple(sources)
+    sources = (*sources, Path(__file__).parent)
     kept = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
     stamp = tuple(each for source in sources for each in stamp_of(source))
     with contextlib.suppress(*_UNUSABLE, ValueError):

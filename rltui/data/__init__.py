@@ -1,1 +1,0 @@
-"""TOML data files and how they are read."""

@@ -1,0 +1,1 @@
+"""The one schema layer: fields of TOML files, what reads and checks them, what is kept of them."""
