@@ -11,6 +11,7 @@ which of two zeros a median is would depend on how they were sorted.
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Callable
 
 import numpy as np
@@ -57,7 +58,11 @@ class NonFiniteEpisode(RewindableCounter):
 
 
 class Ticks:
-    """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
+    """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean.
+
+    `valued`: whether anything looks at their values. Of a series without rules, as most of a program's own
+    are, only steps and counts are asked for; ticks of several points then have no value.
+    """
 
     __slots__ = (
         "_spread",
@@ -80,11 +85,13 @@ class Ticks:
         "stride",
         "tag",
         "value",
+        "valued",
     )  # fmt: skip
 
-    def __init__(self, tag: str, canonical: str | None) -> None:
+    def __init__(self, tag: str, canonical: str | None, *, valued: bool = True) -> None:
         self.tag = tag
         self.canonical = canonical
+        self.valued = valued
         self.stride = 1
         self.n = 0  # ticks held: so many of the three arrays count
         self.serial = 0  # ticks ever made
@@ -220,12 +227,9 @@ class Ticks:
         """
         held, have = self.value[: ends[-1]], ends - 2
         bend = np.abs(held[2:] - 2 * held[1:-1] + held[:-2])
-        size = len(bend)
+        size, usual = len(bend), _medians_until(bend, have)
         padded = np.concatenate((np.zeros(size), bend))
         rows = np.ndarray((size + 1, size), np.float64, padded, 0, (8, 8))[have]  # zeros, then what it sees
-        rows.sort(axis=1)
-        place, first = np.arange(len(ends)), size - have
-        usual = (rows[place, first + (have - 1) // 2] + rows[place, first + have // 2]) / 2
         np.minimum(rows, np.where(usual > 0, FAR * usual, np.inf)[:, None], out=rows)
         return self.point_spread_of(np.sqrt(np.einsum("ij,ij->i", rows, rows) / (6 * have)))
 
@@ -252,8 +256,10 @@ class Ticks:
             self._values.append(value)
             if len(self._values) < self.stride:
                 return
-            ranked = sorted(self._values)  # plain numbers are faster than arrays here
-            middle = (ranked[(self.stride - 1) // 2] + ranked[self.stride // 2]) / 2
+            middle = math.nan
+            if self.valued:
+                ranked = sorted(self._values)  # plain numbers are faster than arrays here
+                middle = (ranked[(self.stride - 1) // 2] + ranked[self.stride // 2]) / 2
             self._append(self._steps[0], self._steps[-1], middle)
             self._steps, self._values = [], []
         evaluate(self.n - 1)
@@ -288,8 +294,9 @@ class Ticks:
             if self.last is not self.first:
                 self.last[to] = steps
         else:
-            table = np.sort(values[:whole].reshape(count, stride), axis=1)
-            self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
+            if self.valued:
+                table = np.sort(values[:whole].reshape(count, stride), axis=1)
+                self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
             self.first[to], self.last[to] = steps[:whole:stride], steps[stride - 1 : whole : stride]
         self.value[to] += 0.0
         self.n += count
@@ -319,7 +326,8 @@ class Ticks:
             self._spread = float(self.point_spreads(np.array((CAP,)))[0])
         half = CAP // 2
         value, first, last = np.empty(CAP), np.empty(CAP, np.int64), np.empty(CAP, np.int64)
-        value[:half] = (self.value[::2] + self.value[1::2]) / 2
+        if self.valued:
+            value[:half] = (self.value[::2] + self.value[1::2]) / 2
         first[:half], last[:half] = self.first[::2], self.last[1::2]
         self.value, self.first, self.last = value, first, last
         self.n, self.stride = half, self.stride * 2
@@ -342,6 +350,21 @@ class Ticks:
                 self.nonfinite = bad = NonFiniteEpisode(self.nonfinite_count, begin - self.nonfinite_count)
             bad.add(steps[where[part]], numbers[part], values[where[part]])
             self.nonfinite_count += len(part)
+
+
+def _medians_until(values: Floats, ends: Ints) -> Floats:
+    """(k,) median of the values before each position; the positions rise and are 1 at least.
+
+    Each value is put into its place once: a tenth of the time of sorting what each position sees.
+    """
+    first, later = int(ends[0]), values.tolist()
+    ranked: list[float] = np.sort(values[:first]).tolist()
+    found = []
+    for end in ends.tolist():
+        for value in later[len(ranked) : end]:
+            insort(ranked, value)
+        found.append((ranked[(end - 1) // 2] + ranked[end // 2]) / 2)
+    return np.array(found)
 
 
 def widest(marks: Marks, other: Marks) -> Marks:
