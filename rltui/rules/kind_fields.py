@@ -29,7 +29,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "frozen": ("window", "within", "jump"),
     "first": ("above", "below", "usual", "multiple_of", "within"),
     "constant": ("window", "within", "above", "below", "steps"),
-    "was-constant": ("window", "within", "above", "below"),
+    "was-constant": ("window", "within", "above", "below", "near"),
     "logged": (),
     "flat": ("window", "sigmas", "sees"),
     "best": ("fraction", "window", "sigmas"),

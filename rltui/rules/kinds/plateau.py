@@ -17,6 +17,7 @@ from rltui.rules.series.rolling_window import RollingWindow
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 LEFT = 5  # ticks of the level that a series went to which had been constant
+NEAR = 0.1  # of a value: the last step of an episode is often paid otherwise, a tenth of one of ten steps
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
@@ -54,8 +55,8 @@ def was_constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | No
     """Ever, where the first ticks differ; else within the ticks so far, while they are alike."""
     held, within = window.ticks.value[: window.end], rule.number("within", 0.001)
     value = float(held[0])
-    other = np.abs(held - value) > within * value
-    if not value > 0 or other[: int(rule.number("window", 10))].any():
+    other = np.abs(held - value) > within * abs(value)
+    if not (value > 0 or (value and "near" in rule.numbers)) or other[: int(rule.number("window", 10))].any():
         return IdleRange()
     return None if other.any() else IdleRange(*window.range(window.end))
 
@@ -63,22 +64,27 @@ def was_constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | No
 def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """One value for the first `window` ticks at least, `within` a share of it, and now another level.
 
-    The level, a median of five ticks, is `above` or `below` so many times that value, which is positive.
-    What was exactly the same was set, not measured: a change of it needs no test of noise.
+    The level, a median of five ticks, is `above` or `below` so many times that value, which is positive; or
+    `near` so many times a value of any sign. What was exactly the same was set, not measured: a change of it
+    needs no test of noise.
     """
     held = window.ticks.value[: window.end]
     value = float(window.ticks.start[0]) if window.ticks.start else math.nan
-    if not value > 0:
+    near = rule.numbers.get("near")
+    if not (value > 0 or (value and near is not None)):
         return None
-    other = np.abs(held - value) > rule.number("within", 0.001) * value
+    other = np.abs(held - value) > rule.number("within", 0.001) * abs(value)
     first = int(other.argmax()) if other.any() else window.end
     level = window.level(LEFT)
     low, high = rule.number("below", 0.0) * value, rule.number("above", math.inf) * value
-    on = ((level < low) | (level > high)) & (first >= rule.number("window", 10))
+    changed = (level < low) | (level > high)
+    if near is not None:
+        changed = np.abs(level - near * value) <= NEAR * abs(value)
+    on = changed & (first >= rule.number("window", 10))
     if nowhere(idle, on):
         return None
     limit = np.full(len(window), value)
-    off = (level >= low) & (level <= high)
+    off = ~changed & np.isfinite(level)
     return ConditionStates(on, off, level, limit, lambda _: first, before=limit)
 
 
