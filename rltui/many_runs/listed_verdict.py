@@ -40,7 +40,7 @@ class ListedVerdict:
     def why(self) -> str:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
         verdict = self._verdict
-        return why_so(self.findings, self.alive, self.health, verdict.last_error, verdict.unjudged)
+        return why_so(self.findings, self.alive, verdict.last_error, verdict.unjudged)
 
     @property
     def project(self) -> str:

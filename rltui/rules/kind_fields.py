@@ -24,7 +24,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),
     "trend": ("z", "noises", "relative", "absolute"),
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),
-    "drop": ("fraction", "window", "sigmas", "release", "least", "young"),
+    "drop": ("fraction", "window", "few", "sigmas", "release", "least", "young"),
     "flips": ("window", "least", "share"),
     "frozen": ("window", "within", "jump"),
     "first": ("above", "below", "usual", "multiple_of", "within"),

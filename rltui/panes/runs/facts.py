@@ -121,7 +121,7 @@ class RunFacts:
     def why(self) -> str:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
         unjudged = self.view.unjudged
-        return why_so(self.findings, self.alive, self.health, self.view.last_error(self.now), unjudged)
+        return why_so(self.findings, self.alive, self.view.last_error(self.now), unjudged)
 
     @property
     def project(self) -> str:

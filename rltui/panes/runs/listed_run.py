@@ -92,13 +92,13 @@ def share_done(step: int | None, total: int | None) -> float | None:
     return min(max(step / total, 0.0), 1.0) if total and step is not None else None
 
 
-def why_so(findings: Sequence[Finding], alive: Liveness, health: str, last_error: str, unjudged: str) -> str:
+def why_so(findings: Sequence[Finding], alive: Liveness, last_error: str, unjudged: str) -> str:
     """Why a run is as it is: the worst findings that nothing else explains, a stall, its last error."""
     said = [f"{one.title or one.id}{_at(one)}" for one in findings if one.rank][:2]
     if alive.state == "stalled":
         age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
-        said.insert(0 if health != "critical" else 1, f"stalled{age}{usual}")
+        said.insert(1, f"stalled{age}{usual}")  # the state stands beside it: in little room the cause is told
     if last_error:
         said.append(f"last error: {last_error}")
     if not said or unjudged == NO_POINTS:

@@ -7,6 +7,7 @@ many robust deviations of the ticks before.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -23,27 +24,43 @@ REACH = 12  # windows that slow waves are read from
 GAINED = 0.3  # share of the way that must have been climbed for a fall to be a loss
 LOST = 0.5  # share of a fall that must have been climbed before, for it to be the loss of a gain
 YOUNG = 40  # ticks in which small ups and downs are exploration
+SURER = 1.5  # times the deviations that fewer ticks must have fallen by
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """Level against best level minus a share of the range."""
-    length = int(rule.number("window", 8))
+    """Level against best level minus a share of the range; with `few` ticks where the fall is clearer."""
+    length, sigmas = int(rule.number("window", 8)), rule.number("sigmas", 5)
+    on, level, limit, span, began = _fallen(rule, window, length, sigmas)
+    few = int(rule.number("few", length))
+    if few < length:
+        sooner, now, bound, _, start = _fallen(rule, window, few, SURER * sigmas)
+        sooner &= ~on
+        if np.count_nonzero(sooner):
+            level, limit = np.where(sooner, now, level), np.where(sooner, bound, limit)
+            slower, began = began, lambda k: (start if sooner[k] else slower)(k)
+            on |= sooner
+    if nowhere(idle, on):
+        return None
+    off = level > limit + rule.number("release", 0.25) * span
+    return ConditionStates(on, off, level, limit, began, upward=False)
+
+
+def _fallen(
+    rule: Rule, window: RollingWindow, length: int, sigmas: float
+) -> tuple[Bools, Floats, Floats, Floats, Callable[[int], int]]:
+    """Where the last `length` ticks have fallen, their level, the limit, the range, and where it began."""
     top, bottom = window.extremes(length)
     start, lowest, _ = window.start()
     noise: Floats = window.loudest(length)
-    fraction = rule.number("fraction", 0.5)
     level = window.level(length)
     bottom = np.fmin(bottom, lowest)
     span = top - bottom
     if length < BEFORE_MIN:  # few values, such as evaluations: their noise is guessed from all there are
         noise = np.fmax(noise, window.jitter(0))
-    fall = fraction * span
-    limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
-    on = level < limit
-    if nowhere(idle, on):
-        return None
+    fall = rule.number("fraction", 0.5) * span
+    limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, sigmas * noise)
     beyond = window.rows(length) < limit[:, None]
-    on &= beyond.sum(axis=1) >= 0.75 * length
+    on = (level < limit) & (beyond.sum(axis=1) >= 0.75 * length)
     if np.count_nonzero(on):
         size = np.maximum(np.abs(top), np.abs(bottom))
         small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
@@ -52,11 +69,10 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         if length < BEFORE_MIN:
             for k in np.flatnonzero(on).tolist():
                 error = rate_error(window.ticks.value[: int(window.at[k]) + 1])
-                on[k] = top[k] - level[k] > rule.number("sigmas", 5) * error
+                on[k] = top[k] - level[k] > sigmas * error
         else:
             on = _beyond_waves(window, on, top - level, top - start, length)
-    off = level > limit + rule.number("release", 0.25) * span
-    return ConditionStates(on, off, level, limit, first_of(window, beyond, length), upward=False)
+    return on, level, limit, span, first_of(window, beyond, length)
 
 
 def _beyond_waves(window: RollingWindow, on: Bools, fall: Floats, gain: Floats, length: int) -> Bools:
