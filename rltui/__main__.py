@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rltui import interpreter
+from rltui import interpreter_settings
 
 
 def main() -> None:
     """Run the command line. Exits the process with the promised code."""
-    interpreter.prepare_start()
+    interpreter_settings.prepare_start()
     try:
         from rltui.cli import run
 

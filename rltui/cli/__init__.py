@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 
 from rltui import __version__, crash
 from rltui.cli.output import WRONG, CommandError, note
-from rltui.interpreter import finish_imports
+from rltui.interpreter_settings import finish_imports
 from rltui.text import clean
 
 COMMANDS = {

@@ -17,7 +17,7 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.strip import Strip
 
-from rltui import crash, interpreter
+from rltui import crash, interpreter_settings
 from rltui.console.console_thread import ConsoleThread
 from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.jobs.run_jobs import JobThread
@@ -133,7 +133,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def _begin(self) -> None:
         self.paint()
-        interpreter.finish_imports()
+        interpreter_settings.finish_imports()
         if self.reader is not None:
             self.reader.start()
 
@@ -280,7 +280,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """When all that was there has been read and evaluated, release what that needed."""
         if self._memory_held and self.updates.empty and not self._waiting and self._progress() is None:
             self._memory_held = False
-            interpreter.release_memory()
+            interpreter_settings.release_memory()
 
     def _second(self) -> None:
         """Once a second: redraw if the words about time have changed."""
@@ -302,7 +302,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         loading = self._progress()
         if loading is not None:
             self._memory_held = True
-            interpreter.keep_what_is_there()
+            interpreter_settings.keep_what_is_there()
         self._release_memory()
         if words != self._clock_words or loading != state.loading:
             self._clock_words = words

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rltui import crash, interpreter
+from rltui import crash, interpreter_settings
 from rltui.config import Config
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
@@ -126,7 +126,7 @@ def run(
     session.choose(selection.test(app.state.run_settings, app.state.options.clock))
     if message:
         app.state.notify(message)
-    interpreter.share_memory_arena()
+    interpreter_settings.share_memory_arena()
     follower = Follower(
         list(logdirs), run_glob=selection.glob, also=baseline, poll=poll or config.poll or 1.0
     )
@@ -137,7 +137,7 @@ def run(
 
 def show(app: Monitor, *, mouse: bool = True) -> int:
     """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
-    interpreter.switch_threads_often()
+    interpreter_settings.switch_threads_often()
     try:
         app.run(mouse=mouse)
     except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)

@@ -20,7 +20,7 @@ from rltui.cli.arguments import (
 from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
-from rltui.interpreter import finish_imports, import_asyncio_without_ssl
+from rltui.interpreter_settings import finish_imports, import_asyncio_without_ssl
 
 
 @click.command(name="watch")

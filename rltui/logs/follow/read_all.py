@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rltui import interpreter
+from rltui import interpreter_settings
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
@@ -37,7 +37,7 @@ class Deliveries:
         self._error: Exception | None = None
 
     def __iter__(self) -> Iterator[list[Delivery]]:
-        interpreter.share_memory_arena()
+        interpreter_settings.share_memory_arena()
         self._reader.start()
         try:
             while (deliveries := self._take()) is not None:
