@@ -17,8 +17,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from rltui.cli.follow.wait_conditions import DEFAULT
 from rltui.cli.follow.waiting import TIMEOUT
-from rltui.cli.mcp.answers import ANSWERS
 from rltui.cli.mcp.server import make_server
+from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import tools
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.samples.sample_query import SORT_KEYS

@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from rltui import __version__, crash
-from rltui.cli.mcp.answers import ANSWERS
+from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import Tool, tools
 from rltui.cli.output import to_json
 from rltui.text import clean
