@@ -9,7 +9,7 @@ from typing import Literal
 
 from rltui.console.failures import console_facts
 from rltui.data_class import dataclass
-from rltui.logs.formats.console.line_items import ANSI
+from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.regex import regex
 from rltui.text import clean
 

@@ -15,7 +15,7 @@ from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
 from rltui.data_class import dataclass
-from rltui.logs.formats.console.trainer_lines import TrainerLines
+from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex
 

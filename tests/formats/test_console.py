@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats.console import trainer_console
+from rltui.logs.formats.printed_metrics import trainer_console
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED
 from tests.support.textlogs import read_path

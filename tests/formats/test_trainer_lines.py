@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs.formats.console.trainer_console import holds_metrics
-from rltui.logs.formats.console.trainer_lines import TrainerLines
+from rltui.logs.formats.printed_metrics.trainer_console import holds_metrics
+from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from tests.support.shared import SHARED
 
 Rows = list[tuple[int, dict[str, object]]]

@@ -26,8 +26,8 @@ class FormatRegistry:
         # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
         # the reader thread: the first frame of the screen does not wait for them (17 ms).
         from rltui.logs.formats import csv_table, gzip_log, jsonl, utf16_log
-        from rltui.logs.formats.console import labelled_console, trainer_console
         from rltui.logs.formats.documents import evaluation_arrays
+        from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
         from rltui.logs.formats.trackers import swanlab, wandb
 
         plain: tuple[Format, ...] = (
@@ -112,7 +112,7 @@ class FormatRegistry:
 
     def holds_metrics(self, data: bytes) -> Format | None:
         """The format whose first record `data`, from anywhere in a file, may hold; the others say at once."""
-        from rltui.logs.formats.console import labelled_console, trainer_console
+        from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
 
         if trainer_console.holds_metrics(data):
             return trainer_console.FORMAT

@@ -18,10 +18,10 @@ from typing import Any
 import orjson
 
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.console.line_items import words
 from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.jsonl import whole_objects
+from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of

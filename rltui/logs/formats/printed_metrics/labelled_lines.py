@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from rltui.data_class import dataclass
-from rltui.logs.formats.console.line_items import (
+from rltui.logs.formats.printed_metrics.line_items import (
     ANSI,
     BAR,
     Counter,
@@ -24,7 +24,7 @@ from rltui.logs.formats.console.line_items import (
     line_of,
     words,
 )
-from rltui.logs.formats.console.printed_tables import PrintedTables
+from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.regex import regex
 
 SEEN = 3  # lines of the same names, or blocks under the same counter, before they are taken

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import orjson
 
-from rltui.logs.formats.console.line_items import ANSI, RAY, Step
-from rltui.logs.formats.console.printed_tables import PrintedTables
+from rltui.logs.formats.printed_metrics.line_items import ANSI, RAY, Step
+from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import compared, step_keys
 from rltui.regex import regex

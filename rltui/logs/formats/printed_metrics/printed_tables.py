@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rltui.logs.formats.console.line_items import (
+from rltui.logs.formats.printed_metrics.line_items import (
     PLAIN_NUMBER,
     LabelledLine,
     counter_of,

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from rltui.logs.formats.console.line_items import ANSI
-from rltui.logs.formats.console.trainer_lines import TrainerLines
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import LineReader
+from rltui.logs.formats.printed_metrics.line_items import ANSI
+from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
