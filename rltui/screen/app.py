@@ -24,7 +24,7 @@ from rltui.jobs.run_jobs import JobThread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.problem import Problem
-from rltui.screen import run_list, shown
+from rltui.screen import run_list, shown_run
 from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
 from rltui.screen.input.key_table import key_name
 from rltui.screen.pages.page import Page
@@ -208,7 +208,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     @property
     def _view(self) -> RunView | None:
-        return shown.run(self.state)
+        return shown_run.run(self.state)
 
     def _continue_later(self) -> None:
         """Continue when others have had their turn; a message posted at once would be taken before them."""
@@ -297,7 +297,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
                 self.changed()
         words = state.message
         if view is not None:
-            head = shown.header(self.state, view)
+            head = shown_run.header(self.state, view)
             words += f"{head.job_text}{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
         if loading is not None:
@@ -459,7 +459,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def _focus(self) -> None:
         """What is shown is read first and held in full; other runs hold less."""
-        view, base = self._view, shown.baseline(self.state)
+        view, base = self._view, shown_run.baseline(self.state)
         if view is None:
             return
         if self.follower is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.panes.answers.files_beside import USE_SAMPLES
 from rltui.panes.pane_list import WITHOUT_METRICS
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.frame import frame
 from rltui.screen.pages.page import Page
 from rltui.screen.state import (
@@ -47,15 +47,15 @@ def follow_newest_run(state: AppState) -> None:
     current = state.session.runs.get(selection.run or "")
     if selection.run_chosen and current is not None:
         return
-    view = shown.newest_run(state)
+    view = shown_run.newest_run(state)
     if view is None or view is current:
         return
     reading = state.loading is not None
-    if current is not None and not reading and current is not shown.baseline(state):
+    if current is not None and not reading and current is not shown_run.baseline(state):
         if current.liveness(state.now).state == "live":
             return
         key = state.options.keys.hint_of("runs")
-        name, before = (shown.short_name(state, one.name) for one in (view, current))
+        name, before = (shown_run.short_name(state, one.name) for one in (view, current))
         live = view.liveness(state.now).state == "live"
         why = f"which is being written; {before} is not" if live else f"which was written after {before}"
         state.notify(f"now {name}, {why}: {key} lists all runs")
@@ -64,7 +64,7 @@ def follow_newest_run(state: AppState) -> None:
 
 def judge_beside_baseline(state: AppState) -> None:
     """Let the run shown know what of its speed is worse than the baseline's; at most seconds old."""
-    view, base, cache = shown.run(state), shown.baseline(state), state.caches.baseline
+    view, base, cache = shown_run.run(state), shown_run.baseline(state), state.caches.baseline
     if view is None:
         return
     now = state.options.clock()
@@ -82,7 +82,7 @@ def judge_beside_baseline(state: AppState) -> None:
 
 def follow_samples(state: AppState) -> None:
     """Tell the thread that reads samples which runs there are, and whose samples are shown."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     session = state.session
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
     shown_now = view.name if view is not None and wanted else None
@@ -105,7 +105,7 @@ def follow_console(state: AppState) -> None:
 
 def leave_empty_pane(state: AppState) -> None:
     """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
-    view, selection = shown.run(state), state.selection
+    view, selection = shown_run.run(state), state.selection
     if not selection.pane_recalled or view is None or not view.run.series:
         return
     known = selection.pane in WITHOUT_METRICS or selection.pane in view.tag_index.panes

@@ -24,7 +24,7 @@ from rltui.panes.runs.table import (
     lines_of,
 )
 from rltui.regex import regex
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import Standing
@@ -127,7 +127,7 @@ def facts_of(state: AppState, name: str) -> RunFacts:
 
 
 def _of_run(state: AppState, view: RunView, standings: Mapping[str, Standing]) -> RunFacts:
-    health, standing = shown.health(state, view), standings.get(view.name)
+    health, standing = shown_run.health(state, view), standings.get(view.name)
     return RunFacts(
         view, state.now, state.run_settings, health=health, at_step=state.time.at_step, standing=standing
     )
@@ -157,7 +157,7 @@ def titles(state: AppState, width: int) -> dict[str, str]:
     key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(state.session.given_names))
     known: dict[int, dict[str, str]] = state.caches.run_titles.of(key, dict)
     if width not in known:
-        short = {name: shown.short_name(state, name) for name in state.session.runs}
+        short = {name: shown_run.short_name(state, name) for name in state.session.runs}
         fitted = fitted_names(short.values(), width)
         known[width] = {name: fitted[one] for name, one in short.items()}
     return known[width]

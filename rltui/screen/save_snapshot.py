@@ -15,7 +15,7 @@ from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
-from rltui.screen import run_list, shown
+from rltui.screen import run_list, shown_run
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
@@ -26,7 +26,7 @@ TEXT_WIDTH = 100  # cells of a chart as text
 
 def save_snapshot(state: AppState) -> None:
     """Write what is shown, copy it, say where it is: a chart as text and pictures, a pane as text."""
-    view, pane, at_step = shown.run(state), state.selection.pane, state.time.at_step
+    view, pane, at_step = shown_run.run(state), state.selection.pane, state.time.at_step
     chart = next((one for one in reversed(state.overlays) if isinstance(one, ChartOverlay)), None)
     if view is None:
         state.notify("no run to take a snapshot of")
@@ -36,13 +36,13 @@ def save_snapshot(state: AppState) -> None:
         return
     text_of = page_of(state).text
     lines = pane_text(
-        view, pane, state.now, at_step=at_step, then=shown.past_findings(state),
-        glyphs=state.options.glyphs, beside=shown.beside(state, view, pane),
+        view, pane, state.now, at_step=at_step, then=shown_run.past_findings(state),
+        glyphs=state.options.glyphs, beside=shown_run.beside(state, view, pane),
         content=None if text_of is None else partial(text_of, state),
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step
-    name = file_name(shown.short_name(state, view.name), pane, step)
+    name = file_name(shown_run.short_name(state, view.name), pane, step)
     try:
         path = write(text.encode(errors="replace"), name, folder_outside(state.options.logdirs))
     except OSError as error:
@@ -54,15 +54,15 @@ def save_snapshot(state: AppState) -> None:
 
 def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
     """The chart over the steps that it shows, with the same metric of the runs beside: text, SVG, PNG."""
-    row, run = chart.row, shown.short_name(state, view.name)
+    row, run = chart.row, shown_run.short_name(state, view.name)
     window = window_for(view, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":
         window = StepWindow(*chart.zoom, restarts=window.restarts)
     sisters = sister_series(view, row.tag, run_list.sisters(state, view, everywhere=True))
     text = chart_text(row, run, window, TEXT_WIDTH, sisters=sisters)
     beside = [
-        (shown.short_name(state, other.name), other.run.series[tag])
-        for other in shown.compared_runs(state, view)
+        (shown_run.short_name(state, other.name), other.run.series[tag])
+        for other in shown_run.compared_runs(state, view)
         if (tag := view.tag_index.counterpart(row.tag, other.tag_index)) is not None
     ]
     picture = chart_picture(row, run, window, log=chart.log, others=beside, sisters=sisters)

@@ -14,7 +14,7 @@ from rltui.panes.pane import TREES, PaneView, pane_view
 from rltui.panes.row import Row, first_row, rows_of
 from rltui.panes.row_tree import folded, folded_answer
 from rltui.rules.finding import Finding
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.state import PINNED, AppState, Cached
 from rltui.screen.text_filter import matcher
 from rltui.session.run_view import RunView
@@ -31,7 +31,7 @@ COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 
 def differences(state: AppState) -> Mapping[str, Difference] | None:
     """By tag, how the run shown differs from the baseline at matched steps; at most seconds old."""
-    view, base = shown.run(state), shown.baseline(state)
+    view, base = shown_run.run(state), shown_run.baseline(state)
     if view is None or base is None or base is view or state.time.at_step is not None:
         return None
 
@@ -53,17 +53,17 @@ def pane(state: AppState) -> PaneView | None:
 
 def _whole_pane(state: AppState) -> PaneView | None:
     """The same with all branches open."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return None
     selection, time, query, saved = state.selection, state.time, state.metric_query, state.saved
     name = state.shown_pane
-    merge, pins = saved.density != "full", shown.pinned_tags(state, view)
-    found = shown.findings(state)
+    merge, pins = saved.density != "full", shown_run.pinned_tags(state, view)
+    found = shown_run.findings(state)
     against = differences(state)
     # Before the files are asked: what arrives meanwhile makes the pane anew.
     versions = (state.hparams.files.version, state.samples.files.heads_version)
-    beside = shown.beside(state, view, name)
+    beside = shown_run.beside(state, view, name)
     key = (
         (view.name, len(view.run.series), id(view.names), versions if beside is not NOTHING else ()),
         (name, merge, time.at_step, time.window, query, tuple(pins)),
@@ -121,8 +121,8 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
     stale = first is not None and first.main is not view.run.series.get(first.tag)
     if stale or len(pane.rows) <= LARGE or state.options.clock() - cache.time > NOTES_SECONDS:
         return None
-    window = shown.window(state, view)
-    beside = shown.beside(state, view, pane.pane)
+    window = shown_run.window(state, view)
+    beside = shown_run.beside(state, view, pane.pane)
     answer = answer_of(view, pane.pane, state.time.at_step, beside) if pane.answer is not None else None
     cache.version, cache.value = view.run.version, replace(pane, window=window, answer=answer)
     return cache.value
@@ -137,16 +137,16 @@ def _filter_words(row: Row) -> list[str]:
 def rows(state: AppState) -> list[Row]:
     """The rows that can be selected in the pane shown; among findings the evidence of the selected one."""
     if state.shown_pane == "findings":
-        return evidence_rows(state, shown.selected_finding(state))
+        return evidence_rows(state, shown_run.selected_finding(state))
     if state.shown_pane not in CARDS:
         made = pane(state)
         return made.selectable if made is not None else []
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return []
     at_step, against = state.time.at_step, differences(state)
-    findings = shown.findings(state)
-    pins = tuple(shown.pinned_tags(state, view)) if state.selection.pane == PINNED else None
+    findings = shown_run.findings(state)
+    pins = tuple(shown_run.pinned_tags(state, view)) if state.selection.pane == PINNED else None
     key = (
         view.name, view.run.version, len(view.run.series), id(view.names), pins, at_step, id(against),
         tuple((one.id, one.severity, one.since_step) for one in findings),
@@ -163,10 +163,10 @@ def rows(state: AppState) -> list[Row]:
 
 def evidence_rows(state: AppState, finding: Finding | None) -> list[Row]:
     """The metrics of a finding that the run has, in the order in which they moved."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None or finding is None:
         return []
-    return rows_of_evidence(view, finding, state.time.at_step, shown.findings(state))
+    return rows_of_evidence(view, finding, state.time.at_step, shown_run.findings(state))
 
 
 def selected(state: AppState) -> Row | None:
@@ -179,10 +179,10 @@ def selected(state: AppState) -> Row | None:
 
 def overlaid_rows(state: AppState, row: Row) -> list[Row]:
     """The metrics that were marked to go with others, without those of a row."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return []
-    here = (shown.own_tag(state, view, tag) for tag in state.selection.overlaid_tags)
+    here = (shown_run.own_tag(state, view, tag) for tag in state.selection.overlaid_tags)
     tags = dict.fromkeys(tag for tag in here if tag is not None and tag not in row.tags)
     made = [rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=()) for tag in tags]
     return [one for some in made for one in some]

@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_range
 from rltui.panes.pane import pane_view
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.lines.pane_lines import pane_lines
-from rltui.screen import shown
+from rltui.screen import shown_run
 from tests.support.made_run import NOW, MadeRun, believable
 from tests.support.screens import Screen, opened
 
@@ -88,7 +88,7 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
     first = screen.frame(140, 45).lines[0].text
     assert first.startswith(" verl-ppo-b/verl_tiny   ")
     assert (
-        file_name(shown.short_name(screen.state, deep.name), "reward", 150)
+        file_name(shown_run.short_name(screen.state, deep.name), "reward", 150)
         == "rltui-verl-ppo-b-verl_tiny-reward-step150.txt"
     )
 

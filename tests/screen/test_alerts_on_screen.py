@@ -9,8 +9,8 @@ from rltui.config import AlertConfig, Config
 from rltui.screen.app import Monitor
 from rltui.screen.pages.chart.chart_page import _marks
 from rltui.screen.pages.chart.x_axis import XAxis
-from rltui.screen.shown import tabs
-from rltui.screen.shown import unacknowledged as counting_findings
+from rltui.screen.shown_run import tabs
+from rltui.screen.shown_run import unacknowledged as counting_findings
 from rltui.screen.start import build
 from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import screen_of, session

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.made_run import NOW, believable
@@ -49,14 +49,14 @@ def test_many_or_small_ones_are_rows() -> None:
 def test_the_pane_is_there_while_something_is_pinned() -> None:
     """Its tab comes with the first pinned metric of the run; without any it says how to pin one."""
     screen = opened(believable())
-    assert "pinned" not in [tab.id for tab in shown.tabs(screen.state)]
+    assert "pinned" not in [tab.id for tab in shown_run.tabs(screen.state)]
     screen.press("P")
     assert "pins the selected one" in screen.text()
     screen.press("1")
     screen.frame(100, 30)
     screen.press("*")
     assert "P shows all pinned metrics" in screen.message
-    assert "pinned" in [tab.id for tab in shown.tabs(screen.state)]
+    assert "pinned" in [tab.id for tab in shown_run.tabs(screen.state)]
     screen.press("P")
     screen.frame(100, 30)
     screen.press("*")
@@ -97,7 +97,7 @@ def test_pins_follow_the_metric_to_runs_that_write_it_under_another_key(tmp_path
     screen.press("*")
     assert screen.state.saved.pins == ["actor/pg_loss"]
     screen.press("1")
-    assert "pinned" not in [tab.id for tab in shown.tabs(screen.state)]
+    assert "pinned" not in [tab.id for tab in shown_run.tabs(screen.state)]
 
 
 def test_one_crosshair_reads_all_of_them_and_the_large_chart() -> None:

@@ -13,7 +13,7 @@ from rltui.logs.sample_layouts.model import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
 from rltui.samples.sample_reader import Catalog
 from rltui.screen.input.key_table import Bind, bindings, shown
-from rltui.screen.shown import tabs
+from rltui.screen.shown_run import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
 from tests.support.commands import rltui
 from tests.support.made_run import believable, finding

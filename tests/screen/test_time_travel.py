@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rltui.panes.row import rows_of
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session
 from rltui.session.time_travel import MOST_POINTS
@@ -163,8 +163,8 @@ def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
     for _ in range(12):
         screen.press("[")
     assert screen.state.time.at_step is not None and screen.state.time.at_step < STEPS // 2
-    assert screen.findings() == shown.resolved_findings(screen.state) == []
-    assert not any(tab.warnings for tab in shown.tabs(screen.state))
+    assert screen.findings() == shown_run.resolved_findings(screen.state) == []
+    assert not any(tab.warnings for tab in shown_run.tabs(screen.state))
     assert "not finite" not in text_of(screen, 140, 200)
     for _ in range(12):
         screen.press("]")

@@ -9,7 +9,7 @@ from typing import Any
 from rltui.panes.comparison import Difference
 from rltui.panes.row import Row
 from rltui.rules.finding import Finding
-from rltui.screen import shown, shown_pane
+from rltui.screen import shown_pane, shown_run
 from rltui.screen.app import Monitor
 from rltui.screen.input import dispatch, navigation
 from rltui.screen.pages.page import Page
@@ -67,11 +67,11 @@ class Screen:
 
     @property
     def view(self) -> RunView | None:
-        return shown.run(self.state)
+        return shown_run.run(self.state)
 
     @property
     def baseline(self) -> RunView | None:
-        return shown.baseline(self.state)
+        return shown_run.baseline(self.state)
 
     def rows(self) -> list[Row]:
         return shown_pane.rows(self.state)
@@ -83,7 +83,7 @@ class Screen:
         return shown_pane.differences(self.state)
 
     def findings(self) -> list[Finding]:
-        return shown.findings(self.state)
+        return shown_run.findings(self.state)
 
 
 def screen_of(app: Monitor) -> Screen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.screen import shown, shown_pane
+from rltui.screen import shown_pane, shown_run
 from rltui.screen.input import navigation
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams, selected_hparam
@@ -81,10 +81,10 @@ def _select_evidence(state: AppState, argument: str) -> None:
 
 def _turn_finding(state: AppState, by: int) -> None:
     """To the next or previous metric with a finding."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return
-    found = shown.findings(state)
+    found = shown_run.findings(state)
     tags = list(dict.fromkeys(tag for one in found for tag in one.metrics if tag in view.run.series))
     if not tags:
         state.notify("no findings")
@@ -95,7 +95,7 @@ def _turn_finding(state: AppState, by: int) -> None:
 
 
 def _acknowledge(state: AppState, *, snooze: bool) -> None:
-    view, finding = shown.run(state), shown.selected_finding(state)
+    view, finding = shown_run.run(state), shown_run.selected_finding(state)
     firing = finding is not None and finding.state != "resolved"
     if view is None or state.selection.pane != "findings" or finding is None or not firing:
         state.notify("choose a finding in the findings pane first")
@@ -132,7 +132,7 @@ def _back(state: AppState, _: str) -> None:
 
 
 def _runs(state: AppState, _: str) -> None:
-    view = shown.run(state)
+    view = shown_run.run(state)
     state.overlays.append(ListOverlay(RunList(view.name if view is not None else "")))
 
 
@@ -142,17 +142,17 @@ def _run(state: AppState, name: str) -> None:
 
 
 def _mark(state: AppState, _: str) -> None:
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is not None:
         marked = navigation.toggle(state.selection.marked_runs, view.name)
         words = "is marked: it lies over the charts of other runs" if marked else "is no longer marked"
-        state.notify(f"{shown.short_name(state, view.name)} {words}")
+        state.notify(f"{shown_run.short_name(state, view.name)} {words}")
 
 
 def _baseline(state: AppState, name: str) -> None:
     """Compare with a run, or with none."""
     state.selection.baseline = name or None
-    other = shown.short_name(state, name) if name else ""
+    other = shown_run.short_name(state, name) if name else ""
     state.notify(f"values are compared with {other}" if name else "compared with no run")
 
 
@@ -222,8 +222,8 @@ def _pin(state: AppState, _: str) -> None:
 
 def _toggle_pin(state: AppState, tag: str) -> bool:
     """Pin a tag of the run shown, or let go of all that were pinned for it, in other runs, too."""
-    view, pins = shown.run(state), state.saved.pins
-    same = [pin for pin in pins if view is not None and shown.own_tag(state, view, pin) == tag]
+    view, pins = shown_run.run(state), state.saved.pins
+    same = [pin for pin in pins if view is not None and shown_run.own_tag(state, view, pin) == tag]
     state.saved.pins = [pin for pin in pins if pin not in same] if same else [*pins, tag]
     return not same
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import get_args
 
 from rltui.panes.charts.curve import words_of
-from rltui.screen import run_list, shown, shown_pane
+from rltui.screen import run_list, shown_pane, shown_run
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
@@ -141,7 +141,7 @@ def _turn_outliers(state: AppState, chart: ChartOverlay) -> None:
 
 
 def _turn_axis(state: AppState, chart: ChartOverlay) -> None:
-    view, axis = shown.run(state), state.saved.axis
+    view, axis = shown_run.run(state), state.saved.axis
     if view is not None:
         axes = axes_of(view)
         state.saved.axis = axes[(axes.index(axis) + 1) % len(axes)] if axis in axes else axes[1]
@@ -162,7 +162,7 @@ def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
 
 
 def _turn_spread(state: AppState, chart: ChartOverlay) -> None:
-    view, words = shown.run(state), words_of(chart.row)
+    view, words = shown_run.run(state), words_of(chart.row)
     if not words and view is not None and len(run_list.sisters(state, view, everywhere=True)) > 1:
         words = "sister runs'"
     if not words:
@@ -197,7 +197,7 @@ def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
     row = shown_pane.selected(state)
     if row is not None:
         chart.row, chart.y_range, chart.log = row, None, None
-        finding = shown.selected_finding(state) if navigation.on_findings(state) else None
+        finding = shown_run.selected_finding(state) if navigation.on_findings(state) else None
         axis = chart_axis(state)
         if finding is not None and axis is not None and axis.axis not in TIMES[1:]:
             chart.cursor = axis.place(navigation.evidence_steps(finding, [row])[0])

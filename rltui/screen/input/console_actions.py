@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rltui.console.lines import ConsoleLine, Level
 from rltui.console.moments import Moment, moment_of
 from rltui.panes.key_rows import key_rows
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.input import navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis
@@ -136,7 +136,7 @@ def _explain(state: AppState) -> None:
 
 def _chart(state: AppState) -> None:
     """The large chart from which the console was opened, else of the first metric, at the line's time."""
-    view, lines = shown.run(state), _lines(state)
+    view, lines = shown_run.run(state), _lines(state)
     moment = _moment_near(lines, selected_index(lines, state), _total(state)) if lines else None
     if view is None or moment is None:
         state.notify("neither this line nor one before it says a time or a step")
@@ -161,7 +161,7 @@ def _chart(state: AppState) -> None:
 
 
 def _total(state: AppState) -> int | None:
-    view = shown.run(state)
+    view = shown_run.run(state)
     return None if view is None else view.liveness(state.now).total
 
 

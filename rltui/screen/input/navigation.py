@@ -10,7 +10,7 @@ from rltui.panes.charts.step_window import window_for
 from rltui.panes.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.rules.series.ratio import numerator
-from rltui.screen import shown, shown_pane
+from rltui.screen import shown_pane, shown_run
 from rltui.screen.pages.chart.x_axis import TIMES, x_axis
 from rltui.screen.pages.console_page import open_console
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
@@ -46,7 +46,7 @@ def go(state: AppState, pane: str, tag: str = "") -> None:
 
 def go_to_tag(state: AppState, tag: str) -> None:
     """Show a metric in its pane."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is not None and tag in view.run.series:
         go(state, view.names.name(tag).pane, tag)
 
@@ -64,7 +64,7 @@ def open_chart(state: AppState, row: Row) -> None:
 
     Earlier trainings of the run are drawn behind the newest one.
     """
-    view, step = shown.run(state), state.time.crosshair
+    view, step = shown_run.run(state), state.time.crosshair
     axis = x_axis(view, state.saved.axis) if view is not None else None
     known = step is not None and axis is not None and axis.axis not in TIMES[1:] and not row.own_axis
     cursor = axis.place(step) if known and axis is not None and step is not None else None
@@ -74,7 +74,7 @@ def open_chart(state: AppState, row: Row) -> None:
 
 def move_crosshair(state: AppState, direction: int) -> None:
     """Move the crosshair of all charts by a hundredth of what is shown; the first time it comes to an end."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return
     window = window_for(view, share=state.time.share, at_step=state.time.at_step)
@@ -86,18 +86,18 @@ def move_crosshair(state: AppState, direction: int) -> None:
 
 def put_crosshair(state: AppState, share: float) -> None:
     """Put the crosshair at a share, 0 to 1, of the steps that are drawn."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return
-    window = shown.window(state, view)
+    window = shown_run.window(state, view)
     low, high = window.edges(100)
     state.time.crosshair = min(round(low + (high - low) * share), round(window.high))
 
 
 def go_to_finding(state: AppState, name: str) -> None:
     """Show the metric of a finding, by its id, else its pane."""
-    view = shown.run(state)
-    finding = next((one for one in shown.findings(state) if one.id == name), None)
+    view = shown_run.run(state)
+    finding = next((one for one in shown_run.findings(state) if one.id == name), None)
     if view is None or finding is None:
         return
     if finding.console is not None:
@@ -119,7 +119,7 @@ def go_to_line(state: AppState, view: RunView, found: ConsoleEvidence) -> None:
 
 def open_evidence(state: AppState) -> None:
     """The chart of the selected evidence of a finding, with the crosshair where it began; else its pane."""
-    view, finding = shown.run(state), shown.selected_finding(state)
+    view, finding = shown_run.run(state), shown_run.selected_finding(state)
     rows = shown_pane.rows(state)
     if view is None or finding is None:
         return
@@ -142,7 +142,7 @@ def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
 
 def turn_evidence(state: AppState, by: int) -> None:
     """To the next or previous evidence, behind the last one to that of the next finding."""
-    selection, count = state.selection, len(shown.listed_findings(state))
+    selection, count = state.selection, len(shown_run.listed_findings(state))
     to = selection.evidence + by
     if 0 <= to < len(shown_pane.rows(state)):
         selection.evidence = to
@@ -153,8 +153,8 @@ def turn_evidence(state: AppState, by: int) -> None:
 
 def unfold(state: AppState) -> None:
     """Show or fold what the selected finding explains."""
-    finding = shown.selected_finding(state)
-    if finding is None or not explained(shown.findings(state), finding):
+    finding = shown_run.selected_finding(state)
+    if finding is None or not explained(shown_run.findings(state), finding):
         state.notify("it explains no other finding")
     elif finding.id in state.selection.unfolded:
         state.selection.unfolded.remove(finding.id)
@@ -169,7 +169,7 @@ def turn_to_samples(state: AppState) -> None:
         return
     step = state.time.crosshair
     if on_findings(state):
-        finding = shown.selected_finding(state)
+        finding = shown_run.selected_finding(state)
         step = finding.since_step if finding is not None else None
     go_to_samples(state, step)
 
@@ -191,9 +191,9 @@ def back_from_samples(state: AppState) -> None:
 
 def turn_to_console(state: AppState) -> None:
     """To the console: to the time of the crosshair, from findings to the line or time of the selected one."""
-    view, step = shown.run(state), state.time.crosshair
+    view, step = shown_run.run(state), state.time.crosshair
     if on_findings(state):
-        finding = shown.selected_finding(state)
+        finding = shown_run.selected_finding(state)
         if finding is not None and finding.console is not None and view is not None:
             go_to_line(state, view, finding.console)
             return
@@ -210,7 +210,7 @@ def go_to_console(state: AppState, moment: Moment | None = None) -> None:
 
 def moment_at(state: AppState, step: int, wall_time: float | None = None) -> Moment | None:
     """When the run was at a step."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return None
     if wall_time is None:
@@ -229,7 +229,7 @@ def choose_run(state: AppState, name: str) -> None:
 
 def turn_run(state: AppState, by: int) -> None:
     """Show the next or previous run."""
-    ordered, view = state.session.ordered(), shown.run(state)
+    ordered, view = state.session.ordered(), shown_run.run(state)
     if view is not None and len(ordered) > 1:
         at = ordered.index(view) if view in ordered else -1
         choose_run(state, ordered[(at + by) % len(ordered)].name)
@@ -237,7 +237,7 @@ def turn_run(state: AppState, by: int) -> None:
 
 def turn_pane(state: AppState, by: int) -> None:
     """Show the next or previous pane."""
-    tabs, pane = [tab.id for tab in shown.tabs(state)], state.selection.pane
+    tabs, pane = [tab.id for tab in shown_run.tabs(state)], state.selection.pane
     if tabs:
         at = tabs.index(pane) if pane in tabs else 0
         go(state, tabs[(at + by) % len(tabs)])
@@ -258,7 +258,7 @@ def on_findings(state: AppState) -> bool:
 
 def finding_selected(state: AppState) -> int:
     """The index of the selected finding."""
-    return shown.selected_index(state, len(shown.listed_findings(state)))
+    return shown_run.selected_index(state, len(shown_run.listed_findings(state)))
 
 
 def move(state: AppState, by: int) -> None:
@@ -342,7 +342,7 @@ def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:
 
 def pause(state: AppState) -> None:
     """Freeze what is shown; from any earlier step it is now again."""
-    view, time = shown.run(state), state.time
+    view, time = shown_run.run(state), state.time
     if time.at_step is not None:
         time.resume()
         state.notify("live again")
@@ -352,7 +352,7 @@ def pause(state: AppState) -> None:
 
 def travel(state: AppState, direction: int) -> None:
     """Move the step shown by a twentieth of the run; where one left the present, it is now again."""
-    view, time = shown.run(state), state.time
+    view, time = shown_run.run(state), state.time
     if view is None:
         return
     first, last = span_of(view.run)

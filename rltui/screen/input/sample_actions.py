@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rltui.logs.sample_layouts.model import SampleHead
 from rltui.samples.sample_query import SORT_KEYS, notable, widest_groups
 from rltui.samples.sample_text import as_markdown
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.input import navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
@@ -132,7 +132,7 @@ def _reward(head: SampleHead) -> float:
 
 def _copy(state: AppState, head: SampleHead | None) -> None:
     """Copy a sample as Markdown."""
-    run = shown.run(state)
+    run = shown_run.run(state)
     sample = state.samples.files.sample(run.name, head) if run is not None and head is not None else None
     if sample is None or isinstance(sample, str):
         state.notify(sample or "the sample is still being read: press again")

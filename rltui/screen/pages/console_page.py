@@ -21,7 +21,7 @@ from rltui.panes.render.console_lines import (
 )
 from rltui.panes.without_metrics.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
@@ -36,13 +36,13 @@ TALL = 14  # rows from which there is room for what to do about a failure
 
 def reports(state: AppState) -> tuple[ConsoleReport, ...]:
     """The consoles of the run shown, by name: their order holds while they are written."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     return () if view is None else tuple(sorted(view.consoles, key=lambda one: one.path))
 
 
 def choose_console(state: AppState) -> None:
     """Until the user chooses one: the console that tells of the worst failure, else that written last."""
-    view, chosen = shown.run(state), state.console
+    view, chosen = shown_run.run(state), state.console
     if view is None or not view.consoles:
         return
     if chosen.run == view.name and any(one.place == chosen.place for one in view.consoles):
@@ -105,7 +105,7 @@ def selected_index(lines: tuple[ConsoleLine, ...], state: AppState) -> int:
 
 def console_page(state: AppState, width: int, height: int) -> Page:
     """What failed, which console and how much of it, its lines."""
-    view, window = shown.run(state), console_window(state)
+    view, window = shown_run.run(state), console_window(state)
     failures = console_findings_of(view) if view is not None else []
     top = _failures(failures, width, height)
     if window is None:
@@ -239,7 +239,7 @@ def _filtered(state: AppState) -> tuple[str, int, int]:
 
 def _text(state: AppState, width: int) -> list[Line]:
     """The lines before the selected one, of the console shown."""
-    view, window, ends = shown.run(state), console_window(state), []
+    view, window, ends = shown_run.run(state), console_window(state), []
     if window is not None and window.lines:
         lines = lines_shown(window, state)
         lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()

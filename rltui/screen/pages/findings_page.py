@@ -6,7 +6,7 @@ from rltui.draw.cells import BLANK, Line, Span, hanging, line
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
 from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.rules.finding import Finding, explained
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.shown_pane import evidence_rows
 from rltui.screen.state import SAMPLES, AppState, PaneDrawn
@@ -14,9 +14,9 @@ from rltui.screen.state import SAMPLES, AppState, PaneDrawn
 
 def findings_page(state: AppState, width: int, height: int) -> Page:
     """What stalls, firing findings with their evidence, resolved ones, then problems of the data."""
-    listed = shown.listed_findings(state)
-    past = shown.past_findings(state)
-    at = shown.selected_index(state, len(listed))
+    listed = shown_run.listed_findings(state)
+    past = shown_run.past_findings(state)
+    at = shown_run.selected_index(state, len(listed))
     blocks = [_Block(state, one, width, selected=index == at) for index, one in enumerate(listed)]
     lead: list[list[Line]] = []
     if past is not None and not past.whole:
@@ -54,8 +54,8 @@ class _Block:
     """One finding in a few lines; `first` of its `evidence` lines of evidence."""
 
     def __init__(self, state: AppState, finding: Finding, width: int, *, selected: bool) -> None:
-        view = shown.run(state)
-        every = shown.findings(state)
+        view = shown_run.run(state)
+        every = shown_run.findings(state)
         resolved = finding.state == "resolved"
         self.nested = finding.explained_by in {one.id for one in every}
         handled = ""  # acknowledged or snoozed
@@ -66,7 +66,7 @@ class _Block:
         rows = [] if told else evidence_rows(state, finding)
         block = finding_block(
             finding, width, view=None if told else view, rows=rows, nested=self.nested, handled=handled,
-            window=None if told or view is None else shown.window(state, view), glyphs=state.options.glyphs,
+            window=None if told or view is None else shown_run.window(state, view), glyphs=state.options.glyphs,
             selected=state.selection.evidence % len(rows) if selected and rows else -1,
         )  # fmt: skip
         self.lines, self.first, self.evidence = block.lines, block.first, block.evidence
@@ -98,7 +98,7 @@ def _hints(state: AppState, width: int) -> list[Line]:
 
 
 def _problems(state: AppState, width: int) -> list[Line]:
-    view, past = shown.run(state), shown.past_findings(state)
+    view, past = shown_run.run(state), shown_run.past_findings(state)
     if view is None:
         return []
     problems = view.file_problems(state.options.clock())
@@ -117,7 +117,7 @@ def _problems(state: AppState, width: int) -> list[Line]:
 
 
 def _footer_hints(state: AppState) -> dict[str, str]:
-    there = any(tab.id == SAMPLES for tab in shown.tabs(state))
+    there = any(tab.id == SAMPLES for tab in shown_run.tabs(state))
     return {} if there else {f"pane:{SAMPLES}": ""}
 
 

@@ -7,7 +7,7 @@ import math
 from rltui.draw.cells import Span, sides
 from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_list import PANES
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.pages.page_of_pane import page_of
@@ -59,7 +59,7 @@ def _hints(state: AppState, room: int) -> list[tuple[str, str]]:
 
 def _status(state: AppState) -> list[Span]:
     """Loading, pause, what is left out: the most important first."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     pieces: list[Span] = []
     if state.loading is not None:
         pieces.append((f"reading {state.loading:.0%}", "info"))
@@ -70,7 +70,7 @@ def _status(state: AppState) -> list[Span]:
     if state.time.window:
         pieces.append((f"last 1/{round(1 / state.time.share)} of the run", "dim"))
     name = state.selection.baseline
-    if name and state.loading is None and shown.baseline(state) is None:
+    if name and state.loading is None and shown_run.baseline(state) is None:
         pieces.append((f"no run here is the baseline {fit(name, 24)}", "warn"))
     count = len(state.selection.overlaid_tags)
     if count:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Span, crop, line
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import names_line
 from rltui.screen.pages.footer import filter_counts, footer
 from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
@@ -40,12 +40,12 @@ def too_small_for_pages(width: int, height: int) -> bool:
 def _without_overlays(state: AppState, width: int, height: int) -> Page:
     if too_small_for_pages(width, height):
         return too_small(width, height)
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return _waiting(state, width, height)
     beside = (tuple(state.selection.marked_runs), state.selection.baseline)
     state.ranges.keep_drawn((view.name, view.run.version, view.names, beside))
-    head = shown.header(state, view)
+    head = shown_run.header(state, view)
     lines = header_lines(head, width, right=_position(state, view, width), alone=height < 12)
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
@@ -61,7 +61,7 @@ def _without_overlays(state: AppState, width: int, height: int) -> Page:
 
 def _tabs(state: AppState, view: RunView, width: int, height: int) -> Page:
     """The tab bar, and the names of runs that are drawn beside the one shown."""
-    bar = tab_bar(shown.tabs(state), state.selection.pane, width)
+    bar = tab_bar(shown_run.tabs(state), state.selection.pane, width)
     lines = [bar.line, bar.rule] if height >= 16 else [bar.line]
     spots = [Spot(0, 0, 1, 1, "previous-pane"), Spot(width - 1, 0, 1, 1, "next-pane")]
     spots += [Spot(first, 0, last - first, 1, f"pane:{name}") for first, last, name in bar.spots]

@@ -6,7 +6,7 @@ from rltui.draw.cells import BLANK, Line, Span, empty_lines
 from rltui.panes.charts.attempt_history import history_lines
 from rltui.panes.render.lines.hparams_lines import HParamsLayout, hparams_lines, top_lines
 from rltui.panes.without_metrics.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.text_filter import matcher
@@ -17,13 +17,13 @@ OF_A_SETTING = ("open", "differences", "copy")  # hints that need one
 
 def hparams(state: AppState) -> HParamsPane | None:
     """The hyperparameters of the run shown, beside those of marked runs and the baseline."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return None
     files, only, query = state.hparams.files, state.hparams.only_differences, state.metric_query
     version = files.version  # before anything is asked of them: what arrives meanwhile makes the pane anew
-    base = shown.baseline(state)
-    compared = sorted(shown.compared_runs(state, view), key=lambda one: one is not base)
+    base = shown_run.baseline(state)
+    compared = sorted(shown_run.compared_runs(state, view), key=lambda one: one is not base)
     others = [(one, "baseline" if one is base else "") for one in compared]
     runs = [view, *(other for other, _ in others)]
     # Files are looked after here, even when the pane is not made anew.

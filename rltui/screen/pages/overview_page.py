@@ -13,7 +13,7 @@ from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.rules.finding import unexplained
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
 from rltui.screen.shown_pane import KEY_METRICS, differences
@@ -24,14 +24,14 @@ from rltui.text import cell_width, count_of, pad
 
 def overview_page(state: AppState, width: int, height: int) -> Page:
     """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return Page()
     data = overview(
         view, state.now, state.time.at_step, count=KEY_METRICS, share=state.time.share,
-        against=differences(state), then=shown.past_findings(state),
+        against=differences(state), then=shown_run.past_findings(state),
     )  # fmt: skip
-    data = data._replace(findings=tuple(shown.unacknowledged(state)))
+    data = data._replace(findings=tuple(shown_run.unacknowledged(state)))
     most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
@@ -65,7 +65,7 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
 
 def _with_file_warnings(state: AppState, data: Overview, page: Page, width: int) -> Page:
     """The overview, whose first line tells of warnings about the data where no finding is told."""
-    count = len(shown.file_warnings(state))
+    count = len(shown_run.file_warnings(state))
     if count and not data.findings and page.lines:
         words = f"{count} warning{'s' * (count > 1)} about the data: "
         key = state.options.keys.hint_of("pane:findings")
@@ -80,7 +80,7 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
     if most < 1 or not known:
         return Page()
     listed = known if len(known) < most else known[: most - 1]
-    titles = [shown.short_name(state, other.name) for other in listed]
+    titles = [shown_run.short_name(state, other.name) for other in listed]
     names = min(max(cell_width(title) for title in titles), max(width // 3, 12))
     frames = min(max(cell_width(other.framework) for other in listed), 17)
     used = names + frames + 48
@@ -91,8 +91,8 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
     page = Page()
     for index, other in enumerate(listed):
         alive = other.liveness(state.now)
-        health = shown.health(state, other)
-        step = shown.step_text(state, other, 10)
+        health = shown_run.health(state, other)
+        step = shown_run.step_text(state, other, 10)
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
             (pad(titles[index], names), "text"),

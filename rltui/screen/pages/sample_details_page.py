@@ -11,7 +11,7 @@ from rltui.panes.render.sample_view import (
     piece_line,
     sample_view,
 )
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
@@ -40,7 +40,7 @@ def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: 
 
 def _view(state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
     """The text for a width, made anew only when something of it has changed; a string while there is none."""
-    run, files = shown.run(state), state.samples.files
+    run, files = shown_run.run(state), state.samples.files
     if run is None:
         return "The run is gone."
     sample = files.sample(run.name, overlay.head)

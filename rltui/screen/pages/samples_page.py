@@ -12,7 +12,7 @@ from rltui.panes.render.lines.samples_lines import (
     top_lines,
 )
 from rltui.panes.without_metrics.samples_pane import SamplesPane, parsed, samples_pane, step_at
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 
@@ -21,13 +21,13 @@ _NONE = RunSamples()
 
 def run_samples(state: AppState) -> RunSamples:
     """What is known of the samples of the run shown."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     return (state.samples.files.of(view.name) if view is not None else None) or _NONE
 
 
 def samples(state: AppState) -> SamplesPane:
     """The samples of the step shown, filtered and sorted."""
-    view, chosen = shown.run(state), state.samples
+    view, chosen = shown_run.run(state), state.samples
     name, framework = (view.name, view.framework) if view is not None else ("", "")
     version = chosen.files.heads_version  # before the samples: what arrives meanwhile makes the pane anew
     found = run_samples(state)
@@ -73,7 +73,7 @@ def selected_sample(state: AppState) -> SampleHead | None:
 
 def samples_page(state: AppState, width: int, height: int) -> Page:
     """What is said of the step, the words over the columns, the samples."""
-    view, pane = shown.run(state), samples(state)
+    view, pane = shown_run.run(state), samples(state)
     lines = top_lines(pane, width, 4 if height >= 14 else 1)
     if height >= 24 and (table := evaluation_lines(pane, width, 6)):
         lines += [BLANK, *table]
@@ -101,7 +101,7 @@ def _filtered(state: AppState) -> tuple[str, int, int]:
 
 
 def _text(state: AppState, width: int) -> list[Line]:
-    view, pane = shown.run(state), samples(state)
+    view, pane = shown_run.run(state), samples(state)
     name = view.name if view is not None else ""
     return samples_lines(pane, state.samples.files.summaries(name, pane.rows[:ROWS]), width)
 

@@ -15,7 +15,7 @@ from rltui.panes.charts.healthy_range import band_of, healthy_rows, limits_of, w
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import ValueAxis, data_range, is_log
 from rltui.panes.row import Row
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.chart import legend
 from rltui.screen.pages.chart.curves import (
     ChartCurve,
@@ -40,7 +40,7 @@ CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band
 
 def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) -> Page:
     """Title, legend, chart, the cursor's value, keys."""
-    row, view, axis = chart.row, shown.run(state), chart_axis(state)
+    row, view, axis = chart.row, shown_run.run(state), chart_axis(state)
     if view is None or axis is None or row.main is None:
         foot, spots = _foot(state, "step", width, height, log=False)
         return Page([*[BLANK] * (height - 1), foot], spots, chart.drawn)
@@ -120,7 +120,7 @@ def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:
 
 def chart_axis(state: AppState) -> XAxis | None:
     """The x axis that was chosen, by steps where the run does not count that; None without a run."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     return None if view is None else x_axis(view, state.saved.axis) or XAxis(view, "step")
 
 
@@ -141,7 +141,7 @@ def whole_range(state: AppState, chart: ChartOverlay, buckets: int) -> Range:
 
 def grows(state: AppState, chart: ChartOverlay) -> bool:
     """Whether the whole of a live run is shown by steps."""
-    view, axis = shown.run(state), chart_axis(state)
+    view, axis = shown_run.run(state), chart_axis(state)
     if view is None or axis is None or axis.axis != "step" or chart.zoom is not None:
         return False
     return state.time.at_step is None and view.liveness(state.now).state == "live"

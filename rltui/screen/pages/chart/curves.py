@@ -17,7 +17,7 @@ from rltui.panes.charts.other_runs import SIGNS
 from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of
 from rltui.panes.row import Row
-from rltui.screen import run_list, shown
+from rltui.screen import run_list, shown_run
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
@@ -123,11 +123,11 @@ def curves_of(
     state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
 ) -> list[ChartCurve]:
     """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
-    view, main = shown.run(state), row.main
+    view, main = shown_run.run(state), row.main
     if view is None or main is None:
         return []
     found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, axis, main, row, False)]
-    runs = shown.compared_runs(state, view)
+    runs = shown_run.compared_runs(state, view)
     for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
         tag = view.tag_index.counterpart(row.tag, other.tag_index)
         its = x_axis(other, axis.axis)

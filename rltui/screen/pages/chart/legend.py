@@ -10,7 +10,7 @@ from rltui.draw.numbers import format_bound, format_plain, format_range, format_
 from rltui.draw.symbols import STATE_GLYPH
 from rltui.panes.charts.healthy_range import band_of, band_text
 from rltui.panes.row import Row
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
@@ -22,14 +22,14 @@ from rltui.text import cell_width, fit
 def title(state: AppState, row: Row, width: int) -> Line:
     """Name, key as written, the moment if it is not now, last value and change."""
     change = f"  {row.change_text.rstrip()}" if row.change_text else ""
-    base = shown.baseline(state)
+    base = shown_run.baseline(state)
     if base is not None and row.against is not None:
-        change += f" vs {fit(shown.short_name(state, base.name), 16)}"
+        change += f" vs {fit(shown_run.short_name(state, base.name), 16)}"
         if row.against.step is not None:
             change += f", medians at {format_step(row.against.step)}"
     moment = ""
     if state.time.at_step is not None:
-        moment = f"{STATE_GLYPH[shown.moment_word(state)]} step {format_step(state.time.at_step)}   "
+        moment = f"{STATE_GLYPH[shown_run.moment_word(state)]} step {format_step(state.time.at_step)}   "
     right: list[Span] = [(moment, "warn"), (row.value_text, "strong"), (f"{change} ", "dim")]
     room = width - cell_width(moment + row.value_text + change) - 4
     name = cut(row.title, max(room, 6))
@@ -89,7 +89,7 @@ def _curves(
     for index, curve in enumerate(found):
         label = curve.label if curve.own else row.title if mixed and not index else curve.label
         if not curve.own and label in state.session.runs:
-            label = shown.short_name(state, label)
+            label = shown_run.short_name(state, label)
         more = _value(curve, cursor)
         if curve.own and not more:
             more = f"{'…'.join(format_range(*curve.range, curve.unit))}, own scale"
@@ -132,14 +132,14 @@ def _value(curve: ChartCurve, cursor: float | None) -> str:
 
 def _lacking(state: AppState, row: Row, drawn: set[str]) -> str:
     """The runs that were to be drawn beside the one shown and do not have the metric."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return ""
-    missing = [one for one in shown.compared_runs(state, view) if one.name not in drawn]
+    missing = [one for one in shown_run.compared_runs(state, view) if one.name not in drawn]
     missing = [one for one in missing if view.tag_index.counterpart(row.tag, one.tag_index) is None]
     if len(missing) > 1:
         return f"{len(missing)} marked runs do not write this"
-    names = [shown.short_name(state, one.name) for one in missing]
+    names = [shown_run.short_name(state, one.name) for one in missing]
     return f"{fit(names[0], 24)} does not write this" if names else ""
 
 
@@ -159,7 +159,7 @@ def _single(
         drawn = ("│ ", "mark") if finding.limit is None else ("─ ", role)
         pieces.append([drawn, (f"{finding.title} since {format_step(finding.since_step)}", role)])
     pieces.append(beyond)
-    view = shown.run(state)
+    view = shown_run.run(state)
     words = restart_words(view, found[0].series, shown=superseded) if view is not None else []
     restarts = [(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(words)]
     if superseded:

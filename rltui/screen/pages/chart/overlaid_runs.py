@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_step
 from rltui.panes.charts.other_runs import SIGNS, OtherRun, other_runs, sister_series
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.row import Row
-from rltui.screen import run_list, shown
+from rltui.screen import run_list, shown_run
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
@@ -20,10 +20,10 @@ LEAST_NAME = 8  # cells of a name that is cut
 
 def others(state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
     """What the runs beside the one shown have of a metric, else its sister runs; they are looked up once."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return lambda row: ()
-    runs = shown.compared_runs(state, view)
+    runs = shown_run.compared_runs(state, view)
     if runs:
         return lambda row: other_runs(view, row, runs)
     sisters = run_list.sisters(state, view, everywhere=False)
@@ -37,12 +37,12 @@ def card_style(state: AppState) -> CardStyle:
 
 def sign_of(state: AppState, run: RunView) -> Span:
     """The sign of a run where runs are listed: that of its curve if it is marked, blank if it is not."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if run.name not in state.selection.marked_runs or view is None:
         return ("  ", "text")
     if run is view:
         return ("━ ", "accent")
-    runs = shown.compared_runs(state, view)
+    runs = shown_run.compared_runs(state, view)
     at = next((at for at, one in enumerate(runs, start=1) if one is run), len(SIGNS))
     return (f"{SIGNS[at]} ", f"series{at}") if at < len(SIGNS) else ("+ ", "dim")
 
@@ -52,14 +52,14 @@ def names_line(state: AppState, view: RunView, width: int) -> Line | None:
 
     Values and differences are medians over the last tenth of the way to that step.
     """
-    runs = shown.compared_runs(state, view)
+    runs = shown_run.compared_runs(state, view)
     if not runs:
         return None
     marked = sum(one.name in state.selection.marked_runs for one in runs)
     right: list[Span] = [(f"{marked} marked ", "dim")] if marked else []
-    named = [("━ ", "accent", shown.short_name(state, view.name), "")]
+    named = [("━ ", "accent", shown_run.short_name(state, view.name), "")]
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
-        name = shown.short_name(state, run.name)
+        name = shown_run.short_name(state, run.name)
         named.append((f"{SIGNS[at]} ", f"series{at}", name, _baseline_words(state, run)))
     room = width - 3 - sum(cell_width(text) for text, _ in right)
 
@@ -82,7 +82,7 @@ def names_line(state: AppState, view: RunView, width: int) -> Line | None:
 
 
 def _baseline_words(state: AppState, run: RunView) -> str:
-    if run is not shown.baseline(state):
+    if run is not shown_run.baseline(state):
         return ""
     found = differences(state) or {}
     steps = [one.step for one in found.values() if one.step is not None]

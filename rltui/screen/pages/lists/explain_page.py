@@ -8,7 +8,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.metric_explanation import metric_card_of_name
 from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.panes.row import Row
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
 from rltui.text import count_of, fit
@@ -62,9 +62,9 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
 
 def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:
     """Add what to look at next, as far as the run has it; the line of each link and its tag."""
-    metric, view = row.name.metric if row.name is not None else None, shown.run(state)
+    metric, view = row.name.metric if row.name is not None else None, shown_run.run(state)
     links = metric.check_next if metric is not None else ()
-    found = [tag for one in links if (tag := shown.tag_of(state, one)) is not None]
+    found = [tag for one in links if (tag := shown_run.tag_of(state, one)) is not None]
     if found:
         lines += [BLANK, line(("look next at", "strong"))]
     items = []

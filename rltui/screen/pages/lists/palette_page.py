@@ -6,7 +6,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
-from rltui.screen import run_list, shown
+from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import MOVING
 from rltui.screen.input.key_table import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
@@ -94,7 +94,7 @@ def _lines(entries: list[PaletteEntry], width: int) -> tuple[list[Line], list[tu
 
 def _metrics(state: AppState) -> list[PaletteEntry]:
     """The metrics of the run shown."""
-    view = shown.run(state)
+    view = shown_run.run(state)
     if view is None:
         return []
     titles = [(tag, view.names.name(tag).title) for tag in list(view.run.series)]
@@ -127,14 +127,14 @@ def _run_choices(state: AppState, kind: RunChoice) -> list[PaletteEntry]:
 
 
 def _everything(state: AppState) -> list[PaletteEntry]:
-    view, keys, hidden = shown.run(state), state.options.keys, state.saved.hidden
+    view, keys, hidden = shown_run.run(state), state.options.keys, state.saved.hidden
     entries: list[PaletteEntry] = []
     if view is not None:
         present = (*WITHOUT_METRICS, *view.tag_index.panes)
         entries += [
             PaletteEntry("pane", f"{tab.title}  hidden" if tab.id in hidden else tab.title, tab.key,
                   f"do pane:{tab.id}")
-            for tab in panes_of(view, present=shown.panes_present(state, view)) if tab.id in present
+            for tab in panes_of(view, present=shown_run.panes_present(state, view)) if tab.id in present
         ]  # fmt: skip
     entries += [PaletteEntry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
     below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""

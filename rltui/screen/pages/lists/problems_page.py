@@ -6,7 +6,7 @@ from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.rules.finding import Finding
-from rltui.screen import shown
+from rltui.screen import shown_run
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
 from rltui.text import fit
@@ -20,7 +20,7 @@ def problems_content(state: AppState, width: int) -> ListContent:
     """All problems, those that the run shown has now first; metrics that the run has can be chosen."""
     label_cells = LABEL if width >= 50 else NARROW_LABEL
     width = min(width, WIDTH)
-    view = shown.run(state)
+    view = shown_run.run(state)
     findings = view.evaluator.findings() if view is not None else []
     lines: list[Line] = []
     items: list[tuple[int, str]] = []
@@ -32,7 +32,7 @@ def problems_content(state: AppState, width: int) -> ListContent:
         lines += _problem(problem, findings, label_cells, width)
         for label, names in (("first", problem.first), ("then", problem.next)):
             for name in names:
-                tag = shown.tag_of(state, name)
+                tag = shown_run.tag_of(state, name)
                 if tag is not None and view is not None:
                     items.append((len(lines), tag))
                     title = view.names.name(tag).title

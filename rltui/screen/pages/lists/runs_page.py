@@ -12,7 +12,7 @@ from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.listed_run import fitted_why
 from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
-from rltui.screen import run_list, shown
+from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
@@ -253,7 +253,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
         sign_of(state, view),
         (f"{STATE_GLYPH.get(run.alive.state, '?')} ", state_role),
         (f"{HEALTH_GLYPH.get(run.health, '?')} ", HEALTH_ROLE.get(run.health, "text")),
-        (pad(title, columns[0].width), "strong" if view is shown.run(state) else "text"),
+        (pad(title, columns[0].width), "strong" if view is shown_run.run(state) else "text"),
     ]
     for cells in columns[1:]:
         spans.append(("  ", "text"))
