@@ -16,14 +16,14 @@ from rltui.cli.loading import chosen_by_expression, load, nothing_to_read, read_
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.interpreter_settings import all_stays
-from rltui.many_runs.engines import Engine
-from rltui.many_runs.judged_runs import JudgedRuns, merge, of_session
+from rltui.many_runs.engine import Engine
+from rltui.many_runs.merged_verdicts import JudgedRuns, merge, of_session
 from rltui.many_runs.plan import Lost, Plan, RunPlan, cut
 from rltui.many_runs.verdict import Judged
 from rltui.many_runs.verdict_cache import VerdictCache
 
 if TYPE_CHECKING:
-    from rltui.many_runs.judge import Question
+    from rltui.many_runs.judge_shard import Question
 
 
 def judge_runs(
@@ -65,7 +65,7 @@ def judge_runs(
     unchanged = known_plan is not None and not left
     parts: list[Judged | Lost] = [_of_plan(plan), Judged(list(known.values()))]
     if left:
-        from rltui.many_runs.judge import Question
+        from rltui.many_runs.judge_shard import Question
 
         parts += _judged(left, Question(config, now, at_step, verify), how.engine)
     judged = merge(
@@ -92,7 +92,7 @@ def _of_plan(plan: Plan) -> Judged:
 
 
 def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Iterator[Judged | Lost]:
-    from rltui.many_runs.judge import judge
+    from rltui.many_runs.judge_shard import judge
 
     engine = chosen_engine(asked, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))

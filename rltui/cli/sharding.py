@@ -11,7 +11,7 @@ import click
 
 from rltui.cli.output import EXTRAS, fail, progress_line, require_extra
 from rltui.data_class import dataclass
-from rltui.many_runs.engines import NAMES, Engine, EngineError, available_processors
+from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors
 from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, make_plan
 from rltui.paths import is_url
 from rltui.text import clean
@@ -111,7 +111,7 @@ def in_order(
     shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T], done: str
 ) -> Iterator[T | Lost]:
     """The result of each shard; progress on standard error. Ends the command with 2 without the engine."""
-    from rltui.many_runs.work import work  # pools of processes, which few commands need
+    from rltui.many_runs.work_on_shards import work  # pools of processes, which few commands need
 
     finished, runs = 0, sum(map(len, shards))
     with progress_line() as show:

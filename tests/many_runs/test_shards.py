@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from rltui.cli.output import EXTRAS
-from rltui.many_runs import judge as judging
-from rltui.many_runs.engines import Engine
-from rltui.many_runs.judge import Judged
+from rltui.many_runs import judge_shard as judging
+from rltui.many_runs.engine import Engine
+from rltui.many_runs.judge_shard import Judged
 from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, cut, make_plan
-from rltui.many_runs.work import work
+from rltui.many_runs.work_on_shards import work
 from tests.support.commands import rltui
 from tests.support.livelogs import lines, write
 from tests.support.tfwriter import simple_file
@@ -144,7 +144,7 @@ def test_a_lost_shard_is_a_diagnostic(tmp_path: Path, monkeypatch: pytest.Monkey
     def lose(shards: list[Shard], *_: object) -> list[tuple[Shard, Lost]]:
         return [(shard, Lost(shard, "the process that worked on it ended")) for shard in shards]
 
-    monkeypatch.setattr("rltui.many_runs.work.work", lose)
+    monkeypatch.setattr("rltui.many_runs.work_on_shards.work", lose)
     done = rltui("check", _tree(tmp_path / "logs"), "--json", "--no-cache", "--engine", "processes:2")
     (lost,) = [each for each in done.json()["diagnostics"] if each["code"] == "shard-lost"]
     assert done.code == 2 and lost["level"] == "error" and "group0/run0" in lost["message"]
@@ -171,7 +171,7 @@ def test_verdicts_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     logs = _tree(tmp_path / "logs")
     _let_age(monkeypatch)
     first = rltui("check", logs, "--json")
-    monkeypatch.setattr("rltui.many_runs.judge.judge", _refuse)
+    monkeypatch.setattr("rltui.many_runs.judge_shard.judge", _refuse)
     again = rltui("check", logs, "--json")
     assert (again.out, again.code) == (first.out, first.code)
 
@@ -265,7 +265,7 @@ def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         read.extend(run.name for run in shard)
         return judge(shard, *more)
 
-    monkeypatch.setattr("rltui.many_runs.judge.judge", noted)
+    monkeypatch.setattr("rltui.many_runs.judge_shard.judge", noted)
     return read
 
 
@@ -368,7 +368,7 @@ def test_the_plan_of_an_unchanged_tree_is_remembered(tmp_path: Path, monkeypatch
         rltui("runs", logs, "--json"),
         rltui("check", logs, "--shard", "1/2"),
     )
-    monkeypatch.setattr("rltui.many_runs.judge.judge", _refuse)
+    monkeypatch.setattr("rltui.many_runs.judge_shard.judge", _refuse)
     monkeypatch.setattr("rltui.cli.sharding.make_plan", _refuse_to_plan)
     again = (
         rltui("check", logs, "--json"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rltui.cli.documents.check_document import exit_code, report
-from rltui.many_runs.judged_runs import of_session
+from rltui.many_runs.merged_verdicts import of_session
 from rltui.panes.header import header
 from rltui.session.session import Session
 

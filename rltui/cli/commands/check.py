@@ -16,7 +16,7 @@ from rltui.cli.judging import judge_runs
 from rltui.cli.loading import read_config
 from rltui.cli.output import NothingReadError, emit, emit_json, leave
 from rltui.cli.sharding import ENGINE, NO_CACHE, SHARD, Work
-from rltui.many_runs.engines import Engine
+from rltui.many_runs.engine import Engine
 
 
 @click.command(name="check")

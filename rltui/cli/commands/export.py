@@ -11,7 +11,7 @@ from rltui.cli.export.points import PointSelection
 from rltui.cli.output import require_extra
 from rltui.cli.output_file import form_by_ending
 from rltui.cli.sharding import ENGINE, SHARD, Work
-from rltui.many_runs.engines import Engine
+from rltui.many_runs.engine import Engine
 
 FORMATS = ("jsonl", "csv", "parquet")
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}

@@ -16,8 +16,8 @@ from rltui.cli.output import WRONG, NothingReadError, emit_json, leave
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job
-from rltui.many_runs.judged_runs import JudgedRuns, of_session
 from rltui.many_runs.listed_verdict import ListedVerdict
+from rltui.many_runs.merged_verdicts import JudgedRuns, of_session
 from rltui.many_runs.verdict import Verdict
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.listed_run import ListedRun

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rltui.cli.output import FOUND, STALLED, WRONG, about
 from rltui.many_runs.common_trouble import common_trouble
-from rltui.many_runs.judged_runs import JudgedRuns, merge
+from rltui.many_runs.merged_verdicts import JudgedRuns, merge
 from rltui.many_runs.verdict import Judged, judged_as_plain, judged_from_plain
 from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst

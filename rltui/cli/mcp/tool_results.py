@@ -24,7 +24,7 @@ from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
-from rltui.many_runs.judged_runs import of_session
+from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.comparison import compare
 from rltui.panes.metric_explanation import metric_cards

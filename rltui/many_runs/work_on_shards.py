@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rltui import paths
-from rltui.many_runs.engines import Engine
-from rltui.many_runs.executors import ArrayExecutor, executor_of
+from rltui.many_runs.engine import Engine
+from rltui.many_runs.engine_executors import ArrayExecutor, executor_of
 from rltui.many_runs.plan import Lost, Shard, portable
 from rltui.text import quote
 

@@ -17,7 +17,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from rltui.many_runs.engines import Engine, EngineError
+from rltui.many_runs.engine import Engine, EngineError
 
 if TYPE_CHECKING:
     import submitit
@@ -49,7 +49,7 @@ def executor_of(engine: Engine, folder: Path) -> Iterator[Executor]:
 def _processes(count: int) -> Iterator[Executor]:
     # Forked from a process that has no threads yet, and has imported what the work needs.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["rltui.many_runs.judge"])
+    context.set_forkserver_preload(["rltui.many_runs.judge_shard"])
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
     try:
         yield pool

@@ -70,7 +70,7 @@ def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRu
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
     """The same of runs that one session has read."""
-    from rltui.many_runs.judge import (
+    from rltui.many_runs.judge_shard import (
         verdict_of,  # what judges runs, not only tells what is remembered of them
     )
 
