@@ -17,7 +17,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.series.robust_statistics import median, quantile
+from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.schema.fields import ListField, NumberField, TableField, TextField, as_dict, table_of
 from rltui.schema.toml_files import read_table
 from rltui.session.run_view import RunView

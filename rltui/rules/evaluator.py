@@ -1,7 +1,7 @@
 """The evaluator of one run: takes new points in, says what is wrong and since when.
 
 Feeding costs O(new points) and a bounded number of rounds: ticks make a long series short (see
-`rltui.rules.series.ticks`), and rules on each series are evaluated at every tick while it is short, at
+`rltui.rules.judged_series.ticks`), and rules on each series are evaluated at every tick while it is short, at
 every second or fourth tick later, staggered, so that a step of sixty series does not make sixty rounds. What
 is found depends only on the order of points within each series, not on the pieces in which they came.
 """
@@ -21,6 +21,7 @@ from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
 from rltui.problem import Problem
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
+from rltui.rules.judged_series.ticks import START
 from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
@@ -28,7 +29,6 @@ from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries
 from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.run_state import data_quality
-from rltui.rules.series.ticks import START
 from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather
 from rltui.store.model import NewPoints, Points, join

@@ -10,11 +10,11 @@ from rltui.metrics.glossary_files import glossary
 from rltui.problem import SEVERITIES, Severity
 from rltui.regex import regex
 from rltui.rules.finding import RANK, Evidence, Finding, order
+from rltui.rules.judged_series.ratio import numerator
+from rltui.rules.judged_series.ticks import NonFiniteEpisode, Ticks
 from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.firing import Firing
 from rltui.rules.rule_states.rule_state import Episode
-from rltui.rules.series.ratio import numerator
-from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 from rltui.rules.special_metrics import STEP_TIME
 
 SECONDS_PER_STEP = "seconds per step"  # what the times of points say, which no tag does

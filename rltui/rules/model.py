@@ -2,7 +2,7 @@
 
 The words are Prometheus': a condition that holds makes a rule pending; when it has held for `for` ticks
 it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of
-up to 512 points and a share of the run in a longer one (see `rltui.rules.series.ticks`). All are named
+up to 512 points and a share of the run in a longer one (see `rltui.rules.judged_series.ticks`). All are named
 tuples, which are made in a seventh of the time that frozen classes take: every command loads them.
 """
 

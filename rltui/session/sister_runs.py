@@ -17,7 +17,7 @@ from rltui.arrays import Floats, Ints
 from rltui.logs.run_names import without_numbers
 from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.series.robust_statistics import NORMAL, median
+from rltui.rules.judged_series.robust_statistics import NORMAL, median
 
 ID = "below-sisters"
 OTHERS = 3  # sisters that must have reached a step: fewer have no spread

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from rltui.cli.output import EXTRAS
-from rltui.many_runs import judge_shard as judging
+from rltui.many_runs import judge_shard
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.judge_shard import Judged
 from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, cut, make_plan
@@ -259,7 +259,7 @@ def _note_plans(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the runs that are judged from now on."""
     read: list[str] = []
-    judge = judging.judge
+    judge = judge_shard.judge
 
     def noted(shard: Shard, *more: Any) -> Judged:
         read.extend(run.name for run in shard)

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.evaluator import Evaluator
+from rltui.rules.judged_series.judged_moments import Moments
+from rltui.rules.judged_series.robust_statistics import medians, quantile
+from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.judged_series.ticks import CAP, Ticks
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
 from rltui.rules.load import rulebook
 from rltui.rules.rule_states.rule_selection import Rules
 from rltui.rules.rule_states.series_state import RuledTicks
-from rltui.rules.series.judged_moments import Moments
-from rltui.rules.series.robust_statistics import medians, quantile
-from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import CAP, Ticks
 from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.series.run_means import long_run_variance, of_bins
+from rltui.rules.judged_series.means_with_errors import long_run_variance, of_bins
 from tests.support.healthy_kinds import curriculum
 from tests.support.judged import evaluator, fresh, ids
 from tests.support.synthetic import Shape

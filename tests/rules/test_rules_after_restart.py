@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rltui.config import Threshold
 from rltui.config.model import Config
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.series.rewindable_counter import KEPT, RewindableCounter
-from rltui.rules.series.ticks import CAP, NONFINITE_KEPT, Ticks
+from rltui.rules.judged_series.rewindable_counter import KEPT, RewindableCounter
+from rltui.rules.judged_series.ticks import CAP, NONFINITE_KEPT, Ticks
 from rltui.session.session import Session
 from tests.support.judged import evaluator, fresh, ids
 from tests.support.livelogs import Live, append, line, write

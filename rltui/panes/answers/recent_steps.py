@@ -15,7 +15,7 @@ from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.model import Fact
-from rltui.rules.series.robust_statistics import median, quantile
+from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:

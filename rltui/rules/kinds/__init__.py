@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds import (
     collapse,
     course,
@@ -34,7 +35,6 @@ from rltui.rules.kinds import (
 )
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import RollingWindow
 
 Kind = Callable[[Rule, RollingWindow, bool], ConditionStates | None]
 

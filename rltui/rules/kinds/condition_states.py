@@ -10,7 +10,7 @@ import numpy as np
 
 from rltui.arrays import Bools, Floats
 from rltui.named_tuple import NamedTuple
-from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.judged_series.rolling_window import RollingWindow
 
 
 class ConditionStates(NamedTuple):

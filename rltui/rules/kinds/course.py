@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.arrays import Floats
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import RollingWindow
 
 SURE = 3.0  # deviations; twelve values in strict order are 4.5
 MIDDLE = slice(5, 7)  # the parts in the middle

@@ -13,10 +13,10 @@ from functools import cache
 import numpy as np
 
 from rltui.arrays import Bools, Floats
+from rltui.rules.judged_series.robust_statistics import rate_error
+from rltui.rules.judged_series.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import rate_error
-from rltui.rules.series.rolling_window import BEFORE_MIN, RollingWindow
 
 HELD = 12  # ticks that a first level must have lasted
 WAVES = 3.4  # deviations that a fall must exceed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.judged_series.robust_statistics import medians
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_seen, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import medians
-from rltui.rules.series.rolling_window import RollingWindow
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:

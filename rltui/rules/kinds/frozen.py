@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_seen, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import RollingWindow
 
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
 AGAIN, CHANCE = 2, 1e-4  # times that a value came back before; chance of a row among many that is none

@@ -1,7 +1,6 @@
 """An outcome over the whole run: a gain that is lost, a level below the start, no gain.
 
-The scale is the run's own, and the errors know of autocorrelation (`rltui.rules.series.run_means`), so the
-same limits hold for 12 points and for two million, for means over batches and for returns of episodes.
+The scale is the run's own, and the errors know of autocorrelation (`means_with_errors`), so the same limits hold for 12 points and for two million, for means over batches and for returns of episodes.
 
 A fall is a change point: the mean of the newest ticks against the mean of those just before them, over
 windows of many lengths on both sides (a generalised likelihood ratio, as in Lai 1995, Sequential changepoint
@@ -29,11 +28,11 @@ import numpy as np
 
 from rltui.arrays import Bools, Floats, Ints, distinct
 from rltui.metrics.glossary_files import glossary
+from rltui.rules.judged_series.means_with_errors import BINNED, LENGTHS, MOST, RunMeans, changes
+from rltui.rules.judged_series.robust_statistics import median, one_of_them
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import median, one_of_them
-from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans, changes
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth series is sure, see above

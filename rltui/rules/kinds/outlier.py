@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 AFTER = 3  # usual ticks that must have followed
 RECENT = 12  # ticks for which it is told

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.judged_series.robust_statistics import rate_error
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import rate_error
-from rltui.rules.series.rolling_window import RollingWindow
 
 LEVEL = 3  # ticks that make a level
 AFTER = 4  # ticks that must have come since the peak

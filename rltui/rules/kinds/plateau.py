@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from rltui.arrays import Floats
+from rltui.rules.judged_series.robust_statistics import NORMAL, concordance, middle
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_seen, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import NORMAL, concordance, middle
-from rltui.rules.series.rolling_window import RollingWindow
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 LEFT = 5  # ticks of the level that a series went to which had been constant

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.judged_series.robust_statistics import medians
+from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import medians
-from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 RECENT = 40
 

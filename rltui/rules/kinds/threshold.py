@@ -24,10 +24,10 @@ import math
 import numpy as np
 
 from rltui.arrays import Bools, Floats
+from rltui.rules.judged_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_of, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
-from rltui.rules.series.rolling_window import RollingWindow
 
 Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # levels so far, which the series carries along

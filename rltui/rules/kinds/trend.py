@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rltui.rules.judged_series.robust_statistics import TREND_LENGTHS, trend_length
+from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import TREND_LENGTHS, trend_length
-from rltui.rules.series.rolling_window import RollingWindow
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:

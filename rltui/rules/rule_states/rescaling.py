@@ -15,9 +15,9 @@ import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.named_tuple import NamedTuple
-from rltui.rules.series.robust_statistics import median
-from rltui.rules.series.run_means import sums_of
-from rltui.rules.series.ticks import Ticks
+from rltui.rules.judged_series.means_with_errors import sums_of
+from rltui.rules.judged_series.robust_statistics import median
+from rltui.rules.judged_series.ticks import Ticks
 
 SIDE = 4  # ticks on each side of the step: as few as a crash is told from (`outcome`)
 WIDTHS = 16, 8, 4  # ticks of a side, at most: in a short run the quotient changes within so many by itself

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from rltui.data_class import dataclass
+from rltui.rules.judged_series.robust_statistics import median
+from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.judged_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import median
-from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import Marks, Ticks
 
 Unseen = tuple[int, Marks]  # the first tick, what was carried along before it
 

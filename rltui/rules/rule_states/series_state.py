@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.rules.judged_series.impossible_values import ImpossibleValues, impossible_values
+from rltui.rules.judged_series.judged_moments import Moments, moments_between
+from rltui.rules.judged_series.ratio import Ratio, ratio_tag
+from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.judged_series.step_seconds import StepSeconds
+from rltui.rules.judged_series.ticks import CAP, START, Ticks, widest
 from rltui.rules.kinds import POINTS_COMPARED, IdleRange
 from rltui.rules.model import Rule
 from rltui.rules.rule_states.rule_selection import RulePlan, Rules
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
 from rltui.rules.rule_states.user_rule_state import UserRuleState
-from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
-from rltui.rules.series.judged_moments import Moments, moments_between
-from rltui.rules.series.ratio import Ratio, ratio_tag
-from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.step_seconds import StepSeconds
-from rltui.rules.series.ticks import CAP, START, Ticks, widest
 from rltui.rules.special_metrics import special_metrics
 
 

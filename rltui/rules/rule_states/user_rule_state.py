@@ -7,10 +7,10 @@ from collections import deque
 import numpy as np
 
 from rltui.arrays import Floats, Ints
+from rltui.rules.judged_series.rewindable_counter import RewindableCounter
+from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.model import Rule
 from rltui.rules.rule_states.rule_state import KEPT, Episode
-from rltui.rules.series.rewindable_counter import RewindableCounter
-from rltui.rules.series.ticks import Ticks
 
 ROWS = 64  # rows of points on one side that are remembered, for a restart
 

@@ -11,10 +11,10 @@ from rltui.arrays import Floats
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
+from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.rules.run_state.liveness import RunPace
 from rltui.rules.run_state.log_state import all_gone
 from rltui.rules.run_state.planned_steps import planned, planned_by
-from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
 from rltui.store.run import Run
 from rltui.store.series import Series

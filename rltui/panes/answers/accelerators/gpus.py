@@ -16,7 +16,7 @@ from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, F
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.regex import regex
-from rltui.rules.series.robust_statistics import median
+from rltui.rules.judged_series.robust_statistics import median
 from rltui.text import in_sentence
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
 from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
-from rltui.rules.series.robust_statistics import median, quantile
+from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.text import in_sentence
 
 STEP = "timing.step"

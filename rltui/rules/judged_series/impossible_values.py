@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.rules.series.rewindable_counter import RewindableCounter
+from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 
 
 class ImpossibleValues(RewindableCounter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 
-from rltui.rules.series.ticks import Ticks
+from rltui.rules.judged_series.ticks import Ticks
 
 FEWEST = 20  # points of a series, and usual distances without one
 SHARE = 0.25  # of the run that it must be silent

@@ -12,8 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from rltui.arrays import Floats, Ints
-from rltui.rules.series.judged_moments import Moments
-from rltui.rules.series.robust_statistics import (
+from rltui.rules.judged_series.judged_moments import Moments
+from rltui.rules.judged_series.means_with_errors import RunMeans
+from rltui.rules.judged_series.robust_statistics import (
     NORMAL,
     TREND_FROM,
     TREND_LENGTHS,
@@ -25,8 +26,7 @@ from rltui.rules.series.robust_statistics import (
     part_medians,
     rise,
 )
-from rltui.rules.series.run_means import RunMeans
-from rltui.rules.series.ticks import START, Ticks
+from rltui.rules.judged_series.ticks import START, Ticks
 
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.arrays import Floats, Ints, distinct
-from rltui.rules.series.robust_statistics import NORMAL, median
-from rltui.rules.series.ticks import Ticks
-from rltui.rules.series.unimodal import unimodal
+from rltui.rules.judged_series.robust_statistics import NORMAL, median
+from rltui.rules.judged_series.ticks import Ticks
+from rltui.rules.judged_series.unimodal_curve import unimodal
 
 JUMP = 3.5  # robust deviations that a difference of neighbours is cut to: more is a jump of the level
 PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation that few ticks are taken to have, and how much that counts
