@@ -208,7 +208,8 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
     names.mkdir()
     words.mkdir()
     (names / "zork.toml").write_text(_ZORK)
-    (names / "conventions.toml").write_text((DATA / "frameworks" / "conventions.toml").read_text())
+    conventions = DATA / "frameworks" / "shared_names" / "conventions.toml"
+    (names / conventions.name).write_text(conventions.read_text())
     for path in (DATA / "metrics").glob("*.toml"):
         (words / path.name).write_text(path.read_text())
     (words / "underground.toml").write_text(_ZORK_METRIC)

@@ -26,6 +26,7 @@ from rltui.schema.metric import NameTarget
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import kept_value
 
+SHARED = "shared_names"  # the folder of names that runs of any framework may have
 GENERIC = "glossary"  # the file of names that home-made loops use
 Sign = tuple[str, str, float]  # framework id, name without logger prefix, points
 
@@ -38,7 +39,10 @@ class Frameworks:
         self._reports: dict[str, FileReport] = {}
         self._files: dict[str, FrameworkFile] = {}
         self.conventions = Conventions()
-        for stem, table, report in read_folder(folder, self._problems, "framework-data"):
+        files = list(read_folder(folder, self._problems, "framework-data"))
+        if (folder / SHARED).is_dir():
+            files += read_folder(folder / SHARED, self._problems, "framework-data")
+        for stem, table, report in sorted(files, key=lambda file: file[0]):
             if stem == "conventions":
                 self.conventions = report.check(table, conventions_field()) or self.conventions
             else:
@@ -288,4 +292,5 @@ def _normalised(name: str) -> str:
 def frameworks() -> Frameworks:
     """The shipped frameworks. Their problems are for `doctor`; they are usable in any case."""
     folder, here = DATA / "frameworks", Path(__file__).parent
-    return kept_value(folder, (folder, DATA, here, here.parent), lambda: Frameworks(folder).with_unions())
+    sources = (folder, folder / SHARED, DATA, here, here.parent)
+    return kept_value(folder, sources, lambda: Frameworks(folder).with_unions())

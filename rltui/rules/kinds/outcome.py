@@ -1,6 +1,7 @@
 """An outcome over the whole run: a gain that is lost, a level below the start, no gain.
 
-The scale is the run's own, and the errors know of autocorrelation (`means_with_errors`), so the same limits hold for 12 points and for two million, for means over batches and for returns of episodes.
+The scale is the run's own, and the errors know of autocorrelation (`means_with_errors`), so the same
+limits hold for 12 points and for two million, for means over batches and for returns of episodes.
 
 A fall is a change point: the mean of the newest ticks against the mean of those just before them, over
 windows of many lengths on both sides (a generalised likelihood ratio, as in Lai 1995, Sequential changepoint
