@@ -298,13 +298,13 @@ class LogFile:
         self._stamp, self.recheck = seen, False
         self.size = size
         self.modified = file.modified
-        verdict = self._identity.compare(file, self.offset, now, trust=trust)
-        if verdict == "wait":
+        change = self._identity.compare(file, self.offset, now, trust=trust)
+        if change == "wait":
             self.recheck = True
             if not size and self.format is not None and not self.format.rewrites:
                 self._read_moved(calls, pieces, last=False)  # nothing came in its place yet
             return False
-        if verdict == "replaced":
+        if change == "replaced":
             self.past.append(self._identity.past(self.offset))
             del self.past[:-_KEPT_PAST]
             if self._read_before(file):

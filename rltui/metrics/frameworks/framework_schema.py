@@ -1,7 +1,7 @@
 """What may stand in the file of a framework, and in the file of conventions that hold across frameworks.
 
-A file of `rltui/data/frameworks` is one framework; its stem is its id. Those of the folder `shared_names` hold
-in runs of any. All keys but `title` may be left out:
+A file of `rltui/data/frameworks` is one framework; its stem is its id. Those of the folder `shared_names`
+hold in runs of any. All keys but `title` may be left out:
 
     title = "Zork"                      # as people call it
     source = "zork/zork @ 1dda039"      # what was read, and which version

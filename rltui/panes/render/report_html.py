@@ -55,8 +55,8 @@ def _report(report: RunReport, theme: Theme) -> Iterator[str]:
     yield f"<h1>{escape(head.shown_name)}</h1>"
     yield f'<p class="dim">{escape(" · ".join(head.facts))}</p>'
     glyph = HEALTH_GLYPH.get(head.health, "?")
-    verdict = f"{glyph} <b>{escape(head.health)}</b>: {escape(head.sentence)}"
-    yield f'<p class="verdict {escape(head.health)}">{verdict}</p>'
+    sentence = f"{glyph} <b>{escape(head.health)}</b>: {escape(head.sentence)}"
+    yield f'<p class="verdict {escape(head.health)}">{sentence}</p>'
     for one in report.findings:
         yield from _finding(one, report, theme)
     if report.rows:

@@ -57,7 +57,7 @@ class SamplesThread:
         self._summaries: OrderedDict[Key, SampleSummary] = OrderedDict()
         self._matches: TextMatches | None = None
         self._matched: tuple[str, tuple[SampleHead, ...], str] | None = None
-        self._verdicts: dict[str, bool] = {}  # by key, whether the words of the filter are in the sample
+        self._kept: dict[str, bool] = {}  # by key, whether the words of the filter are in the sample
         self._searching: Iterator[tuple[SampleHead, Sample]] = iter(())
         self._reader = _Reader(self.logdirs)
         self._all_read = False  # of the run shown, at the last look
@@ -256,8 +256,8 @@ class SamplesThread:
         asked = (owner, heads, expression)
         if self._matched != asked:
             if self._matched is None or (self._matched[0], self._matched[2]) != (owner, expression):
-                self._verdicts = {}
-            left = [head for head in heads if head.key not in self._verdicts]
+                self._kept = {}
+            left = [head for head in heads if head.key not in self._kept]
             self._searching = self._reader.load_many(owner, left)
             self._matched, self._matches = asked, self._matches_of(heads)
         wanted, _ = parsed(expression)
@@ -265,11 +265,11 @@ class SamplesThread:
             return False
         until = time.monotonic() + SLICE
         for head, sample in self._searching:
-            self._verdicts[head.key] = wanted.keeps_text(sample)
+            self._kept[head.key] = wanted.keeps_text(sample)
             if time.monotonic() > until:
                 break
         else:  # what cannot be read matches nothing
-            self._verdicts.update((head.key, False) for head in heads if head.key not in self._verdicts)
+            self._kept.update((head.key, False) for head in heads if head.key not in self._kept)
         self._matches = self._matches_of(heads)
         self._publish()
         return self._matches.read < self._matches.of
@@ -277,8 +277,8 @@ class SamplesThread:
     def _matches_of(self, heads: tuple[SampleHead, ...]) -> TextMatches:
         from rltui.panes.without_metrics.samples_pane import TextMatches
 
-        known = [head.key for head in heads if head.key in self._verdicts]
-        return TextMatches(frozenset(key for key in known if self._verdicts[key]), len(known), len(heads))
+        known = [head.key for head in heads if head.key in self._kept]
+        return TextMatches(frozenset(key for key in known if self._kept[key]), len(known), len(heads))
 
 
 class _Reader:

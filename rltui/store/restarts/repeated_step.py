@@ -16,7 +16,7 @@ WHOLE = 0.75  # of the tags that had a point at the step
 FEWEST = 2  # tags of a row
 PAUSE = 0.4  # of the usual time between two steps
 
-Verdict = Literal["wait", "restart", "no"]
+Decision = Literal["wait", "restart", "no"]
 
 
 class RepeatedStep:
@@ -36,7 +36,7 @@ class RepeatedStep:
         self._stride = 0
         self._forward: dict[int, int] = {}  # by row that repeats the step: even steps since
 
-    def add(self, row: int, step: int, high: int, wall: float) -> Verdict:
+    def add(self, row: int, step: int, high: int, wall: float) -> Decision:
         """A point. high: the step that its tag had reached before the repetition."""
         last = self.newest.get(row, high)
         self.newest[row] = max(step, last)
@@ -45,7 +45,7 @@ class RepeatedStep:
             if step <= last or step - last != self._stride:
                 return "no"
             self._forward[row] += 1
-            return "wait" if self._forward[row] < EVEN else self._verdict(wall)
+            return "wait" if self._forward[row] < EVEN else self._decide(wall)
         if step == self._step == high and not self._stride:
             self._forward[row] = 0
             return "wait"
@@ -56,7 +56,7 @@ class RepeatedStep:
         """Tags that had points since, but none at this step."""
         return len(self.newest) - len(self._forward)
 
-    def _verdict(self, wall: float) -> Verdict:
+    def _decide(self, wall: float) -> Decision:
         usual = (wall - self._wall) / EVEN
         paused = math.isnan(self._pause) or math.isnan(usual) or self._pause >= PAUSE * usual
         repeating = len(self._forward)

@@ -219,11 +219,11 @@ class StepRegressions:
         if repeated is None:
             last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
             repeated = self._repeated = RepeatedStep(here, now, high.count(now), wall - last, wall)
-        verdict = repeated.add(row, now, high[row], wall)
-        if verdict == "wait" and here - repeated.number <= MOST_POINTS:
+        decision = repeated.add(row, now, high[row], wall)
+        if decision == "wait" and here - repeated.number <= MOST_POINTS:
             return None
         self._repeated = None
-        if verdict == "restart":
+        if decision == "restart":
             return repeated.number
         self.plain = False
         for each, newest in repeated.newest.items():
