@@ -1,23 +1,180 @@
-"""Working on shards by an engine: results in the order of the shards, and what was lost."""
+"""Working on shards by an engine: its executor, results in the order of the shards, and what was lost.
+
+The executors of Ray, Dask and Slurm come from their own packages, imported only when they are asked for.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import sys
 import tempfile
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from rltui import paths
-from rltui.many_runs.engine import Engine
-from rltui.many_runs.engine_executors import ArrayExecutor, executor_of
+from rltui.many_runs.engine import Engine, EngineError
 from rltui.many_runs.plan import Lost, Shard, portable
 from rltui.text import quote
 
+if TYPE_CHECKING:
+    import submitit
+
+P = ParamSpec("P")
 T = TypeVar("T")
+
+SLURM_MINUTES = 120  # time limit of one job of an array
+
+
+@contextlib.contextmanager
+def executor_of(engine: Engine, folder: Path) -> Iterator[Executor]:
+    """The executor of an engine; what is not begun when the block ends is cancelled.
+
+    folder: where Slurm's jobs leave their results, on a file system that they share. Raises EngineError.
+    """
+    makers: dict[str, Callable[[], contextlib.AbstractContextManager[Executor]]] = {
+        "processes": lambda: _processes(engine.processes or 1),
+        "ray": lambda: _ray(engine.argument),
+        "dask": lambda: _dask(engine.argument),
+        "slurm": lambda: _slurm(engine.argument, folder),
+    }
+    # Ray's driver prints what befalls a worker: standard output is for the document alone.
+    with contextlib.redirect_stdout(sys.stderr), makers[engine.name]() as executor:
+        yield executor
+
+
+@contextlib.contextmanager
+def _processes(count: int) -> Iterator[Executor]:
+    # Forked from a process that has no threads yet, and has imported what the work needs.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["rltui.many_runs.judge_shard"])
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """A worker of this machine: signals are the driver's, and it ends with the driver."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # what was imported stays
+    # A shard's runs are no garbage until it is judged: looking through them takes 5 % of the time.
+    gc.set_threshold(20_000)
+    threading.Thread(target=_end_with_driver, daemon=True).start()
+
+
+def _end_with_driver() -> None:
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def _ray(address: str) -> Iterator[Executor]:
+    import ray
+
+    import rltui
+
+    began = not ray.is_initialized()
+    if began:
+        environment = {"py_modules": [rltui]} if address else None
+        try:
+            ray.init(address or "local", runtime_env=environment, log_to_driver=False, logging_level="ERROR")
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise EngineError(f"Ray at {address or 'this machine'}: {error}") from error
+    try:
+        yield _RayExecutor(ray.remote)
+    finally:
+        if began:
+            ray.shutdown()
+
+
+class _RayExecutor(Executor):
+    """Ray's tasks as an executor. A task whose worker is lost is not tried again."""
+
+    def __init__(self, remote: Callable[..., Callable[..., object]]) -> None:
+        self._remote = remote
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """One task."""
+        task = self._remote(max_retries=0)(_call)
+        future: Future[T] = task.remote(fn, *args, **kwargs).future()  # type: ignore[attr-defined]
+        return future
+
+
+def _call(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Ray's tasks are functions; what is submitted may be any callable."""
+    return fn(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    import distributed
+
+    options = {"address": address} if address else {"dashboard_address": None}
+    try:
+        client = distributed.Client(timeout=30, set_as_default=False, **options)
+    except OSError as error:
+        raise EngineError(f"Dask at {address or 'this machine'}: {error}") from error
+    with client, client.get_executor(retries=0, pure=False) as executor:
+        yield executor
+
+
+@contextlib.contextmanager
+def _slurm(partition: str, folder: Path) -> Iterator[Executor]:
+    import submitit
+
+    # `local`: submitit's own stand-in for Slurm, processes of this machine; for trying it out.
+    cluster = "local" if partition == "local" else None
+    executor = submitit.AutoExecutor(folder=str(folder), cluster=cluster)
+    if cluster is None and executor.cluster != "slurm":
+        raise EngineError("there is no Slurm here (no srun); log in to the cluster, or use slurm:local")
+    executor.update_parameters(timeout_min=SLURM_MINUTES, name="rltui", cpus_per_task=1)
+    if partition and cluster is None:
+        executor.update_parameters(slurm_partition=partition)
+    yield ArrayExecutor(executor)
+
+
+class ArrayExecutor(Executor):
+    """submitit's jobs as an executor; tasks submitted together are one array of Slurm."""
+
+    def __init__(self, executor: submitit.AutoExecutor) -> None:
+        self._executor = executor
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """One job."""
+        return _waited_for(self._executor.submit(fn, *args, **kwargs))
+
+    def submit_all(self, tasks: Iterable[Callable[[], T]]) -> list[Future[T]]:
+        """One array of jobs."""
+        with self._executor.batch():
+            jobs = [self._executor.submit(task) for task in tasks]
+        return [_waited_for(job) for job in jobs]
+
+
+def _waited_for(job: submitit.Job[T]) -> Future[T]:
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()
+
+    def wait() -> None:
+        try:
+            future.set_result(job.result())
+        except Exception as error:  # noqa: BLE001 - whatever ended the job is the future's error
+            future.set_exception(error)
+
+    threading.Thread(target=wait, daemon=True).start()
+    return future
 
 
 def work(

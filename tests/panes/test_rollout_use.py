@@ -15,7 +15,7 @@ from rltui.panes.answers.files_beside import Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues
-from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
+from rltui.panes.answers.rollouts.rollout_losses import rollout_table
 from tests.support.answers import answer, run, shares
 
 TELESCOPE = {"kl_divergence_inference": 0.01, "timing_step_total": 10.0, "reward_sum_mean": 0.5}
@@ -186,7 +186,7 @@ def test_outcomes_add_up_to_one_and_derived_numbers_carry_formulas(series: dict[
 
 def test_every_metric_of_the_table_is_in_the_glossary() -> None:
     """A metric that the table names but no log can have would be a reason that is never found."""
-    table = rollout_outcomes()
+    table = rollout_table()
     named = {*table.generated, *table.used, *table.groups, *table.lag}
     for reason in (*table.lost, *table.without_signal):
         named |= {*reason.metrics, *reason.inverted, *reason.part_of}

@@ -1,6 +1,6 @@
 """Rollouts that a run loses, by reason: which keys say it, and which share of all rollouts they are.
 
-Which metric says what is data (`rltui/data/rollout_outcomes.toml`). What a log leaves open is decided by its
+Which metric says what is data (`rltui/data/rollout_losses.toml`). What a log leaves open is decided by its
 values: shares of reasons that add up to one at every step are shares of the discarded rollouts, and a count
 that never falls counts since the start.
 """
@@ -9,19 +9,63 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import cache
 
 import numpy as np
 
 from rltui.arrays import Floats, Ints
 from rltui.data_class import dataclass
+from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues, Values
-from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
 from rltui.regex import regex
+from rltui.schema.fields import ListField, TableField, table_of
+from rltui.schema.toml_files import read_table
 
 STEADY_STEPS = 8  # points from which a count that never falls counts since the start
 RISES = 3  # of which so many must rise
 AMONG_LOST = 0.02  # distance of a sum of reasons from one within which they are shares of the lost ones
 _LETTERS = regex(r"[^a-z]+")
+
+
+class Reason(NamedTuple):
+    """Why rollouts are lost. All names are canonical ids.
+
+    `inverted`: metrics that are the share that is not lost. `part_of`: metrics that may count it as well.
+    `named`: each key is a reason that the run names. `total`: for whatever reason. `signal`: lost because
+    their group has no advantage, so that what is trained on has one.
+    """
+
+    title: str
+    metrics: tuple[str, ...]
+    inverted: tuple[str, ...] = ()
+    part_of: tuple[str, ...] = ()
+    named: bool = False
+    total: bool = False
+    signal: bool = False
+
+
+class RolloutTable(NamedTuple):
+    """What becomes of rollouts, as the file lists it."""
+
+    generated: tuple[str, ...]
+    used: tuple[str, ...]
+    groups: tuple[str, ...]
+    lag: tuple[str, ...]
+    words_of_groups: tuple[str, ...]
+    words_of_evaluation: tuple[str, ...]
+    lost: tuple[Reason, ...]
+    without_signal: tuple[Reason, ...]
+
+
+def _rollout_table_field() -> TableField[RolloutTable]:
+    reasons = ListField(table_of(Reason))
+    return table_of(RolloutTable, lost=reasons, without_signal=reasons)
+
+
+@cache
+def rollout_table() -> RolloutTable:
+    """The table of the file, read at the first call."""
+    return read_table("rollout_losses", _rollout_table_field)
 
 
 @dataclass(slots=True)
@@ -52,7 +96,7 @@ def losses_of(run: RunValues, reasons: Sequence[Reason]) -> Iterator[Loss]:
 
 def _of_metric(run: RunValues, reason: Reason, canonical: str, *, every: bool) -> Iterator[Loss]:
     """The keys of a metric in training; of several that count the same the largest, of shares their mean."""
-    evaluation = set(rollout_outcomes().words_of_evaluation)
+    evaluation = set(rollout_table().words_of_evaluation)
     tags = [
         tag
         for tag in run.tags(canonical)
@@ -72,7 +116,7 @@ def _of_metric(run: RunValues, reason: Reason, canonical: str, *, every: bool) -
         elif canonical in reason.inverted:
             continue
         title = tag.rpartition("/")[2] if reason.named else reason.title
-        groups = any(word in tag.lower() for word in rollout_outcomes().words_of_groups)
+        groups = any(word in tag.lower() for word in rollout_table().words_of_groups)
         found.append(Loss(title, reason, _each_step(values) if counts else values, counts, groups))
     if every or len(found) < 2:
         yield from found
@@ -159,7 +203,7 @@ def _total(
     run: RunValues, named: Sequence[Loss], whole: Loss | None, axis: Ints, *, groups: bool
 ) -> Floats | None:
     """All rollouts, or groups of them, at the steps of an axis: generated, or used and lost; None unknown."""
-    table = rollout_outcomes()
+    table = rollout_table()
     counts = [
         one.values.at(axis) for one in named
         if one.counts and one.groups == groups and not is_part(one, named)

@@ -20,9 +20,9 @@ from rltui.panes.answers.rollouts.rollout_losses import (
     LostShares,
     losses_of,
     lost_shares,
+    rollout_table,
     take_parts_out,
 )
-from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
 from rltui.panes.answers.step_time.step_time import step_time
 from rltui.text import count_of
 
@@ -40,7 +40,7 @@ IDLES = (("perf.idle_fraction", ""), ("timing.wait_for_trainer", "timing.step"))
 
 def rollout_answer(run: RunValues) -> Answer | None:
     """The answer of the pane rollout; None for a run that says nothing of what becomes of its rollouts."""
-    table = rollout_outcomes()
+    table = rollout_table()
     losses = list(losses_of(run, table.lost))
     inside = list(losses_of(run, table.without_signal))
     waiting = _waiting(run)
@@ -161,7 +161,7 @@ def _waiting(run: RunValues) -> list[Fact]:
 
 def _lag(run: RunValues) -> Fact | None:
     """How many versions old the weights were that wrote what is trained on."""
-    mean, most = (run.find(canonical) for canonical in rollout_outcomes().lag)
+    mean, most = (run.find(canonical) for canonical in rollout_table().lag)
     if mean is None:
         return None
     one = fact("policy lag", mean, "versions")
