@@ -26,7 +26,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),
     "drop": ("fraction", "window", "few", "sigmas", "release", "least", "young"),
     "flips": ("window", "least", "share"),
-    "frozen": ("window", "within", "jump"),
+    "frozen": ("window", "within", "jump", "away", "moved"),
     "first": ("above", "below", "usual", "multiple_of", "within"),
     "constant": ("window", "within", "above", "below", "steps"),
     "was-constant": ("window", "within", "above", "below", "near"),

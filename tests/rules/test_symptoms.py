@@ -55,6 +55,11 @@ SYMPTOMS = {
         "optimizer.learning_rate": np.concatenate((np.full(60, 1e-3), np.zeros(30))),
         "policy.approx_kl": np.concatenate((flat(0.01, 60), np.zeros(30))),
     },
+    "gradient-lost": {
+        "optimizer.grad_norm": np.concatenate((flat(0.8, 60), np.zeros(40))),
+        "reward.zero_std_fraction": flat(0.1, 100),
+        "reward.mean": np.concatenate((RISE[:60], flat(0.02, 40))),
+    },
     "update-instability": {"policy.kl_ref": step(0.1, 6.0), "optimizer.grad_norm": step(0.4, 30)},
     "saturated-policy": {
         "policy.approx_kl": np.concatenate(([12.0, 9.0, 5.0, 4.0], np.zeros(60))),
@@ -167,6 +172,40 @@ def test_a_schedule_that_ends_at_zero_is_meant() -> None:
     rate = np.round(np.concatenate((np.linspace(1e-4, 0, 100), np.zeros(20))), 5)
     judge = judge_of({"optimizer.learning_rate": rate, "policy.approx_kl": np.round(100 * rate, 4)})
     assert "learning-stopped" not in ids(judge)
+
+
+@pytest.mark.parametrize(
+    "schedule", [np.full(60, 2e-4), np.linspace(2e-4, 1e-4, 60)], ids=["constant", "linear"]
+)
+def test_a_rate_that_is_set_to_zero_is_the_cause(schedule: np.ndarray) -> None:
+    """Whether it was constant or on its way down, and though nothing else shows that updates have stopped."""
+    rate = np.concatenate((schedule, np.zeros(30)))
+    judge = judge_of({"optimizer.learning_rate": rate, "preference.margin": np.linspace(0, 1, 90)})
+    told = next(finding for finding in judge.findings() if finding.rank)
+    assert told.id == "learning-stopped"
+    assert abs(told.since_step - 61) <= 1
+
+
+def test_a_reward_model_that_overflowed_is_said_to_score_all_alike() -> None:
+    """Margin and accuracy of exactly zero are one fault, not lost accuracy."""
+    series = {
+        "reward_model.margin": np.concatenate((np.linspace(0, 1, 80), np.zeros(30))),
+        "reward_model.accuracy": np.concatenate((np.linspace(0.5, 0.95, 80), np.zeros(30))),
+        "optimizer.grad_norm": np.concatenate((flat(2, 80), np.zeros(30))),
+    }
+    told = min((found for found in judge_of(series).findings() if found.rank), key=order)
+    assert told.id == "rm-margin-zero"
+    assert abs(told.since_step - 81) <= 2
+
+
+def test_groups_that_tie_lose_no_gradient() -> None:
+    """A gradient of zero where all samples of a group score the same is none that was lost."""
+    lost = next(
+        found for found in judge_of(SYMPTOMS["gradient-lost"]).findings() if found.id == "gradient-lost"
+    )
+    assert abs(lost.since_step - 61) <= 2
+    tied = SYMPTOMS["gradient-lost"] | {"reward.zero_std_fraction": step(0.1, 1.0, at=60, n=100, noise=0.0)}
+    assert "gradient-lost" not in ids(judge_of(tied))
 
 
 def test_a_healthy_run_is_said_to_be_well() -> None:

@@ -11,6 +11,7 @@ from rltui.rules.model import Rule
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
 AGAIN, CHANCE = 2, 1e-4  # times that a value came back before; chance of a row among many that is none
 AWAY = 8  # ticks before a jump, all of which lie away from the value that repeats after it
+MOVED = 5  # how many of these ticks have to be new values
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
@@ -32,7 +33,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before. With `jump`
     the series went there at once: each of the ticks just before was away from it by that share of its size,
     and most of them were new values. What is learnt, or unlearnt, comes near to a value before it repeats it;
-    what stands at one level after another is logged more often than it is measured.
+    what stands at one level after another is logged more often than it is measured. With `moved = 0` it may
+    have stood, as a setting does.
     """
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     highest, lowest = window.extremes(1)
@@ -52,12 +54,13 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on[row] = _no_chance(window, row, within * float(size[row]))
     if not (jump := rule.number("jump", 0.0)):
         return ConditionStates(on, off, level, best, first_seen(window, length), upward=False)
+    least, moved = int(rule.number("away", AWAY)), rule.number("moved", MOVED)
     began = {int(row): _first_equal(window, int(row), within * size[row]) for row in np.flatnonzero(on)}
     for row, first in began.items():
-        before = window.ticks.value[max(first - AWAY, 0) : first]
+        before = window.ticks.value[max(first - least, 0) : first]
         away = np.abs(before - level[row]) > jump * size[row]
         new = np.abs(before[1:] - before[:-1]) > within * size[row]
-        on[row] = len(before) == AWAY and bool(away.all()) and 2 * np.count_nonzero(new) > AWAY
+        on[row] = len(before) == least and bool(away.all()) and np.count_nonzero(new) >= moved
     return ConditionStates(on, off, level, best, began.__getitem__, upward=False)
 
 
