@@ -258,6 +258,14 @@ def test_policy_and_critic_say_level_and_trend() -> None:
     assert nothing.sentence == "The critic explains none of the variance of the returns, steady."
 
 
+def test_self_play_is_told_by_its_rating() -> None:
+    """The rating comes before the return, which opponents that learn keep even."""
+    rise = [1200.0 + 5 * at for at in range(60)]
+    even = [0.1 * (-1) ** at for at in range(60)]
+    found = answer("reward", {"elo": rise, "episode_return": even}, others={}, framework="unknown")
+    assert found.sentence.startswith("Rating is 1468, up from 1212 at the start; Episode return is")
+
+
 def test_validation_says_the_last_value_and_the_best() -> None:
     """Where the last one is not the best, the best and its step are told."""
     scores = dict(zip(range(0, 60, 10), (0.2, 0.5, 0.7, 0.6, 0.6, 0.55), strict=True))

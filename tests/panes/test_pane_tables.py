@@ -36,6 +36,7 @@ def test_every_pane_with_a_tab_says_why_it_is_empty() -> None:
         ({"preference.margin", "optimizer.loss"}, "preference"),
         ({"reward_model.accuracy", "optimizer.loss"}, "reward-model"),
         ({"reward.success_rate", "policy.approx_kl"}, "embodied"),
+        ({"reward.rating", "reward.episode_return.mean", "critic.q.mean"}, "self-play"),
         ({"reward.episode_return.mean", "critic.q.mean"}, "off-policy"),
         ({"reward.episode_return.mean", "policy.clip_fraction"}, "classic"),
         ({"optimizer.loss", "policy.token_accuracy"}, "sft"),

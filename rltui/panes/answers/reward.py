@@ -18,6 +18,7 @@ from rltui.regex import regex
 QUESTION = "What is earned, and what for?"
 TOTAL = ("reward", "reward.episode_return")
 SCORE = "reward.score"
+RATING = "reward.rating"  # of self-play, where the return stays about even
 COMPONENT = "reward.component.mean"
 NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini")  # last parts of keys
 MOST = 12  # components
@@ -38,20 +39,23 @@ def reward_answer(run: RunValues) -> Answer | None:
     if base is None and score is not None:
         base, total, score = SCORE, score, None
     parts = _components(run)
-    if total is None and not parts:
+    rating = run.find(RATING)
+    if total is None and not parts and rating is None:
         return None
     facts: list[Fact] = []
     said = []
-    if total is not None and base is not None:
-        title = glossary().metrics[f"{base}.mean"].title
-        now = float(np.mean(total.last))  # of outcomes that are 0 or 1 a median tells nothing
-        head = replace(fact(title.lower(), total, "score"), value=now, text=_text(now), told=True)
+    for name, values in ((RATING, rating), (f"{base}.mean", total)):
+        if values is None:
+            continue
+        title = glossary().metrics[name].title
+        now = float(np.mean(values.last))  # of outcomes that are 0 or 1 a median tells nothing
+        head = replace(fact(title.lower(), values, "score"), value=now, text=_text(now), told=True)
         facts.append(head)
-        whole = since_start(run, total.tag)
+        whole = since_start(run, values.tag)
         moved = whole.words(now, _text, more_is_better=True) if whole is not None else ""
         said.append(f"{title} is {head.text}" + (f", {moved}" if moved else ""))
-        if score is not None:
-            facts += _apart(score, total)
+    if total is not None and score is not None:
+        facts += _apart(score, total)
     amounts, adds_up = _amounts(parts, total)
     if len(amounts) > 1 and adds_up:
         said.append(f"{amounts[0].title} makes {format_share(amounts[0].share or 0.0)} of it")
