@@ -347,6 +347,17 @@ def test_a_value_that_is_no_number_is_one_finding() -> None:
     assert "more" not in judge.sentence()
 
 
+@pytest.mark.parametrize("first", ["critic.loss", "reward.episode_return.mean"])
+def test_numbers_break_from_the_first_metric_on(first: str) -> None:
+    """A return that is no number is no cause beside a loss that is none; what broke first stands first."""
+    length = {"critic.loss": 50, "reward.episode_return.mean": 50} | {first: 44}
+    series = {tag: np.concatenate((flat(0.5, n), np.full(60 - n, np.nan))) for tag, n in length.items()}
+    judge = judge_of(series)
+    head, *others = judge.findings()
+    assert (head.id, head.since_step, head.evidence[0].tag) == ("numerical-breakdown", 45, first)
+    assert not any(finding.rank and not finding.explained_by for finding in others)
+
+
 def test_evaluation_that_sees_nothing_of_what_training_gained_is_told() -> None:
     """Training earns 1,788 and evaluation -214: told with both numbers; not where evaluation follows."""
     rng = np.random.default_rng(3)
