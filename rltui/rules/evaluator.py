@@ -25,7 +25,7 @@ from rltui.rules.judged_series.ticks import START
 from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
-from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries
+from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries, settings_beyond
 from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.run_state import data_quality
@@ -76,7 +76,7 @@ class Evaluator:
         self._logs_step_time = False  # the writer times its steps itself
         self._unsettled: list[RuledTicks] = []  # where rules have not seen all ticks that were joined
         self._judged: JudgedSeries | None = None  # all that is judged, made again when there is more
-        self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # by what they were read from
+        self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # and of which texts
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._ruled: list[Finding] | None = None  # what its rules say
         # By rule: what its finding was made of, and that finding.
@@ -175,18 +175,19 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after new ticks."""
         if self._state is None:
-            derived, judged, settings = self._derived(), self._judged, self._logged_settings()
+            derived, judged, settings = self._derived(), self._judged, self._settings_beyond()
             if judged is None or not judged.hold_all(self.series, derived, settings):
                 judged = self._judged = JudgedSeries(self._selection.book, self.series, derived, settings)
             self._state = FiringState(judged)
         return self._state
 
-    def _logged_settings(self) -> Mapping[str, HParam]:
-        """The hyperparameters in its logs, the newest first; the same object until others are logged."""
+    def _settings_beyond(self) -> Mapping[str, HParam]:
+        """Hyperparameters of its logs that are beyond limits; the same object until others are logged."""
         texts = [text for log in self.run.hparams_texts.values() for text in log.values()]
         mark = len(self.run.hparams), *map(id, texts)
         if mark != self._settings[0]:
-            self._settings = mark, logged_hparams(reversed(texts), self.run.hparams).entries
+            entries = logged_hparams(reversed(texts), self.run.hparams).entries
+            self._settings = mark, settings_beyond(self._selection.book, entries)
         return self._settings[1]
 
     def findings(self) -> list[Finding]:

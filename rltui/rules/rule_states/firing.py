@@ -44,7 +44,7 @@ class Firing(NamedTuple):
 class JudgedSeries:
     """All that is judged of a run, and which of it counts; holds until a series begins or becomes known.
 
-    `derived`: ratios and step times, which are no tags. `settings`: the hyperparameters that the run logged.
+    `derived`: ratios and step times, which are no tags. `settings`: what `settings_beyond` found.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class JudgedSeries:
         if isinstance(condition, Gap):
             found = _gap(condition, self._tags)
         elif isinstance(condition, Setting):
-            found = _set(condition, self._settings, self.span()[0])
+            found = _set(condition, self._settings[name], self.span()[0])
         else:
             found = _rescaled(condition, self._tags)
         return [found] if found is not None else []
@@ -290,19 +290,29 @@ def _known(
 ) -> bool:
     """Whether a run logs what a condition on several metrics is about, or is set as it says."""
     if isinstance(condition, Setting):
-        return _set(condition, settings, 0) is not None
+        return condition.id in settings
     if isinstance(condition, Gap):
         return {condition.train, condition.held_out} <= metrics
     return condition.mean in metrics and any(metrics >= set(each) for each in condition.spread)
 
 
-def _set(setting: Setting, settings: Mapping[str, HParam], begin: int) -> Firing | None:
-    """A setting as a series of one point at the first step, or None where it is within its limits."""
-    entry = find_hparam(settings, setting.name)
-    if entry is None or isinstance(entry.value, bool | str | None):
-        return None
-    if setting.below <= entry.value <= setting.above:
-        return None
+def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
+    """The hyperparameters that are beyond the limits of a condition, by its id."""
+    found: dict[str, HParam] = {}
+    for each in book.joint.values() if entries else ():
+        if not isinstance(each, Setting):
+            continue
+        entry = find_hparam(entries, each.name)
+        if entry is None or isinstance(entry.value, bool | str | None):
+            continue
+        if not each.below <= entry.value <= each.above:
+            found[each.id] = entry
+    return found
+
+
+def _set(setting: Setting, entry: HParam, begin: int) -> Firing:
+    """A setting as a series of one point at the first step."""
+    assert isinstance(entry.value, int | float)
     value = float(entry.value)
     rule = Rule(setting.id, (), "setting", RECORDING, {}, {}, {}, message=setting.message)
     ticks = Ticks(entry.key, None)
