@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from rltui.logs.sample_layouts.layouts import ended_at_limit
+from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.model import Sample, SampleHead
 from rltui.named_tuple import NamedTuple
 from rltui.regex import regex

@@ -24,7 +24,7 @@ from rltui.paths import local
 from rltui.problem import Problem
 from rltui.text import clean, quote
 
-DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned
+DEPTH = 48  # folders below LOGDIR; deeper ones are not entered
 _CHECKPOINTS = 4  # folders of the newest checkpoints that are asked for their history
 PAUSE_EVERY = 256  # directory entries between two chances to stop
 YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
@@ -58,7 +58,6 @@ class _Folder:
     claimed: set[str] = field(default_factory=set)  # names of containers
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
     entered: list[_Folder] | None = None  # of `folders`, the last one first; None: not known yet
-    pruned: int = 0  # of them, those that are not entered
     names: int | None = None  # hash of the names of all that is in it, at the last listing
     key: str = field(init=False)
 
@@ -117,7 +116,6 @@ class _WalkState:
     reals: set[str] = field(default_factory=set)  # logs by their own places, of folders visited before
     alive: set[str] = field(default_factory=set)
     waiting: list[str] = field(default_factory=list)
-    pruned: int = 0
 
     def descend(self, folder: _Folder) -> None:
         """Go on in what is below a folder; its links come last."""
@@ -127,9 +125,7 @@ class _WalkState:
             folder.entered = [
                 _below(folder, name, f"{folder.real}/{name}") for name in walked if is_entered(name)
             ]
-            folder.pruned = len(walked) - len(folder.entered)
         self.stack += folder.entered
-        self.pruned += folder.pruned
 
     def real_logs(self) -> set[str]:
         """The logs that were found, by their own places. What a link leads to may be one of them."""
@@ -166,7 +162,6 @@ class FolderWalker:
         self.changes = 0  # rises with each walk after which other files may be there than before it
         self._changed = False
         self._led_to: dict[str, tuple[int, int] | None] = {}  # device and inode, by place of a link
-        self.pruned = 0
         self.waiting: tuple[str, ...] = ()
 
     @property
@@ -207,7 +202,7 @@ class FolderWalker:
         for key in gone:
             folder = self._known.pop(key)
             folder.changed_ns, folder.names = -1, None
-        self.pruned, self.waiting = state.pruned, tuple(state.waiting)
+        self.waiting = tuple(state.waiting)
         if self._changed or gone or self.skipped:
             self.changes += 1
             self._changed = False
@@ -244,7 +239,6 @@ class FolderWalker:
         """
         root = folder.root
         if folder.depth > DEPTH or folder.place in self.skipped:
-            state.pruned += 1
             return None
         try:
             status = calls.run(folder.place, os.stat, folder.place)

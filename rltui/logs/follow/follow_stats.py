@@ -26,7 +26,6 @@ class FollowStatus:
     rescan: float = 0.0  # seconds between searches for new logs, as it is now
     files: int = 0
     twins: int = 0
-    pruned: int = 0  # folders not entered: checkpoints, hidden, too deep
     waiting: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
     lag: float | None = None  # seconds from a write to its reading, median of the recent ones
     look_worst: float = 0.0
@@ -74,7 +73,7 @@ class FollowStats:
         known: int,
     ) -> FollowStatus:
         """All of it as one picture. known: bytes of all logs."""
-        walker, system = search.walker, search.system
+        system = search.system
         poll = schedule.poll()
         how = "attributes of paths" if system.attributes else "open and read at every look"
         events = {"on": "; events for new files", "off": ""}.get(self.events, f"; no events: {self.events}")
@@ -89,7 +88,6 @@ class FollowStats:
             rescan=search.interval(),
             files=len(logs),
             twins=sum(log.also_of is not None for log in logs),
-            pruned=walker.pruned if walker else 0,
             waiting=search.waiting,
             lag=median(lags) if lags else None,
             look_worst=max(looks, default=0.0),

@@ -24,7 +24,7 @@ class SampleKeys(NamedTuple):
     reward: tuple[str, ...]
     length: tuple[str, ...]
     stop_reason: tuple[str, ...]
-    length_limits: tuple[str, ...]  # values of a stop reason
+    length_limits: frozenset[str]  # values of a stop reason, in lower case
     truncated: tuple[str, ...]
     names: tuple[str, ...]  # of numbers that measure nothing
 
@@ -89,6 +89,11 @@ def writer_key(keys: Iterable[str]) -> str | None:
 def is_learner(writer_key: str) -> bool:
     """Whether the key tells of one of several that learn something of their own."""
     return compared(writer_key) in log_keys().learners
+
+
+def ended_at_limit(stop_reason: str) -> bool:
+    """Whether a stop reason says that the length limit cut a response off."""
+    return stop_reason.lower() in log_keys().samples.length_limits
 
 
 def wall_time_keys(keys: Iterable[str]) -> list[str]:

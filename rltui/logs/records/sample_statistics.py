@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
-from rltui.logs.records.record_keys import compared, log_keys, text_keys, unmeasured_keys
+from rltui.logs.records.record_keys import compared, ended_at_limit, log_keys, text_keys, unmeasured_keys
 from rltui.logs.records.text_statistics import ResponseTexts
 
 EQUAL = 1e-6  # relative spread below which rewards count as equal: the noise of float32 averages
@@ -83,7 +83,7 @@ def hit_limit(record: Mapping[str, object]) -> bool | None:
     keys = log_keys().samples
     for key in keys.stop_reason:
         if type(reason := record.get(key)) is str:
-            return reason.lower() in keys.length_limits
+            return ended_at_limit(reason)
     return next((value for key in keys.truncated if type(value := record.get(key)) is bool), None)
 
 

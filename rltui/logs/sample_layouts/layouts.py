@@ -55,7 +55,7 @@ class Unread(NamedTuple):
 
 
 class Layouts(NamedTuple):
-    """All layouts, keys by their meaning, reasons of stopping by theirs, what is never opened and why.
+    """All layouts, keys by their meaning, what is never opened and why.
 
     skipped_folder: by base name. dump_folders: those in which a file that is never opened is one of samples.
     options: how a trainer is told to write samples, by framework.
@@ -63,7 +63,6 @@ class Layouts(NamedTuple):
 
     layout: tuple[Layout, ...]
     columns: Mapping[str, tuple[str, ...]]
-    stops: Mapping[str, tuple[str, ...]]
     unread: tuple[Unread, ...]
     skipped_folder: re.Pattern[str]
     dump_folders: frozenset[str]
@@ -229,11 +228,6 @@ def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Messa
     messages = (*prompt, *response)
     before, after = _ends(messages)
     return sample._replace(prompt=before, response=after, messages=messages, note="")
-
-
-def ended_at_limit(sample_stop: str) -> bool:
-    """Whether a stop reason says that the response was cut off by the length limit."""
-    return sample_stop.lower() in layouts().stops["length"]
 
 
 def _of_row(record: Mapping[str, object], place: Place) -> Sample:

@@ -210,7 +210,6 @@ class Answer:
     shares_of: str = ""
     shares: tuple[Share, ...] = ()
     parts: tuple[StepPhase, ...] = ()
-    parts_of: str = ""  # which steps median, p95 and history of the parts are of
     inside: Mapping[str, str] = field(default_factory=dict)
     amounts: tuple[Amount, ...] = ()
     amounts_words: tuple[str, str] = ("", "")  # over the titles and over the amounts

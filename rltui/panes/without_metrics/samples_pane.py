@@ -6,7 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 
 from rltui.draw.numbers import format_plain, format_step
-from rltui.logs.sample_layouts.layouts import ended_at_limit, layouts
+from rltui.logs.records.record_keys import ended_at_limit
+from rltui.logs.sample_layouts.layouts import layouts
 from rltui.logs.sample_layouts.model import Evaluation, RunSamples, SampleHead
 from rltui.named_tuple import NamedTuple
 from rltui.problem import Problem

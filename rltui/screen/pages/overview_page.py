@@ -117,9 +117,8 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
         page.lines.append(line(*spans))
         page.spots.append(Spot(0, index, width, 1, "run", other.name))
     if len(listed) < len(known):
-        page.lines.append(
-            line((f"   and {count_of(len(known) - len(listed), 'more run')}: ", "dim"), ("r", "accent"))
-        )
+        more = f"   and {count_of(len(known) - len(listed), 'more run')}: "
+        page.lines.append(line((more, "dim"), (state.options.keys.hint_of("runs"), "accent")))
         page.spots.append(Spot(0, len(page.lines) - 1, width, 1, "runs"))
     return page
 

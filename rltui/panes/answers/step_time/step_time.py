@@ -139,7 +139,7 @@ def _step_time(run: RunValues) -> StepTime | None:
     answer = Answer(
         QUESTION, sentence, facts,
         shares_of=_shares_of(total, overlap, of, rest), shares=shares, parts=tuple(parts),
-        parts_of=f"median and p95 of {len(axis):,} steps", inside=inside, notes=tuple(notes),
+        inside=inside, notes=tuple(notes),
         formulas=_formulas(of if shares else "", overlap or not total, facts, parts),
     )  # fmt: skip
     generating = [one for one in kept if one.canonical in GENERATION]

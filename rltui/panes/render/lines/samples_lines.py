@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
-from rltui.logs.sample_layouts.layouts import ended_at_limit
+from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.model import Evaluation, SampleHead, SampleSummary
 from rltui.named_tuple import NamedTuple
 from rltui.panes.without_metrics.samples_pane import SamplesPane, headline
