@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_value
 from rltui.named_tuple import NamedTuple
-from rltui.panes.row import Row, rows_of, with_distinct_titles
+from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.judged_series.ratio import numerator
 from rltui.text import cell_width

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
-from rltui.panes.key_rows import rows_and_constants
-from rltui.panes.row import Row
+from rltui.panes.rows.key_rows import rows_and_constants
+from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rltui.panes.comparison import Difference
+    from rltui.panes.baseline.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings

@@ -11,14 +11,14 @@ from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_list import FIXED, PANES, pane_title
-from rltui.panes.row import Row, is_constant, rows_of
-from rltui.panes.row_tree import as_tree
+from rltui.panes.rows.row import Row, is_constant, rows_of
+from rltui.panes.rows.row_tree import as_tree
 from rltui.session.time_travel import span_of
 from rltui.text import count_of
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer
-    from rltui.panes.comparison import Difference
+    from rltui.panes.baseline.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 

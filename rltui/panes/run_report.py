@@ -11,8 +11,8 @@ from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
-from rltui.panes.key_rows import key_rows
-from rltui.panes.row import Row
+from rltui.panes.rows.key_rows import key_rows
+from rltui.panes.rows.row import Row
 from rltui.panes.runs.listed_run import Outcome
 from rltui.panes.runs.run_outcome import outcome_of
 from rltui.panes.without_metrics.hparams_pane import HParamsPane

@@ -74,7 +74,7 @@ def judge_beside_baseline(state: AppState) -> None:
     if cache.value is not None and cache.value in state.session.runs:
         state.session.runs[cache.value].tell("baseline", ())
     if key is not None and base is not None:
-        from rltui.panes.speed_beside_baseline import speed_findings  # as in `frame`
+        from rltui.panes.baseline.speed_findings import speed_findings  # as in `frame`
 
         view.tell("baseline", speed_findings(view, base))
     cache.key, cache.time, cache.value = key, now, None if key is None else view.name

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from rltui.panes.answers.files_beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
-from rltui.panes.key_rows import key_rows, pinned_rows
 from rltui.panes.pane import TREES, PaneView, pane_view
-from rltui.panes.row import Row, first_row, rows_of
-from rltui.panes.row_tree import folded, folded_answer
+from rltui.panes.rows.key_rows import key_rows, pinned_rows
+from rltui.panes.rows.row import Row, first_row, rows_of
+from rltui.panes.rows.row_tree import folded, folded_answer
 from rltui.rules.finding import Finding
 from rltui.screen import shown_run
 from rltui.screen.state import PINNED, AppState, Cached
@@ -20,7 +20,7 @@ from rltui.screen.text_filter import matcher
 from rltui.session.run_view import RunView
 
 if TYPE_CHECKING:
-    from rltui.panes.comparison import Difference
+    from rltui.panes.baseline.comparison import Difference
 
 CARDS = ("overview", PINNED)  # panes that are made of cards
 KEY_METRICS = 16  # cards of the overview
@@ -36,7 +36,7 @@ def differences(state: AppState) -> Mapping[str, Difference] | None:
         return None
 
     def compared() -> Mapping[str, Difference]:
-        from rltui.panes.comparison import compare  # for those who chose a baseline
+        from rltui.panes.baseline.comparison import compare  # for those who chose a baseline
 
         found = compare(view, base)
         return {one.tag: one for one in found.differences} if found is not None else {}

@@ -14,7 +14,7 @@ from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.named_tuple import NamedTuple
 from rltui.node.node_thread import NodeThread
 from rltui.panes.charts.value_axis import Ranges
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.input.key_table import Keys
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.console.lines import Level
     from rltui.console.moments import Moment
     from rltui.logs.sample_layouts.model import SampleHead
-    from rltui.panes.comparison import Difference
+    from rltui.panes.baseline.comparison import Difference
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing

@@ -27,7 +27,7 @@ def loaded_by(statement: str) -> set[str]:
         "rltui.panes.render.plain_text",
         "rltui.rules.evaluator",
         "rltui.logs.follow.follower",
-        "rltui.panes.comparison",
+        "rltui.panes.baseline.comparison",
         "rltui.demo.replay",
     ],
 )
@@ -67,7 +67,7 @@ def test_remembered_verdicts_are_told_without_what_reads_and_judges() -> None:
         "rltui.store.run",
         "rltui.logs.follow.follower",
     }
-    assert loaded & {*judging, "rltui.metrics.resolve", "rltui.panes.row"} == set()
+    assert loaded & {*judging, "rltui.metrics.resolve", "rltui.panes.rows.row"} == set()
 
 
 def test_only_formats_that_a_name_may_be_of_are_loaded() -> None:

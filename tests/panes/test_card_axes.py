@@ -17,7 +17,7 @@ from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.overview import overview
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines, overview_lines
-from rltui.panes.row import Row, rows_of
+from rltui.panes.rows.row import Row, rows_of
 from rltui.rules.finding import Evidence
 from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import opened

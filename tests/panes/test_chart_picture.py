@@ -13,7 +13,7 @@ from rltui.draw.chart_svg import ChartPicture, as_png, pictures_svg
 from rltui.draw.themes import color_of, load_themes
 from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.row import rows_of
+from rltui.panes.rows.row import rows_of
 from rltui.rules.finding import Finding
 from tests.support.made_run import believable, finding
 

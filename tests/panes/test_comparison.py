@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.panes.comparison import Difference, compare
-from rltui.panes.row import difference_text
+from rltui.panes.baseline.comparison import Difference, compare
+from rltui.panes.rows.row import difference_text
 from rltui.session.session import Session
 from tests.support.golden import recorded
 from tests.support.made_run import MadeRun

@@ -15,7 +15,7 @@ from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
-from rltui.panes.row import Row, rows_of
+from rltui.panes.rows.row import Row, rows_of
 from rltui.schema.metric import Metric
 from tests.support.made_run import MadeRun, finding
 

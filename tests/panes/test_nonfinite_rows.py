@@ -11,7 +11,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import pane_view
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
-from rltui.panes.row import rows_of
+from rltui.panes.rows.row import rows_of
 from tests.support.made_run import NOW, MadeRun, finding
 from tests.support.screens import opened
 

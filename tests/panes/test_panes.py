@@ -15,7 +15,6 @@ from rltui.panes.charts.step_window import StepWindow, column_width, window_of
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.evidence import evidence_of
 from rltui.panes.header import coarse_age, header
-from rltui.panes.key_rows import key_rows
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
@@ -30,7 +29,8 @@ from rltui.panes.render.lines.pane_lines import (
     short_title,
 )
 from rltui.panes.render.plain_text import as_text, pane_text
-from rltui.panes.row import rows_of, value_at
+from rltui.panes.rows.key_rows import key_rows
+from rltui.panes.rows.row import rows_of, value_at
 from rltui.rules.finding import Evidence
 from rltui.session.run_view import RunView
 from rltui.text import cell_width

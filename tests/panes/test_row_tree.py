@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from rltui.panes.answers.model import Answer, StepPhase
 from rltui.panes.pane import pane_view
-from rltui.panes.row import Row
-from rltui.panes.row_tree import as_tree, folded, folded_answer
+from rltui.panes.rows.row import Row
+from rltui.panes.rows.row_tree import as_tree, folded, folded_answer
 from rltui.session.session import Session
 from tests.support.answers import NOW, VERL, answer, run
 from tests.support.feeding import delivery

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rltui.panes.charts.curve import arrivals, curve
-from rltui.panes.row import rows_of
+from rltui.panes.rows.row import rows_of
 from rltui.screen import shown_pane
 from rltui.screen.start import build
 from rltui.session.session import Session

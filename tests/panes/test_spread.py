@@ -16,7 +16,7 @@ from rltui.panes.charts.curve import Spread, spread, words_of
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
-from rltui.panes.row import Row, rows_of
+from rltui.panes.rows.row import Row, rows_of
 from rltui.screen.pages.chart.chart_page import _level_range
 from rltui.screen.state import ChartOverlay
 from rltui.store.series import Series

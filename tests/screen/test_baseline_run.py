@@ -9,9 +9,9 @@ import pytest
 
 from rltui.logs.follow.follower import Follower
 from rltui.logs.run_names import called, named
+from rltui.panes.baseline.comparison import compare
 from rltui.panes.charts.other_runs import other_runs
-from rltui.panes.comparison import compare
-from rltui.panes.row import rows_of
+from rltui.panes.rows.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.commands import rltui

@@ -17,7 +17,7 @@ from rltui.panes.charts.other_runs import sister_runs
 from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.chart_text import charts_text
-from rltui.panes.row import rows_of
+from rltui.panes.rows.row import rows_of
 from rltui.panes.runs.selection import settings_below
 from rltui.screen.start import build
 from rltui.session.session import Session

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.panes.row import rows_of
+from rltui.panes.rows.row import rows_of
 from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rltui.panes.comparison import Difference
-from rltui.panes.row import Row
+from rltui.panes.baseline.comparison import Difference
+from rltui.panes.rows.row import Row
 from rltui.rules.finding import Finding
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.app import Monitor

@@ -14,10 +14,10 @@ from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.hparams.hparams import HParams
-from rltui.panes.comparison import Axis, Comparison, Difference, compare
+from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare
+from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.panes.runs.facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.panes.speed_beside_baseline import speed_findings
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, hparams_pane
 from rltui.session.run_view import RunView
 from rltui.text import count_of, in_markdown

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rltui.cli.output import FOUND, CommandError
-from rltui.panes.comparison import Axis, Comparison
+from rltui.panes.baseline.comparison import Axis, Comparison
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

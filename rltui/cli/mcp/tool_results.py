@@ -26,7 +26,7 @@ from rltui.cli.output import FOUND, NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
-from rltui.panes.comparison import compare
+from rltui.panes.baseline.comparison import compare
 from rltui.panes.metric_explanation import metric_cards
 from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS

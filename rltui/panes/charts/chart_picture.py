@@ -20,7 +20,7 @@ from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
-from rltui.panes.row import Row, rows_of
+from rltui.panes.rows.row import Row, rows_of
 from rltui.text import fit
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rltui.draw.numbers import format_bound
 
 if TYPE_CHECKING:
-    from rltui.panes.row import Row
+    from rltui.panes.rows.row import Row
 
 Band = tuple[float, float]
 

@@ -18,7 +18,7 @@ from rltui.draw.cells import Span
 from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve, Spread, curve
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

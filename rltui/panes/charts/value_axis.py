@@ -23,7 +23,7 @@ from rltui.panes.charts.curve import Curve
 from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
 from rltui.panes.charts.sister_band import SisterBand
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 
 LOG_DECADES = 3.0  # that a curve crosses on an axis that becomes logarithmic by itself
 LINEAR_DECADES = 2.5  # below which it becomes linear again

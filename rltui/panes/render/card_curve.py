@@ -41,7 +41,7 @@ from rltui.panes.charts.value_axis import (
     whole_range,
 )
 from rltui.panes.render.lines.pane_lines import unhealthy
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.text import fit, pad
 
 AXIS = 7  # cells of the value labels left of a card's curve

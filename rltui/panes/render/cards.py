@@ -15,7 +15,7 @@ from rltui.panes.pane_list import PANES
 from rltui.panes.render.card_curve import CardCurve, CardStyle, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
-from rltui.panes.row import Row, value_at
+from rltui.panes.rows.row import Row, value_at
 from rltui.rules.finding import unexplained
 from rltui.text import cell_width, fit, pad
 

@@ -17,7 +17,7 @@ from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, logarithmic, logarithmic_band
-from rltui.panes.row import Row, rows_of
+from rltui.panes.rows.row import Row, rows_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

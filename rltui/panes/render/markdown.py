@@ -16,7 +16,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
 from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.text import code_in_markdown, in_markdown, markdown_table
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 from rltui.panes.charts.curve import curve
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.rules.finding import as_json
 
 COLUMNS = 60  # resolution of the curve that goes with a row

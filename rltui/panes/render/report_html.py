@@ -11,7 +11,7 @@ from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.draw.themes import Theme
 from rltui.hparams.topics import KEY
 from rltui.panes.charts.chart_picture import chart_picture
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.panes.key_rows import key_rows
-from rltui.panes.row import Row
+from rltui.panes.rows.key_rows import key_rows
+from rltui.panes.rows.row import Row
 from rltui.panes.runs.listed_run import Outcome
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rltui.console.moments import Moment
 from rltui.panes.charts.step_window import window_for
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.rules.judged_series.ratio import numerator
 from rltui.screen import shown_pane, shown_run

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rltui.draw.cells import BLANK, Span, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
-from rltui.panes.key_rows import key_rows
 from rltui.panes.overview import Overview, overview
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
+from rltui.panes.rows.key_rows import key_rows
 from rltui.rules.finding import unexplained
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style

@@ -10,7 +10,7 @@ from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
 from rltui.named_tuple import NamedTuple
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.screen.state import AppState, Drawn
 from rltui.text import cell_width, fit
 

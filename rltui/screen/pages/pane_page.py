@@ -9,7 +9,7 @@ from rltui.panes.pane import PaneView
 from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constants_line
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
-from rltui.panes.row import Row, first_row
+from rltui.panes.rows.row import Row, first_row
 from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected

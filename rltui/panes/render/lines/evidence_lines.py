@@ -18,7 +18,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import whole_range
 from rltui.panes.evidence import course_of_row
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.rules.judged_series.ratio import numerator
 from rltui.text import cell_width, pad
 

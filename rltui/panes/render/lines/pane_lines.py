@@ -18,7 +18,7 @@ from rltui.panes.charts.healthy_range import band_of
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges, data_range, shown_range, whole_range
 from rltui.panes.pane import PaneView
-from rltui.panes.row import Row, value_at
+from rltui.panes.rows.row import Row, value_at
 from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:

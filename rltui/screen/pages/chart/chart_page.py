@@ -14,7 +14,7 @@ from rltui.panes.charts.curve import ARRIVALS
 from rltui.panes.charts.healthy_range import band_of, healthy_rows, limits_of, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import ValueAxis, data_range, is_log
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.pages.chart import legend
 from rltui.screen.pages.chart.curves import (

@@ -16,7 +16,7 @@ from rltui.panes.charts.curve import Spread, bridge, spread
 from rltui.panes.charts.other_runs import SIGNS
 from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows

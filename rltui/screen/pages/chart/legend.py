@@ -9,7 +9,7 @@ from rltui.draw.cells import Line, Span, crop, cut, line, sides
 from rltui.draw.numbers import format_bound, format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH
 from rltui.panes.charts.healthy_range import band_of, band_text
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier

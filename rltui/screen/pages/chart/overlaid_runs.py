@@ -8,7 +8,7 @@ from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
 from rltui.panes.charts.other_runs import SIGNS, OtherRun, other_runs, sister_series
 from rltui.panes.render.card_curve import CardStyle
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState

@@ -7,7 +7,7 @@ from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.metric_explanation import metric_card_of_name
 from rltui.panes.render.lines.pane_lines import finding_text
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rltui.panes.row import Row
+from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer, StepPhase

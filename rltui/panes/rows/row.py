@@ -17,7 +17,7 @@ from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
     from rltui.metrics.metric_name import MetricName
-    from rltui.panes.comparison import Difference
+    from rltui.panes.baseline.comparison import Difference
     from rltui.rules.finding import Evidence, Finding
     from rltui.session.run_view import RunView
     from rltui.store.series import Series

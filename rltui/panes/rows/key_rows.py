@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from rltui.panes.pane_list import pane_tables, scenario_of
-from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
+from rltui.panes.rows.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.session.tag_index import TagIndex
 
 if TYPE_CHECKING:
-    from rltui.panes.comparison import Difference
+    from rltui.panes.baseline.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 

@@ -1,0 +1,1 @@
+"""Rows of panes: one metric each, as a tree, and the few that matter."""
