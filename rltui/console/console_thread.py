@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from rltui.console.failure_search import ConsoleReport
 from rltui.console.run_consoles import Paths, RunConsoles
-from rltui.console.scan import ConsoleReport
 from rltui.worker_thread import WorkerThread
 
 LOOK = 5.0  # seconds between two looks

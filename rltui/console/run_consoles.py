@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.console_places import ConsolePlace, find_consoles
+from rltui.console.failure_search import ConsoleReport, scan
 from rltui.console.failures import is_console
-from rltui.console.scan import ConsoleReport, scan
 from rltui.logs.discovery.walk import FileSearch
 from rltui.regex import regex
 

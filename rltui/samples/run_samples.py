@@ -12,7 +12,7 @@ from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import place_of
-from rltui.samples.find import sample_files
+from rltui.samples.sample_files import sample_files
 from rltui.samples.sample_reader import Catalog
 
 Runs = Mapping[str, Sequence[str]]  # paths of a run's logs as the session shows them, by the run's name

@@ -13,7 +13,7 @@ from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.store.run import Run
 
 if TYPE_CHECKING:  # with it comes what reads consoles
-    from rltui.console.scan import ConsoleReport, FoundFailure
+    from rltui.console.failure_search import ConsoleReport, FoundFailure
 
 PANE = "console"
 WENT_ON = 60.0  # seconds by which a run's points outlive a console whose failure did not end it

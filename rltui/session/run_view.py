@@ -30,7 +30,7 @@ from rltui.store.run import Run
 from rltui.text import clean
 
 if TYPE_CHECKING:  # with it comes what reads consoles
-    from rltui.console.scan import ConsoleReport
+    from rltui.console.failure_search import ConsoleReport
 
 # New points of all runs held back while history is still being read: evaluating large pieces is faster,
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would

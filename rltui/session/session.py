@@ -36,7 +36,7 @@ from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
 
 if TYPE_CHECKING:  # with it comes what reads consoles
-    from rltui.console.scan import ConsoleReport
+    from rltui.console.failure_search import ConsoleReport
 
 LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rltui.console.failure_search import find_failures, unexplained
 from rltui.console.failures import EVERYTHING, Failure, console_facts, is_console
-from rltui.console.scan import find_failures, unexplained
 from rltui.metrics.glossary_files import glossary
 
 FAILURES = console_facts().failure

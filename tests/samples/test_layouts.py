@@ -12,8 +12,8 @@ import pytest
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.follow.read_all import place_all
 from rltui.logs.sample_layouts.model import Sample
-from rltui.samples.find import sample_files
 from rltui.samples.run_samples import catalogs_of
+from rltui.samples.sample_files import sample_files
 from rltui.samples.sample_reader import Catalog
 from rltui.screen.threads.samples_thread import LOOK_HIDDEN, LOOK_UNCHANGED, _Reader
 from tests.support.shared import SHARED, needs_shared

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.config import Config
-from rltui.console.scan import ConsoleReport
+from rltui.console.failure_search import ConsoleReport
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.state_finding import ENDED_EARLY, STALLED, state_finding

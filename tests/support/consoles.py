@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from rltui.console.console_file import ConsoleFile
-from rltui.console.scan import scan
+from rltui.console.failure_search import scan
 from tests.support.screens import Screen, press_settled
 
 SECONDS = 20.0  # that a thread has on a busy machine

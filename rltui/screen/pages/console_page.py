@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import PurePath
 
+from rltui.console.failure_search import ConsoleReport
 from rltui.console.line_window import index_at
 from rltui.console.lines import ConsoleLine
-from rltui.console.scan import ConsoleReport
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
 from rltui.panes.render.console_lines import (
