@@ -8,7 +8,11 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
-from tests.fault_sweep import faulty
+from rltui.config import Config
+from rltui.metrics.catalogue import catalogue
+from rltui.metrics.frameworks.patterns import is_wild
+from rltui.metrics.resolve import MetricNames
+from tests.fault_sweep import LONGEST, faulty, shape_of, told
 from tests.support.healthy_kinds import ALARMED_AT_TIMES, UNUSUAL
 from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
@@ -20,7 +24,7 @@ CUTS = 6  # looks at each healthy run while it grows: an alarm that passes is an
 
 def alarms(series: Series, cuts: int = CUTS) -> set[str]:
     """Everything of at least a warning that a run raises while it grows."""
-    judge, told = evaluator(), set()
+    judge, raised = evaluator(), set()
     for k in range(cuts):
         pieces = []
         for tag, values in series.items():
@@ -31,18 +35,18 @@ def alarms(series: Series, cuts: int = CUTS) -> set[str]:
                 steps = stretch * np.arange(1, len(values) + 1)
                 pieces.append(fresh(tag, values[part], steps[part]))
         judge.feed(pieces)
-        told |= {finding.id for finding in judge.findings() if finding.rank}
-    told |= {finding.id for finding in judge.history() if finding.rank}
-    return told
+        raised |= {finding.id for finding in judge.findings() if finding.rank}
+    raised |= {finding.id for finding in judge.history() if finding.rank}
+    return raised
 
 
 def false_alarms(kind: str, seeds: range) -> dict[int, set[str]]:
     """The healthy runs that raised an alarm, with what they raised."""
     found = {}
     for seed in seeds:
-        told = alarms(healthy(kind, random_shape(seed), missing=0.3 if seed % 3 == 0 else 0.0))
-        if told:
-            found[seed] = told
+        raised = alarms(healthy(kind, random_shape(seed), missing=0.3 if seed % 3 == 0 else 0.0))
+        if raised:
+            found[seed] = raised
     return found
 
 
@@ -56,8 +60,8 @@ def missed(name: str, seeds: range) -> list[int]:
             continue
         rng = np.random.default_rng([seed, 5])
         onset = int(shape.n * rng.uniform(0.35, 0.75))
-        told = alarms(sick.make(healthy(sick.kind, shape), onset), 4)
-        if not any(fnmatchcase(each, answer) for each in told for answer in sick.answers):
+        raised = alarms(sick.make(healthy(sick.kind, shape), onset), 4)
+        if not any(fnmatchcase(each, answer) for each in raised for answer in sick.answers):
             found.append(seed)
     return found
 
@@ -71,7 +75,31 @@ def test_healthy_noise_stays_quiet(kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted(UNUSUAL.keys() - set(ALARMED_AT_TIMES)))
 def test_unusual_healthy_runs_stay_quiet(kind: str) -> None:
     """Self-play, late successes, annealing, heavy tails and the like raise no alarm, not even for a while."""
-    assert {seed: told for seed in UNUSUAL_SEEDS if (told := alarms(UNUSUAL[kind](random_shape(seed))))} == {}
+    assert {seed: ids for seed in UNUSUAL_SEEDS if (ids := alarms(UNUSUAL[kind](random_shape(seed))))} == {}
+
+
+@pytest.mark.parametrize("framework", ["verl", "trl", "openrlhf", "stable_baselines3", "cleanrl"])
+def test_healthy_runs_stay_quiet_under_the_names_of_a_framework(framework: str) -> None:
+    """What is quiet under canonical names is quiet as veRL, TRL, OpenRLHF, SB3 and CleanRL write them."""
+    known = catalogue().frameworks.get(framework)
+    assert known is not None
+    names = MetricNames(framework, Config())
+    written = {
+        entry.canonical: name for name, entry in known.names.items() if not (is_wild(name) or entry.unit)
+    }
+    for kind, make in KINDS.items():
+        series = {written[tag]: values for tag, values in make(shape_of(9100)).items() if tag in written}
+        judge = evaluator(names)
+        judge.feed([fresh(tag, values) for tag, values in series.items()])
+        assert not [finding.id for finding in judge.findings() if finding.rank], kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("grpo", 41016), ("single_episodes", 41014), ("slow_learning", 41002)]
+)
+def test_what_is_known_better_later_ends_what_was_said_before(kind: str, seed: int) -> None:
+    """A reward that has not risen in 40 points, a lucky start, a small gain: no alarm later."""
+    assert told((KINDS | UNUSUAL)[kind](shape_of(seed)), 1, LONGEST, ()).early == frozenset()
 
 
 @pytest.mark.parametrize("name", PATHOLOGIES)

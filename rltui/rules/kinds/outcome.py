@@ -29,7 +29,7 @@ import numpy as np
 
 from rltui.arrays import Bools, Floats, Ints, distinct
 from rltui.metrics.glossary_files import glossary
-from rltui.rules.judged_series.means_with_errors import BINNED, LENGTHS, MOST, RunMeans, changes
+from rltui.rules.judged_series.means_with_errors import BINNED, LENGTHS, MOST, RunMeans, changes, sums_of
 from rltui.rules.judged_series.robust_statistics import median, one_of_them
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
@@ -49,6 +49,8 @@ FEW = 8  # ticks of a window all of which must lie on one side of the limit: a d
 FEW_VALUES = 3  # of single episodes that are won, lost or drawn
 RISEN = 0.03  # share of a loss that must come back for it to be one that is made up for
 NEIGHBOURS = math.sqrt(math.pi) / 2  # from mean differences of neighbours to the deviation of normal noise
+BESIDE = 3  # ticks on each side of a step of the level
+STEP, STEP_SURE = 0.25, 4.0  # share of a loss that such a step makes, and errors of it
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
 AT_ONCE = 0.8  # share of the fall that one step makes where a sum begins anew
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
@@ -200,6 +202,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
         ticks = means.ticks[:, None]
         first = np.maximum(ticks // START, 2)
         start = means.sums[first] / first
+        found.start = start[:, 0]
         begin = np.maximum(ticks - LENGTHS, 0)
         now = (means.sums[ticks] - means.sums[begin]) / LENGTHS
         fell = (start - now) / np.sqrt(1 / LENGTHS + 1 / first)
@@ -277,7 +280,8 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         largest = np.maximum(effect * means.point_spread[rows], little)
         surely = np.where(little > 0, 0.0, SURE) * error  # a share of the start needs no test of noise
         on[means.moments[rows]] = (gain[rows] + surely < largest) & unsure
-        off[means.moments[rows]] = gain[rows] - SURE * error > largest  # a gain that is proved
+        proved = np.maximum(np.minimum(largest, REAL * error), little)
+        off[means.moments[rows]] = gain[rows] - SURE * error > proved
         value[means.moments] = means.mean(ticks - wide, ticks)
         limit[means.moments] = start
     if nowhere(idle, on):
@@ -350,6 +354,26 @@ def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
     return end - length, end
 
 
+def _last_step_down(values: Floats, began: int, loss: float) -> int:
+    """The last tick since `began` before which a good part of a loss came at once; 0 where it did nowhere.
+
+    It is told from the means of few ticks on both sides, beyond their noise. Where tasks change or join, the
+    level falls so; a policy gets worse by and by.
+    """
+    first = max(began - BESIDE, 0)
+    if len(values) - first < 2 * BESIDE:
+        return 0
+    sums = sums_of(values[first:])
+    means = (sums[BESIDE:] - sums[:-BESIDE]) / BESIDE
+    noise = NEIGHBOURS * float(np.abs(changes(values[first:])).mean()) * math.sqrt(2 / BESIDE)
+    step = means[:-BESIDE] - means[BESIDE:]
+    large = np.flatnonzero(step > max(STEP * loss, STEP_SURE * noise))
+    if not len(large):
+        return 0
+    near = max(int(large[-1]) - BESIDE + 1, 0)  # ticks beside a step see a part of it
+    return first + BESIDE + near + int(step[near : int(large[-1]) + 1].argmax())
+
+
 def _passes(fallen: Floats, before: float, lasting: float) -> bool:
     """Whether ticks below a level are too few, or rise: their later half lies above the earlier one.
 
@@ -371,6 +395,7 @@ class _Fall:
         self._means = means
         # By moment: the newest mean, the limit, the level before, that of a recovery, where it began.
         self._falls: dict[int, tuple[float, float, float, float, int]] = {}
+        self.start: Floats | None = None  # (k,) where it fell from: it is known better the longer the run is
 
     def add(self, row: int, length: int, before: float, limit: float, lasting: float = 0.0) -> bool:
         """A moment's newest ticks below a limit: taken when it is not only their mean that lies below.
@@ -385,9 +410,11 @@ class _Fall:
             return False
         now = float(newest.mean())
         began = _began(values, length, limit)
-        least = lasting * (before - limit) / (before - now)
-        if lasting and _passes(values[began:], before, least if ticks >= YOUNG else least / 2):
-            return False
+        if lasting:
+            step = _last_step_down(values, began, before - now)
+            least = lasting if step else lasting * (before - limit) / (before - now)
+            if _passes(values[max(step, began) :], before, least if ticks >= YOUNG else least / 2):
+                return False
         middle = (before + now) / 2  # noise passes a limit near the best level before the fall does
         if middle < limit:
             began = _began(values, length, middle)
@@ -406,6 +433,8 @@ class _Fall:
             now, error = self._means.newest(RECENT, int(LENGTHS[0]))
             surely[moments] = now - BACK_SURE * error
             value[moments] = now
+            if self.start is not None:
+                surely[moments[now >= self.start]] = math.inf
         for moment, fall in self._falls.items():
             on[moment] = True
             value[moment], limit[moment], before[moment], recovery[moment], _ = fall

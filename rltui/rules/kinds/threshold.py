@@ -203,7 +203,7 @@ def _outside(values: Floats, low: Limit | None, high: Limit | None) -> Bools:
 
 
 def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """All ticks of the window within a distance of a number."""
+    """The level, and all ticks of the window or `share` of them, within a distance of a number."""
     length, centre, within = int(rule.number("window", 5)), rule.numbers["near"], rule.number("within", 0.0)
     level = window.level(length)
     on = np.abs(level - centre) <= within
@@ -211,7 +211,7 @@ def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         return None
     rows = window.rows(length)
     beyond = np.abs(rows - centre) <= within
-    on &= beyond.all(axis=1)
+    on &= np.add.reduce(beyond, axis=1) >= rule.number("share", 1.0) * length
     if rule.number("nonzero", 0.0):
         on &= (rows != centre).any(axis=1)
     off = np.abs(level - centre) > 2 * within
