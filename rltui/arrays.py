@@ -18,7 +18,11 @@ S = TypeVar("S", bound=np.generic)
 
 def distinct(values: NDArray[S]) -> NDArray[S]:
     """(n,) values sorted, each once."""
-    ordered = np.sort(values)
+    return distinct_sorted(np.sort(values))
+
+
+def distinct_sorted(ordered: NDArray[S]) -> NDArray[S]:
+    """(n,) values that are sorted already, each once."""
     return ordered[_new(ordered)]
 
 

@@ -18,6 +18,7 @@ from rltui.store.tag_rows import PointBlock, Rows
 Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 _FIELDS = ("low", "high", "last", "total", "count", "nonfinite", "end", "began", "ended")
+_NO_NUMBERS = np.empty(0, np.int64)
 _EXTREMES: tuple[tuple[str, np.ufunc], ...] = (("low", np.minimum), ("high", np.maximum))
 _ENDS: tuple[tuple[str, np.ufunc], ...] = (("end", np.maximum), ("began", np.fmin), ("ended", np.fmax))
 
@@ -33,18 +34,20 @@ class History:
         self.slots = slots
         self.epoch = np.nan
         self._width = min(slots, 16)
-        self.low: Values = np.empty((0, self._width), np.float32)
-        self.high: Values = np.empty((0, self._width), np.float32)
-        self.last: Values = np.empty((0, self._width), np.float32)
+        # Most short runs never have a bucket: tables without rows are shared.
+        single, counts = np.empty((0, self._width), np.float32), np.empty((0, self._width), np.uint32)
+        self.low: Values = single
+        self.high: Values = single
+        self.last: Values = single
         self.total: Floats = np.empty((0, self._width))
-        self.count: NDArray[np.uint32] = np.empty((0, self._width), np.uint32)
-        self.nonfinite: NDArray[np.uint32] = np.empty((0, self._width), np.uint32)
+        self.count: NDArray[np.uint32] = counts
+        self.nonfinite: NDArray[np.uint32] = counts
         self.end: Steps = np.empty((0, self._width), np.int32)  # int64 once a step needs it
-        self.began: NDArray[np.float32] = np.empty((0, self._width), np.float32)
-        self.ended: NDArray[np.float32] = np.empty((0, self._width), np.float32)
-        self.shift = np.zeros(0, np.int64)  # k
-        self.origin = np.zeros(0, np.int64)  # id (step >> k) of slot 0
-        self.used = np.zeros(0, np.int64)  # slots in use
+        self.began: NDArray[np.float32] = single
+        self.ended: NDArray[np.float32] = single
+        self.shift = _NO_NUMBERS  # k
+        self.origin = _NO_NUMBERS  # id (step >> k) of slot 0
+        self.used = _NO_NUMBERS  # slots in use
 
     @property
     def nbytes(self) -> int:

@@ -20,6 +20,7 @@ from rltui.store.tag_rows import PointBlock, Rows
 # of each layer) so much that charts still look right.
 SIZES = ((24, 512, 384), (2000, 256, 128))
 _NO_ROWS: Ints = np.empty(0, np.int64)
+_NO_SINGLE = np.empty(0, np.bool_)
 # Numbers of each row, and what they are of a row without points; see `SeriesTable`.
 _COUNTS = {"length": 0, "count": 0, "nonfinite": 0, "first": HIGHEST, "bucketed": LOWEST}
 _OF_NO_POINTS = np.array([[value] for value in _COUNTS.values()])
@@ -48,7 +49,7 @@ class SeriesTable:
         self.step: Steps = np.empty((0, self.width), np.int32)  # int64 once a step needs it
         self.wall: Floats = np.empty((0, self.width))
         self.value: Values = np.empty((0, self.width), np.float32)
-        self.single = _NO_ROWS.astype(np.bool_)  # every value was a float32 on disk
+        self.single = _NO_SINGLE  # every value was a float32 on disk
         self.length: Ints = _NO_ROWS
         self.count: Ints = _NO_ROWS  # points shown, in window and buckets
         self.nonfinite: Ints = _NO_ROWS  # of which non-finite
@@ -103,14 +104,16 @@ class SeriesTable:
         for name in ("step", "wall", "value"):
             table = getattr(self, name)
             grown = np.empty((rows, width), table.dtype)
-            grown[:old_rows, :keep] = table[:, :keep]
+            if old_rows:
+                grown[:old_rows, :keep] = table[:, :keep]
             setattr(self, name, grown)
         self.width = width
         if rows > old_rows:
             columns = np.empty((len(_COUNTS), rows), np.int64)
             columns[:, old_rows:] = _OF_NO_POINTS
             for column, name in zip(columns, _COUNTS, strict=True):
-                column[:old_rows] = getattr(self, name)
+                if old_rows:
+                    column[:old_rows] = getattr(self, name)
                 setattr(self, name, column)
             single = np.ones(rows, np.bool_)
             single[:old_rows] = self.single

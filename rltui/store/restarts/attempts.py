@@ -7,7 +7,7 @@ from posixpath import basename, dirname
 
 import numpy as np
 
-from rltui.arrays import Bools, Ints, distinct
+from rltui.arrays import Bools, Ints, distinct_sorted
 from rltui.data_class import dataclass
 from rltui.logs.log_file_names import file_order
 from rltui.named_tuple import NamedTuple
@@ -17,7 +17,7 @@ from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
-_HEAD_POINTS = 4096  # points looked at at once
+_HEAD_POINTS = 512  # points looked at at once: with a hundred tags they hold enough steps
 _NO_ROWS: Ints = np.empty(0, np.int64)
 HEAD = 4  # distinct steps that say how an attempt began
 _NAME_TIME = regex(r"tfevents\.(\d{9,11})(?:\D|$)")
@@ -123,7 +123,7 @@ class Segment:
         at = 0
         while len(self.head) < HEAD and at < len(step):
             rising = np.maximum.accumulate(step[at : at + _HEAD_POINTS])
-            new = distinct(rising[rising > self.head[-1]] if self.head else rising)
+            new = distinct_sorted(rising[rising > self.head[-1]] if self.head else rising)
             self.head += new[: HEAD - len(self.head)].tolist()
             at += _HEAD_POINTS
 

@@ -22,6 +22,7 @@ from rltui.store.tag_rows import Rows
 NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
 MOST_POINTS = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
 QUIET = 1024  # points without a suspect before whole batches are looked at again
+_NO_STEPS, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.bool_)
 REPEATS = 64  # points of one step after which a row that stands still counts as going on
 
 
@@ -50,8 +51,8 @@ class StepRegressions:
     """The watch over one log."""
 
     def __init__(self) -> None:
-        self._high = np.full(8, LOWEST, np.int64)
-        self._own = np.zeros(8, np.bool_)  # tags that count something of their own: never looked at
+        self._high = _NO_STEPS  # by row, the highest step
+        self._own = _NO_ROWS  # tags that count something of their own: never looked at
         self._needed: dict[int, int] = {}
         self._suspects: dict[int, Suspect] = {}
         self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
