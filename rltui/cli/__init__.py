@@ -13,15 +13,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from rltui import __version__, crash
 from rltui.cli.output import WRONG, CommandError, note
 from rltui.interpreter_settings import finish_imports
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "watch": "open the monitor on a folder of logs",
@@ -75,6 +77,8 @@ class Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands and their help without importing any of them; files where no command begins so."""
+        from click.shell_completion import CompletionItem
+
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         found = [

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
-from click.shell_completion import CompletionItem
 
 from rltui.cli.completions import complete_framework, complete_run, complete_theme
 from rltui.cli.output import (
@@ -30,6 +29,8 @@ from rltui.paths import cache, is_url, local
 from rltui.text import clean
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from rltui.logs.local_file import PlacedLog
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
-from click.shell_completion import split_arg_string as shell_words
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 BUDGET = 0.7  # seconds that a search for names of runs may take while somebody waits at the prompt
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [_item(name) for name in names if name.startswith(incomplete)]
+
+
+def _item(name: str, about: str | None = None) -> CompletionItem:
+    from click.shell_completion import CompletionItem  # commands load this module, and complete nothing
+
+    return CompletionItem(name, help=about)
 
 
 def complete_pane(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -22,7 +30,7 @@ def complete_pane(ctx: click.Context, param: click.Parameter, incomplete: str) -
     from rltui.metrics.glossary_files import general_panes, glossary
 
     panes = sorted((*general_panes().values(), *glossary().panes), key=lambda pane: pane.order)
-    found = {pane.id: CompletionItem(pane.id, help=pane.title) for pane in panes}
+    found = {pane.id: _item(pane.id, pane.title) for pane in panes}
     return [item for name, item in found.items() if name.startswith(incomplete)]
 
 
@@ -38,7 +46,7 @@ def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str)
     from rltui.metrics.glossary_files import glossary
 
     return [
-        CompletionItem(metric.id, help=metric.title)
+        _item(metric.id, metric.title)
         for metric in glossary().metrics.values()
         if metric.id.startswith(incomplete)
     ]
@@ -61,7 +69,9 @@ def _logdirs(ctx: click.Context) -> list[str]:
     parsed = ctx.params.get("logdirs")
     if parsed:
         return list(parsed)
-    words = shell_words(os.environ.get("COMP_WORDS", ""))[1:]
+    from click.shell_completion import split_arg_string
+
+    words = split_arg_string(os.environ.get("COMP_WORDS", ""))[1:]
     return [path for word in words if os.path.isdir(path := os.path.expanduser(word))] or ["."]  # noqa: PTH111, PTH112
 
 

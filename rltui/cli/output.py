@@ -10,14 +10,12 @@ import contextlib
 import importlib.util
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import click
 
-from rltui.draw.numbers import json_value
 from rltui.text import clean, in_markdown, markdown_table, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
@@ -160,7 +158,11 @@ def emit_table(
 
 def text_width(most: int) -> int:
     """Cells of a line of text: so many, and on a terminal no more than it has."""
-    return min(most, max(shutil.get_terminal_size().columns, LEAST_WIDTH)) if sys.stdout.isatty() else most
+    if not sys.stdout.isatty():
+        return most
+    import shutil  # brings what compresses, which `--version` need not wait for
+
+    return min(most, max(shutil.get_terminal_size().columns, LEAST_WIDTH))
 
 
 def fitted_columns(
@@ -222,6 +224,8 @@ def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """JSON text in ASCII, so that no terminal and no locale can be harmed by it."""
+    from rltui.draw.numbers import json_value
+
     return json.dumps(json_value(value), ensure_ascii=True, allow_nan=False, indent=indent)
 
 

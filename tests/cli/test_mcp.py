@@ -15,8 +15,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from rltui.cli.follow.wait_conditions import DEFAULT
-from rltui.cli.follow.waiting import TIMEOUT
+from rltui.cli.follow import DEFAULT, TIMEOUT
 from rltui.cli.mcp.server import make_server
 from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import tools

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
 
 from rltui.cli.arguments import FAIL_ON
-from rltui.cli.documents import check_document
-from rltui.cli.documents.check_document import FailOn
-from rltui.cli.file_problems import note_problems
 from rltui.cli.output import emit_json, fail, leave
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.cli.documents.check_document import FailOn
 
 
 @click.command(name="merge")
@@ -29,6 +29,9 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
       rltui check runs/ --json --shard "$SLURM_ARRAY_TASK_ID/40" > part-$SLURM_ARRAY_TASK_ID.json
       rltui merge part-*.json > all.json
     """
+    from rltui.cli.documents import check_document  # not for `--help`
+    from rltui.cli.file_problems import note_problems
+
     documents = [_read(file) for file in files]
     try:
         judged = check_document.from_documents(documents)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, fetch_what_is_there
-from rltui.cli.follow.wait_conditions import DEFAULT, ConditionError, parse_condition
-from rltui.cli.follow.waiting import TIMEOUT, wait
-from rltui.cli.loading import read_config
+from rltui.cli.follow import DEFAULT, TIMEOUT
 from rltui.cli.output import emit, emit_json, leave
 
 
@@ -52,6 +50,10 @@ def command(
       rltui wait runs/new --until 'step>=500' --until 'finding>=critical' --timeout 300
       rltui wait runs/new --until 'metric reward.mean>0.6' --until end --json
     """
+    from rltui.cli.follow.wait_conditions import ConditionError, parse_condition  # not for `--help`
+    from rltui.cli.follow.waiting import wait
+    from rltui.cli.loading import read_config
+
     try:
         wanted = [parse_condition(text) for text in conditions or DEFAULT]
     except ConditionError as error:

@@ -17,7 +17,6 @@ from rltui.text import clean
 
 Kind = Literal["step", "finding", "end", "stalled", "metric"]
 
-DEFAULT = ("end", "finding>=critical", "stalled")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from rltui.cli.follow import TIMEOUT
 from rltui.cli.follow.follow_findings import FindingReporter
 from rltui.cli.follow.followed_session import POLL, FollowedSession
 from rltui.cli.follow.wait_conditions import Condition, Match, first_match, unknown_metric
@@ -17,7 +18,6 @@ from rltui.rules.finding import as_json as finding_json
 from rltui.session.run_view import RunView
 from rltui.text import clean
 
-TIMEOUT = 540.0  # seconds: below the ten minutes after which many callers give up
 _OUTCOMES = {"finding": ("finding", FOUND), "stalled": ("stalled", STALLED)}  # by kind; else reached, 0
 
 
