@@ -96,6 +96,15 @@ def test_resume_stays_a_restart(tmp_path: Path) -> None:
         assert len(told) == run.superseded
 
 
+def test_training_that_logs_at_another_interval(tmp_path: Path) -> None:
+    """A second training whose first step is one of its own longer intervals began from zero: no resume."""
+    first: list[Record] = [{"step": 2048 * at, "reward": 1.0, "loss": 0.5} for at in range(1, 40)]
+    second: list[Record] = [{"step": 8000 * at, "reward": 5.0, "loss": 0.5} for at in range(1, 13)]
+    run = written(tmp_path / "metrics.jsonl", first, second)
+    assert [attempt.from_scratch for attempt in run.attempts] == [False, True]
+    assert (run.superseded, run.earlier) == (0, 2 * 36)
+
+
 def test_resume_that_evaluates_first(tmp_path: Path) -> None:
     """A resume whose first point is of a rare tag is told by the other tags."""
     first: list[Record] = [{"step": step, "train/loss": 1.0, "train/lr": 0.1} for step in range(1, 91)]

@@ -6,8 +6,9 @@ it. It is another training whose steps count from the start again: a session app
 complete run in the same folder. What the earlier one logged is as true as before, and is not superseded.
 
 An attempt begins there when most of the tags that both have begin before the earlier one had gone on: before
-its second logged step, or, where its steps are apart by whatever length episodes had, before its `HEAD`th. A
-start that the writer declared, and a file written in place of another one, discard what was there on purpose.
+its second logged step, or, where its steps are apart by whatever length episodes had, before its `HEAD`th.
+Or it logs at another interval, and its first step is one such interval: it counts from zero. A start that the
+writer declared, and a file written in place of another one, discard what was there on purpose.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ def _begins_there(late: Segment, early: Segment) -> bool | None:
     if not early.head or not shared.any():
         return None
     there = late.first[:size][shared] < early.first[:size][shared] + _beginning(early.head)
-    return bool(2 * np.count_nonzero(there) > len(there))
+    return _counts_from_zero(late.head) or bool(2 * np.count_nonzero(there) > len(there))
+
+
+def _counts_from_zero(head: list[int]) -> bool:
+    """Whether the first distinct step of an attempt is as large as the distance to the second."""
+    return len(head) > 1 and head[0] == head[1] - head[0]
 
 
 def _beginning(head: list[int]) -> int:
