@@ -96,6 +96,14 @@ def test_x_is_the_global_step_of_rows_from_event_files(nested: bool) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("nested", [True, False])
+def test_x_of_rows_from_several_event_files_is_the_global_step_of_their_folder(nested: bool) -> None:
+    """Wandb puts the folder of an event file before the names of its items, that of the step included."""
+    row = {"train/global_step": 2048, "train/losses/value": 1.0, "eval/global_step": 512, "eval/return": 2.0}
+    found = {tag: step for tag, step, _ in rows(read(history(row, 7, nested=nested)))}
+    assert (found["train/losses/value"], found["eval/return"]) == (2048, 512)
+
+
 def test_a_preview_leaves_the_reading_as_it_is() -> None:
     """A step metric that is declared in the previewed end does not place the rows before it."""
     rows_and_axis = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 
 import numpy as np
@@ -28,8 +28,9 @@ from rltui.regex import regex
 MAGIC = b":W&B\xe1\xbe\x00"
 
 _HISTORY, _SUMMARY, _CONFIG, _STATS, _METRIC, _RUN, _EXIT = 2, 3, 5, 7, 12, 17, 18
-# Raw keys of the step that rows synced from event files have (wandb/sdk/internal/tb_watcher.py @ 0.19.11).
-_GLOBAL_STEP = {mark + b"\x0bglobal_step" for mark in (b"\n", b"\x12")}
+# The step that rows synced from event files have (wandb/sdk/internal/tb_watcher.py @ 0.19.11), behind the
+# folder of the event file where there are several (`namespaced_tag` in wandb/integration/tensorboard/log.py).
+_GLOBAL_STEP = "global_step"
 _OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # the tracker's own items of a row
 
 # An item of a history row whose key is ASCII and whose value is a number, each shorter than 128 bytes:
@@ -138,7 +139,7 @@ class WandbReader:
         if not plain:
             self.tables.update(dict.fromkeys(mixed.tables, step))
             self._histograms += [Histogram(name_of(tag), step, wall, *of) for tag, of in mixed.histograms]
-        if self._axes.any or not _GLOBAL_STEP.isdisjoint(items):
+        if self._axes.any or data.find(b"global_step", begin, end) >= 0:
             for x, points in self._by_axis(items, step).items():
                 self._add([tag for tag, _ in points], [value for _, value in points], x, wall)
             return
@@ -178,7 +179,8 @@ class WandbReader:
             if tag < 0:
                 continue
             x = step
-            axis = self._axes.of(_name(key)) or "global_step"
+            name = _name(key)
+            axis = self._axes.of(name) or _synced_axis(name, named)
             if axis in named:
                 there = float(named[axis])
                 x = int(there) if there.is_integer() and abs(there) < 2.0**63 else step
@@ -306,6 +308,17 @@ class _Axes:
         if name in self._exact:
             return self._exact[name]
         return next((axis for prefix, axis in reversed(self._globs) if name.startswith(prefix)), None)
+
+
+def _synced_axis(name: str, row: Mapping[str, bytes]) -> str:
+    """The global step that an event file gave to an item of a row: of the nearest folder above its name."""
+    folder = name
+    while folder:
+        folder = folder.rpartition("/")[0]
+        axis = f"{folder}/{_GLOBAL_STEP}" if folder else _GLOBAL_STEP
+        if axis in row:
+            return axis
+    return _GLOBAL_STEP
 
 
 class _MixedRow(NamedTuple):
