@@ -12,6 +12,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -22,6 +24,7 @@ FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
 STALLED = 3  # check and wait: no finding, but a run that should be live has stalled
 LEAST_WIDTH = 40  # cells of a line that is made for a terminal
+_LOOKED_AT = 10_000  # files and folders of a LOGDIR without logs: its walk took as long
 TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 
 EXTRAS = {
@@ -215,11 +218,30 @@ def emit_json(value: object, *, indent: int | None = None) -> None:
 def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
     """End the command with 2: there is nothing to read."""
     where = ", ".join(clean(logdir) for logdir in logdirs)
-    if run_glob is None:
+    if run_glob is None and (empty := _empty_log(logdirs)):
+        code, what = "empty-log", f"{clean(empty)} is empty: nothing was written to it yet"
+    elif run_glob is None:
         code, what = "no-logs", "no logs found; rltui reads event files, JSONL, CSV and console logs"
     else:
         code, what = "no-matching-run", f"no run matches {clean(run_glob)!r}; `rltui runs` lists their names"
     nothing_read(f"{where}: {what}", code, where, what)
+
+
+def _empty_log(logdirs: Sequence[str]) -> str:
+    """The name of an empty file that could be a log, where nothing was read; empty where there is none."""
+    from rltui.logs.formats.registry import REGISTRY
+    from rltui.paths import local
+
+    for logdir in logdirs:
+        place = Path(local(logdir))
+        try:
+            files = [place] if place.is_file() else islice(place.rglob("*"), _LOOKED_AT)
+            for file in files:
+                if file.is_file() and not file.stat().st_size and REGISTRY.could_be_log(file.name):
+                    return file.name if file == place else file.relative_to(place).as_posix()
+        except OSError:
+            continue
+    return ""
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:

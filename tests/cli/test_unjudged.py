@@ -64,6 +64,16 @@ def test_runs_of_nothing_print_their_document(tmp_path: Path, name: str) -> None
     assert [each["code"] for each in data["diagnostics"]] == [expected[name]]
 
 
+def test_an_only_log_that_is_empty_is_said_to_be_so(tmp_path: Path) -> None:
+    """The file itself as well as its folder: its own code, its name, and no word of other formats."""
+    (tmp_path / "progress.csv").touch()
+    for place in (tmp_path, tmp_path / "progress.csv"):
+        done = rltui("runs", place, "--json")
+        (told,) = done.json()["diagnostics"]
+        assert (done.code, told["code"]) == (2, "empty-log")
+        assert told["message"] == "progress.csv is empty: nothing was written to it yet"
+
+
 def test_no_run_of_a_name_is_told_apart_from_no_logs(tmp_path: Path) -> None:
     """--run without a match: its own code."""
     write(tmp_path / "a", WELL)
