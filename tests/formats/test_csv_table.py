@@ -94,6 +94,14 @@ def test_a_first_column_counts_wherever_the_bytes_are_cut(cuts: list[int]) -> No
     assert whole.step.tolist() == [200, 400, 800, 1000]
 
 
+def test_a_column_named_like_a_counter_is_the_step_where_it_counts() -> None:
+    """`t` that counts on, wherever it stands and however it goes on later; seconds of that name are none."""
+    table = "loss,t\n0.5,0\n0.25,1\n0.125,2\n0.0625,10\n"
+    assert [step for _, step, _ in rows(read(table))] == [0, 1, 2, 10]
+    seconds = read("loss,t\n0.5,1.5\n0.25,2.25\n0.125,4.5\n")
+    assert [step for tag, step, _ in rows(seconds) if tag == "loss"] == [1, 2, 3]
+
+
 def test_columns_that_wandb_saved_are_called_by_their_metrics() -> None:
     """Of one run its name is left out; where there are several, it tells their columns apart.
 
@@ -117,6 +125,13 @@ def test_tables_of_things_are_no_logs() -> None:
     results = b"energy,penalty\n0.5,0.1\n0.6,0.1\n"
     assert not FORM.matches("results_3.csv", results) and FORM.matches("train_results.csv", results)
     assert FORM.matches("results.csv", results.replace(b"energy", b"avg_reward"))
+
+
+def test_results_of_the_cells_of_a_grid_are_no_log() -> None:
+    """One letter names a thing, too; a number with a letter behind it is a step."""
+    grid = b"cell,label,tokens_per_sec,final_loss\nA,baseline,6.4,0.82\nB,fused,6.4,0.83\nC,wide,7.9,0.41\n"
+    assert not FORM.matches("grid_results.csv", grid)
+    assert FORM.matches("train_log.csv", b"at,reward,loss\n1k,6.4,0.82\n2k,6.4,0.83\n3k,7.9,0.41\n")
 
 
 @pytest.mark.parametrize(

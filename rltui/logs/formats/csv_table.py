@@ -118,27 +118,39 @@ class TableHeader:
             return any(_number(cell) is not None for cell in cells)
         return all(step_of(_number(cells[column])) is not None for column in self._steps)
 
-    def counts(self, rows: Sequence[Mapping[str, object]]) -> bool:
-        """Whether the first column gives the steps, though its name is unknown: its first rows count evenly.
+    def counting_column(self, rows: Sequence[Mapping[str, object]]) -> str | None:
+        """The column that gives the steps, though it is no step key: its first rows count evenly.
 
-        Not where the name tells of what a training achieves: lengths and scores may grow evenly, too.
+        It is the first one, unless its name tells of what a training achieves (lengths and scores may grow
+        evenly, too), or one that is named as counters are.
         """
-        name = self.names[0]
-        if self.has_steps or len(rows) < _COUNTED or log_file_names.names().column.search(name):
-            return False
-        steps = [step_of(row.get(name)) for row in rows]
-        known = [step for step in steps if step is not None and step >= 0]
-        strides = {later - former for former, later in pairwise(known)}
-        unnamed = record_keys.compared(name) in record_keys.log_keys().samples.names
-        return len(known) == len(steps) and len(strides) == 1 and min(strides) > 0 and not unnamed
+        if self.has_steps or len(rows) < _COUNTED:
+            return None
+        keys = record_keys.log_keys()
+        names = [name for name in self.names if record_keys.compared(name) in keys.column_steps]
+        first = self.names[0]
+        unnamed = record_keys.compared(first) in keys.samples.names
+        if not (unnamed or log_file_names.names().column.search(first)):
+            names.insert(0, first)
+        return next((name for name in names if _counts_evenly([row.get(name) for row in rows])), None)
 
-    def counting(self) -> TableHeader:
-        """The same with the first column as the step."""
-        return TableHeader(self.line, [_STEP, *self.names[1:]], self.delimiter)
+    def counting(self, column: str) -> TableHeader:
+        """The same with a column as the step."""
+        return TableHeader(
+            self.line, [_STEP if name == column else name for name in self.names], self.delimiter
+        )
 
     def is_like(self, other: TableHeader) -> bool:
         """Whether it is the header of the same table with other columns."""
         return 2 * len(set(self.names) & set(other.names)) > len(other.names)
+
+
+def _counts_evenly(values: Sequence[object]) -> bool:
+    """Whether values are whole numbers that grow by one stride."""
+    steps = [step_of(value) for value in values]
+    known = [step for step in steps if step is not None and step >= 0]
+    strides = {later - former for former, later in pairwise(known)}
+    return len(known) == len(steps) and len(strides) == 1 and min(strides) > 0
 
 
 def _tags(names: list[str], path: str) -> list[str]:
@@ -197,8 +209,8 @@ class CsvParser:
         self._path = path
         self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
         self._header: TableHeader | None = None
-        self._held: list[dict[str, object]] | None = None  # rows until it is known whether they count
-        self._counts = False  # it does
+        self._held: list[dict[str, object]] | None = None  # rows until it is known whether a column counts
+        self._counts: str | None = None  # the column that does
         self._title = b""  # the first line, which may be the name of an only column
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._quoted_at = 0  # and their offset
@@ -222,8 +234,9 @@ class CsvParser:
         if not header.has_steps:
             rows = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : _COUNTED + 1]
             split = [header.cells(row.strip(b"\r\0")) for row in rows]
-            if header.counts([header.record(cells) for cells in split if len(cells) == len(header.names)]):
-                header = header.counting()
+            held = [header.record(cells) for cells in split if len(cells) == len(header.names)]
+            if (column := header.counting_column(held)) is not None:
+                header = header.counting(column)
         for line in lines:
             cells = header.cells(line.rstrip(b"\r"))
             if len(cells) == len(header.names):
@@ -267,7 +280,7 @@ class CsvParser:
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
         elif (other := TableHeader.of(line, self._path)) is not None and other.is_like(header):
-            self._header = other.counting() if self._counts else other
+            self._header = other.counting(self._counts) if self._counts is not None else other
         else:
             self._skipped.add(line, offset)
 
@@ -316,10 +329,10 @@ class CsvParser:
         held, self._held = self._held, None
         if not held or self._header is None:
             return
-        name = self._header.names[0]
-        if self._header.counts(held):
-            self._counts, self._header = True, self._header.counting()
-            held = [{_STEP: row.pop(name), **row} for row in held]
+        self._counts = column = self._header.counting_column(held)
+        if column is not None:
+            self._header = self._header.counting(column)
+            held = [{_STEP if name == column else name: value for name, value in row.items()} for row in held]
         for row in held:
             records.add(row)
 
@@ -397,7 +410,9 @@ def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
     first = header.names[0].lower()
     if len(names) < _ITEMS or "time" in first or "date" in first:
         return False
-    return len(set(names)) == len(names) and all(sum(map(str.isalpha, name)) > 1 for name in names)
+    # A step may be written as `10k`.
+    called = (name[:1].isalpha() or sum(map(str.isalpha, name)) > 1 for name in names)
+    return len(set(names)) == len(names) and all(called)
 
 
 def _is_table(head: bytes) -> bool:

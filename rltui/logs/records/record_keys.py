@@ -36,6 +36,7 @@ class LogKeys(NamedTuple):
     steps_beside: Mapping[str, str]  # keys that give the step where another one is there
     inner_steps: frozenset[str]  # that may begin again for each of a coarser one
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
+    column_steps: frozenset[str]  # that give the step of a table where they count evenly
     writers: Mapping[str, int]
     learners: frozenset[str]  # writers that learn something of their own
     small: tuple[str, ...]
