@@ -14,7 +14,7 @@ from rltui.logs.run_names import shown_name
 from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.listed_run import Outcome
 from rltui.problem import Problem
-from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
+from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.sister_runs import OutcomeCurve, Standing, standings, with_sisters
@@ -243,7 +243,7 @@ def _outcome(plain: Sequence[Any] | None) -> Outcome | None:
     if plain is None:
         return None
     title, tag, unit, direction, last, best, best_step, exact = plain
-    return Outcome(title, tag, unit, direction, _number(last), _number(best), best_step, exact)
+    return Outcome(title, tag, unit, direction, number_of(last), number_of(best), best_step, exact)
 
 
 def _curve(plain: Sequence[Any] | None) -> OutcomeCurve | None:
@@ -251,11 +251,6 @@ def _curve(plain: Sequence[Any] | None) -> OutcomeCurve | None:
         return None
     run, metric, tag, framework, settings, names, steps, levels = plain
     return OutcomeCurve(run, metric, tag, framework, settings, names, tuple(steps), tuple(levels))
-
-
-def _number(value: float | str | None) -> float | None:
-    """A number that JSON holds as a word where it is not finite."""
-    return float(value) if isinstance(value, str) else value
 
 
 def _finding(plain: Plain) -> Finding:

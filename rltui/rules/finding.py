@@ -176,18 +176,18 @@ def from_json(data: Mapping[str, Any]) -> Finding:
         check_next=tuple(data["check_next"]),
         look_next=tuple(data.get("look_next", ())),
         title=data["title"],
-        value=_number(data["value"]),
-        limit=_number(data["limit"]),
+        value=number_of(data["value"]),
+        limit=number_of(data["limit"]),
         state=data["state"],
         resolved_step=data["resolved_step"],
         evidence=tuple(
             Evidence(
                 item["metric"],
-                _number(item["from"]),
-                _number(item["to"]),
+                number_of(item["from"]),
+                number_of(item["to"]),
                 item["since_step"],
                 item["canonical"],
-                worst=_number(item.get("worst")),
+                worst=number_of(item.get("worst")),
             )
             for item in data["evidence"]
         ),
@@ -198,5 +198,6 @@ def from_json(data: Mapping[str, Any]) -> Finding:
     )
 
 
-def _number(value: float | str | None) -> float | None:
+def number_of(value: float | str | None) -> float | None:
+    """A number that JSON holds as a word where it is not finite."""
     return float(value) if isinstance(value, str) else value

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
+from rltui.arrays import median
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.model import Sample, SampleHead
 from rltui.named_tuple import NamedTuple
@@ -178,8 +179,6 @@ def notable(heads: Sequence[SampleHead]) -> Mapping[str, SampleHead]:
 
 
 def _distance(values: Sequence[float]) -> Callable[[float], float]:
-    from statistics import median  # brings fractions and decimals, 8 ms
-
     middle = median(values)
-    spread = median(abs(value - middle) for value in values) or 1.0
+    spread = median([abs(value - middle) for value in values]) or 1.0
     return lambda value: abs(value - middle) / spread

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, median
 from rltui.logs.run_names import without_numbers
 from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.judged_series.robust_statistics import NORMAL, median
+from rltui.rules.judged_series.robust_statistics import NORMAL
 
 ID = "below-sisters"
 OTHERS = 3  # sisters that must have reached a step: fewer have no spread

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rltui.arrays import quantile
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.judged_series.judged_moments import Moments
-from rltui.rules.judged_series.robust_statistics import medians, quantile
+from rltui.rules.judged_series.robust_statistics import medians
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.judged_series.ticks import CAP, Ticks
 from rltui.rules.kind_fields import NUMBERS, WORDS

@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
+from rltui.arrays import median
 from rltui.data_class import dataclass
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls
 from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.records.sample_statistics import median
 from rltui.problem import Problem, Problems
 
 

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
+from rltui.arrays import median
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
 from rltui.logs.records.record_keys import compared, ended_at_limit, log_keys, text_keys, unmeasured_keys
@@ -34,12 +35,6 @@ def gini(values: Sequence[float]) -> float:
     spread = math.fsum((2 * rank - count + 1) * value for rank, value in enumerate(ordered))
     coefficient = spread / (count * math.fsum(map(abs, ordered)))
     return min(max(coefficient, 0.0), 1.0)
-
-
-def median(numbers: Sequence[float]) -> float:
-    """The middle one of n >= 1 numbers, or the mean of the middle two."""
-    ordered = sorted(numbers)
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def max_median_ratio(lengths: Sequence[float]) -> float | None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, median, quantile
 from rltui.data_class import dataclass
 from rltui.draw.numbers import format_value
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.model import Fact
-from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:

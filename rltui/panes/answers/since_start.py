@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.arrays import Floats, median
 from rltui.draw.numbers import format_step
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
-from rltui.rules.judged_series.robust_statistics import median
 
 PARTS = 20  # equal stretches of steps that a run is cut into, at most
 ENDS = 2  # stretches that the start and the end are the mean of: a tenth of the run each, at least

@@ -11,10 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.arrays import Floats, median, quantile
 from rltui.metrics.glossary_files import glossary
 from rltui.named_tuple import NamedTuple
-from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
 

@@ -11,13 +11,12 @@ from typing import Literal
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats
+from rltui.arrays import Bools, Floats, median, quantile
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.schema.fields import ListField, NumberField, TableField, TextField, as_dict, table_of
 from rltui.schema.toml_files import read_table
 from rltui.session.run_view import RunView

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, median
 from rltui.data_class import dataclass
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
-from rltui.rules.judged_series.robust_statistics import median
 from rltui.store.model import Columns, Points
 from rltui.store.query import columns_of
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from rltui.arrays import median
 from rltui.draw.numbers import format_range, format_value
 from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.columns import MISSING, SETTING, RunOrder, sorted_runs
@@ -53,8 +54,6 @@ class RunGroup(NamedTuple):
         if best is not None:
             words += f" best {format_value(best, unit)}"
         if last:
-            from statistics import median  # brings fractions and decimals, 8 ms
-
             words += f"{' ·' if best is not None else ''} last: median {format_value(median(last), unit)}"
         if len(last) > 1:
             words += ", " + " … ".join(format_range(min(last), max(last), unit))

@@ -31,8 +31,8 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Floats, Ints, distinct
-from rltui.rules.judged_series.robust_statistics import NORMAL, median
+from rltui.arrays import Floats, Ints, distinct, median
+from rltui.rules.judged_series.robust_statistics import NORMAL
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.judged_series.unimodal_curve import unimodal
 

@@ -17,9 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, median
 from rltui.rules.judged_series.rewindable_counter import RewindableCounter
-from rltui.rules.judged_series.robust_statistics import median
 
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
 FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short

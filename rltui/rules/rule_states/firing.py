@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats
+from rltui.arrays import Bools, Floats, median
 from rltui.hparams.hparams import HParam, find_hparam
 from rltui.named_tuple import NamedTuple
 from rltui.rules.judged_series.ended_series import ended
-from rltui.rules.judged_series.robust_statistics import median
 from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 from rltui.rules.load import Rulebook
 from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, median
 from rltui.named_tuple import NamedTuple
 from rltui.rules.judged_series.means_with_errors import sums_of
-from rltui.rules.judged_series.robust_statistics import median
 from rltui.rules.judged_series.ticks import Ticks
 
 SIDE = 4  # ticks on each side of the step: as few as a crash is told from (`outcome`)

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.arrays import Floats, median
 from rltui.problem import Problem
 from rltui.rules.judged_series.ended_series import ended
-from rltui.rules.judged_series.robust_statistics import median
 from rltui.rules.rule_states.series_state import SeriesState
 from rltui.rules.special_metrics import special_metrics
 from rltui.text import clean

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.arrays import Floats, median, quantile
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
-from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.rules.run_state.liveness import RunPace
 from rltui.rules.run_state.log_state import all_gone
 from rltui.rules.run_state.planned_steps import planned, planned_by

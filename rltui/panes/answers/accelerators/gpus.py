@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, distinct
+from rltui.arrays import Floats, distinct, median
 from rltui.data_class import dataclass
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
@@ -16,7 +16,6 @@ from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, F
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.regex import regex
-from rltui.rules.judged_series.robust_statistics import median
 from rltui.text import in_sentence
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from rltui.arrays import median
 from rltui.draw.numbers import format_duration, format_si
 from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
 from rltui.panes.answers.recent_steps import RunValues, Values
-from rltui.rules.judged_series.robust_statistics import median
 from rltui.session.time_travel import span_of
 
 STEP = "timing.step"

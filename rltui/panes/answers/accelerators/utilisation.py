@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rltui.arrays import quantile
 from rltui.draw.numbers import format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
@@ -12,7 +13,6 @@ from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, RunValues, Values, fact
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
-from rltui.rules.judged_series.robust_statistics import quantile
 
 QUESTION = "What do I get for the hardware?"
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary

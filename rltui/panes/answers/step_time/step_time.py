@@ -12,7 +12,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.arrays import Floats, Ints, median, quantile
 from rltui.data_class import dataclass
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
@@ -20,7 +20,6 @@ from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
 from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
-from rltui.rules.judged_series.robust_statistics import median, quantile
 from rltui.text import in_sentence
 
 STEP = "timing.step"
