@@ -120,11 +120,15 @@ class Gap(NamedTuple):
 
 
 class Rescaling(NamedTuple):
-    """A condition on a mean and a spread of rewards: both changed by one factor, at one step."""
+    """A condition on a mean and a spread of rewards: both changed by one factor, at one step.
+
+    With `negated` the factor is -1: the mean changed its sign.
+    """
 
     id: str
     mean: str
     spread: tuple[tuple[str, ...], ...]  # each their deviation, or their maximum and minimum
+    negated: bool = False
 
 
 class Setting(NamedTuple):

@@ -313,6 +313,20 @@ def test_rewards_on_another_scale_are_not_lost() -> None:
     assert "reward-crash" in ids(judge_of(series | {"reward.mean": factor * series["reward.mean"]}))
 
 
+def test_a_reward_that_changes_its_sign_is_no_crash() -> None:
+    """As far on the other side of zero with the same spread is another sign; else it is a fall."""
+    series = healthy("grpo", Shape(n=200, seed=6, noise=0.5))
+    turned = np.where(np.arange(200) < 120, 1.0, -1.0) * np.abs(series["reward.mean"])
+    spread = series["reward.std"]
+    told = next(each for each in judge_of(series | {"reward.mean": turned}).findings() if each.rank)
+    assert told.id == "reward-turned-over"
+    assert told.since_step == 121
+    other = series | {"reward.mean": turned, "reward.std": np.where(turned > 0, 1.0, 0.3) * spread}
+    assert "reward-turned-over" not in ids(judge_of(other))
+    slow = np.concatenate((np.linspace(0.6, -0.6, 60), np.full(140, -0.6))) + 0.02 * NOISE.normal(size=200)
+    assert "reward-turned-over" not in ids(judge_of(series | {"reward.mean": slow}))
+
+
 def test_a_crash_after_a_change_of_the_scale_is_told() -> None:
     """What is lost on the new scale is lost."""
     series = healthy("grpo", Shape(n=300, seed=6))

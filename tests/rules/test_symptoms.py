@@ -60,6 +60,11 @@ SYMPTOMS = {
         "reward.zero_std_fraction": flat(0.1, 100),
         "reward.mean": np.concatenate((RISE[:60], flat(0.02, 40))),
     },
+    "learning-rate-too-high-texts": {
+        "optimizer.learning_rate": np.linspace(0.03, 0.001, 100),
+        "lengths.response.mean": np.concatenate((flat(9, 6), np.full(94, 16.0))),
+        "policy.entropy": np.concatenate((flat(2.5, 6), flat(1e-4, 94))),
+    },
     "update-instability": {"policy.kl_ref": step(0.1, 6.0), "optimizer.grad_norm": step(0.4, 30)},
     "saturated-policy": {
         "policy.approx_kl": np.concatenate(([12.0, 9.0, 5.0, 4.0], np.zeros(60))),
@@ -196,6 +201,24 @@ def test_a_reward_model_that_overflowed_is_said_to_score_all_alike() -> None:
     told = min((found for found in judge_of(series).findings() if found.rank), key=order)
     assert told.id == "rm-margin-zero"
     assert abs(told.since_step - 81) <= 2
+
+
+def test_preferences_lost_with_the_gradient_are_what_followed() -> None:
+    """A gradient of zero while pairs are told apart no more is the cause; at accuracy 1 it is none."""
+    series = {
+        "preference.margin": np.concatenate((np.linspace(0, 1, 80), flat(-0.9, 80))),
+        "preference.accuracy": np.concatenate((np.linspace(0.5, 0.95, 80), flat(0.06, 80))),
+        "optimizer.grad_norm": np.concatenate((flat(2, 80), np.zeros(80))),
+    }
+    told = min((found for found in judge_of(series).findings() if found.rank), key=order)
+    assert told.id == "gradient-lost"
+    assert abs(told.since_step - 81) <= 2
+    saturated = {
+        "preference.margin": np.linspace(0, 20, 160),
+        "preference.accuracy": np.concatenate((np.linspace(0.5, 1, 80), np.ones(80))),
+        "optimizer.grad_norm": 2 * np.exp(-np.arange(160) / 8),
+    }
+    assert "gradient-lost" not in ids(judge_of(saturated))
 
 
 def test_groups_that_tie_lose_no_gradient() -> None:

@@ -13,7 +13,7 @@ from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 from rltui.rules.load import Rulebook
 from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
-from rltui.rules.rule_states.rescaling import rescaled
+from rltui.rules.rule_states.rescaling import negated, rescaled
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
@@ -325,7 +325,8 @@ def _rescaled(rescaling: Rescaling, judged: Sequence[RuledTicks]) -> Firing | No
     mean = ticks.get(rescaling.mean)
     for spread in rescaling.spread:
         if mean is not None and ticks.keys() >= set(spread):
-            found = rescaled(mean, [ticks[each] for each in spread])
+            change = negated if rescaling.negated else rescaled
+            found = change(mean, [ticks[each] for each in spread])
             if found is not None:
                 rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
                 return Firing(rule, mean, found.since_step, found.value, np.nan, found.before, RECORDING)

@@ -1,4 +1,4 @@
-"""Whether the scale of rewards was set anew: mean and spread changed by one factor, at one step.
+"""Whether the scale or the sign of rewards was set anew: mean and spread changed by one factor at one step.
 
 A reward that is normalised, weighted or whitened in another way from a step on is not earned less: whatever
 is measured in rewards changes by the same factor there. A policy that gets worse earns less with a spread
@@ -25,6 +25,7 @@ SURE = 5.0  # errors of the change of the spread, at one of up to 512 places
 SAME = 2.5  # errors by which the quotient may have changed
 DRIFT = 0.25  # share of the change that it may always have: over so many ticks a run learns something
 SEEN = 0.5  # share of the change that a test of the quotient must be able to see
+TURNED = 4.0  # ranges of four ticks that a mean must have gone through as it changed its sign
 LOST = 0.3  # share of the range on the new scale that may be lost since: `reward-drop` asks for as much
 
 
@@ -61,6 +62,34 @@ def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
         if factor * median(before) - now > LOST * factor * float(np.ptp(values[:place])):
             return None
         return Change(int(steps[place]), median(before), median(after))
+    return None
+
+
+def negated(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
+    """The last step at which the mean changed its sign, with its size and the spread as before it.
+
+    The four ticks before the step differ from the four after it, of which the first may join points from both
+    sides, by more than four times what each four vary over, and all of either have one sign. A policy that
+    comes to earn as much less as it had earned does not do so within a tick, with the spread that it had.
+    """
+    steps, values, width = _aligned(mean, spread)
+    turned = np.flatnonzero(values[1:] * values[:-1] < 0) + 1
+    for place in turned[::-1].tolist():
+        for begin in (place, place + 1):
+            before, after = values[max(place - SIDE, 0) : place], values[begin : begin + SIDE]
+            if len(before) < SIDE or len(after) < SIDE or before.max() * before.min() < 0:
+                continue
+            was, now = median(before), median(after)
+            noise = max(float(np.ptp(before)), float(np.ptp(after)))
+            wide = median(width[place - SIDE : place]), median(width[begin : begin + SIDE])
+            if (
+                after.max() * after.min() > 0
+                and was * now < 0
+                and abs(now - was) > TURNED * noise
+                and abs(now + was) < max(noise, DRIFT * abs(was))
+                and max(wide) < LEAST * min(wide)
+            ):
+                return Change(int(steps[place]), was, now)
     return None
 
 
