@@ -60,6 +60,13 @@ SYMPTOMS = {
         "reward.zero_std_fraction": flat(0.1, 100),
         "reward.mean": np.concatenate((RISE[:60], flat(0.02, 40))),
     },
+    "samples-alike": {
+        "lengths.response.min": np.concatenate((4.0 + np.arange(60) % 3, np.full(40, 13.0))),
+        "lengths.response.max": np.concatenate((14.0 - np.arange(60) % 3, np.full(40, 13.0))),
+        "policy.entropy": 2.0 + 0.05 * np.sin(np.arange(100)),
+        "reward.mean": np.concatenate((0.6 + 0.02 * np.sin(np.arange(60)), np.ones(40))),
+        "reward.std": np.concatenate((0.2 + 0.02 * np.cos(np.arange(60)), np.zeros(40))),
+    },
     "learning-rate-too-high-texts": {
         "optimizer.learning_rate": np.linspace(0.03, 0.001, 100),
         "lengths.response.mean": np.concatenate((flat(9, 6), np.full(94, 16.0))),
