@@ -109,6 +109,19 @@ def test_copies_of_a_console_are_one_run(tmp_path: Path) -> None:
     assert sum(map(len, heard.points.values())) == 48
 
 
+def test_consoles_of_other_trainings_beside_a_table_are_runs_of_their_own(tmp_path: Path) -> None:
+    """The place of a home-made console tells whose it is only while it is the only one there."""
+    write(tmp_path / "train.csv", "episode,reward\n" + "".join(f"{at},{at / 7}\n" for at in range(30)))
+    for name, scale in (("a", 0.37), ("b", 0.41)):
+        lines = (
+            f"Episode {at} | Reward: {at * scale:.3f} | Loss: {scale / (at + 1):.4f}\n" for at in range(30)
+        )
+        write(tmp_path / f"{name}.log", "".join(lines))
+    assert set(runs(tmp_path)) == {"a", "b", "train"}
+    (tmp_path / "b.log").unlink()
+    assert set(runs(tmp_path)) == {"train"}
+
+
 def test_equal_consoles_side_by_side_are_two_runs(tmp_path: Path) -> None:
     """Two trainings with one seed may say the same."""
     write(tmp_path / "a/train.log", METRICS)

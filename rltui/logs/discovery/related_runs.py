@@ -297,7 +297,7 @@ class RelatedRuns:
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
-            told = _prints_of(log, other) or _is_kept_beside(log, other)
+            told = self._prints_of(log, other, calls) or _is_kept_beside(log, other)
             if not told and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
                 if not self._end_alike(log, other, calls):
                     continue
@@ -344,6 +344,32 @@ class RelatedRuns:
             self.mains[each] = main
             each.run = each.also_of = main.run
         return before
+
+    def _prints_of(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
+        """Whether one is the only console that a loop printed by the place of the other, a proper log.
+
+        Of several consoles in one folder that say different things, the place does not tell whose one is.
+        """
+        if not _prints_by(one, other):
+            return False
+        console, proper = (one, other) if one.format is not None and _prints(one.format) else (other, one)
+        mine = self._sample(console, calls)
+        for each in self._below.get(console.found.folder, ())[:CROWD]:
+            beside = each.found.folder == console.found.folder and not each.gone
+            if not beside or stem_of(each.found.name) == stem_of(console.found.name):
+                continue
+            if duplicate_logs.are_numbered_apart(each.found.path, proper.found.path):
+                continue  # it cannot be the one
+            if each.aside and not (each.opened or each.hung):
+                each.visit(calls, 0.0, trust=True, until=None)  # to know its format
+            if each.format is None or not _prints(each.format):
+                continue
+            its = self._sample(each, calls)
+            if mine is None or its is None or its.empty:
+                continue
+            if duplicate_logs.same(mine, its, beside=True, copy=True) is False:
+                return False
+        return True
 
     def _end_alike(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
         """Whether logs of one run say the same at their ends, however they begin."""
@@ -429,7 +455,7 @@ def _is_poor_beside_console(
     return evaluates or _FEW * len(few.tags) <= len(consoles[0][1].tags)
 
 
-def _prints_of(one: LogFile, other: LogFile) -> bool:
+def _prints_by(one: LogFile, other: LogFile) -> bool:
     """Whether one is what a loop printed in its own words, and the other a proper log of it, by their places.
 
     Such a console has few digits and other axes, so its values need not agree with anything.
