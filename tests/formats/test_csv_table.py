@@ -37,6 +37,7 @@ def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
         "time/total_timesteps;a;b\r\n1024;0.5;\r\n2048;;2\r\n",
         "time/total_timesteps;a;b;note\n1024;0,5;;a,b\n2048;;2;\n",
         "time/total_timesteps;a;b\n1024; 5,0e-1;\n2048;;2,0\n",
+        "time/total_timesteps\ta\tb\n1024\t0,5\t\n2048\t\t2\n",
         "\ufefftime/total_timesteps,a,b\n\n1024,0.5,\n2048,,2\n",
         '"time/total_timesteps","a","b"\n1024,"0.5",\n2048,,2\n',
         ",time/total_timesteps,a,b\n0,1024,0.5,\n1,2048,,2\n",

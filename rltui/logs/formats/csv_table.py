@@ -64,9 +64,9 @@ class TableHeader:
         return cls(line, _tags(names, path), delimiter)
 
     def cells(self, line: bytes) -> list[str]:
-        """The cells of a row; between semicolons a comma is that of a decimal, as spreadsheets write it."""
+        """The cells of a row; between other marks a comma is that of a decimal, as spreadsheets write it."""
         cells = _split(line.decode("utf-8", "replace"), self.delimiter)
-        if self.delimiter == ";" and b"," in line:
+        if self.delimiter != "," and b"," in line:
             return [cell.replace(",", ".") if _DECIMAL.fullmatch(cell) else cell for cell in cells]
         return cells
 
