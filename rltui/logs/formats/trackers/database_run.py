@@ -28,7 +28,7 @@ class Rows(NamedTuple):
     """
 
     table: str
-    run: str  # the column that holds the run's id
+    run: str  # SQL: the run's id, of a row `r`
     size: str  # SQL: bytes of a row
     columns: str  # SQL
     record: Callable[..., Record | None] | None = None
@@ -77,7 +77,7 @@ class RowCounts:
 
     def _count(self, number: int, run: str, base: sqlite3.Connection) -> int:
         rows = self._tables[number]
-        sql = f"SELECT sum({rows.size}) FROM {rows.table} WHERE {rows.run} = ? AND rowid <= ?"
+        sql = f"SELECT sum({rows.size}) FROM {rows.table} AS r WHERE {rows.run} = ? AND rowid <= ?"
         return int(base.execute(sql, (run, self._last[number])).fetchone()[0] or 0)
 
     def _count_new(self, base: sqlite3.Connection) -> None:
@@ -88,7 +88,7 @@ class RowCounts:
             if not self._bytes or last <= before:
                 continue
             sql = (
-                f"SELECT {rows.run}, sum({rows.size}) FROM {rows.table}"
+                f"SELECT {rows.run}, sum({rows.size}) FROM {rows.table} AS r"
                 f" WHERE rowid > ? AND rowid <= ? GROUP BY {rows.run}"
             )
             for run, size in base.execute(sql, (before, last)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.logs.formats.container import Parts
-from rltui.logs.formats.trackers import mlflow, sqlite_file, trackio
+from rltui.logs.formats.trackers import mlflow, optuna, sqlite_file, trackio
 from rltui.regex import regex
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ class TrackerDatabase:
             return None
 
         def runs(base: sqlite3.Connection) -> Parts | None:
-            return trackio.parts_of_database(place, base) or mlflow.parts_of_database(place, base)
+            return (
+                trackio.parts_of_database(place, base)
+                or mlflow.parts_of_database(place, base)
+                or optuna.parts_of_database(place, base)
+            )
 
         return sqlite_file.read_database(place, runs)
