@@ -228,6 +228,30 @@ def test_preferences_lost_with_the_gradient_are_what_followed() -> None:
     assert "gradient-lost" not in ids(judge_of(saturated))
 
 
+def test_swapped_pairs_are_told_from_what_is_forgotten() -> None:
+    """Pairs that are preferred the wrong way round were swapped, of training or of the evaluation."""
+    wave = 0.02 * np.sin(np.arange(160))
+    learnt = {
+        "preference.margin": np.linspace(0, 2, 160) + wave,
+        "preference.accuracy": np.minimum(np.linspace(0.5, 1.2, 160), 0.96) + wave,
+        "eval/preference.accuracy": np.full(8, 0.06),
+    }
+    told = min((found for found in judge_of(learnt).findings() if found.rank), key=order)
+    assert told.id == "held-out-pairs-swapped"
+    del learnt["eval/preference.accuracy"]
+    assert not [found for found in judge_of(learnt).findings() if found.rank]
+    turned = np.where(np.arange(160) < 80, 1.0, -1.0)
+    swapped = learnt | {
+        "preference.margin": turned * (1 + wave),
+        "preference.accuracy": 0.5 + 0.45 * turned + wave,
+    }
+    told = min((found for found in judge_of(swapped).findings() if found.rank), key=order)
+    assert told.id == "pairs-swapped"
+    assert abs(told.since_step - 81) <= 3
+    forgotten = swapped | {"preference.accuracy": np.where(turned > 0, 0.95, 0.55) + wave}
+    assert "pairs-swapped" not in ids(judge_of(forgotten))
+
+
 def test_groups_that_tie_lose_no_gradient() -> None:
     """A gradient of zero where all samples of a group score the same is none that was lost."""
     lost = next(
