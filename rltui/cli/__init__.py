@@ -19,7 +19,7 @@ import click
 
 from rltui import __version__, crash
 from rltui.cli.output import WRONG, CommandError, note
-from rltui.interpreter_settings import finish_imports
+from rltui.interpreter_settings import collect_seldom, finish_imports
 from rltui.text import clean
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
         if name not in ("watch", "demo"):  # which do so with the first frame
             finish_imports()
+            collect_seldom()
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
