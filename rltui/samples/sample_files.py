@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from rltui.logs.formats import sample_log
+from rltui.logs.formats.lines import sample_log
 from rltui.logs.log_file_names import is_entered
 from rltui.logs.sample_layouts.layouts import layouts, place_of, unread_reason
 from rltui.samples.trackio_traces import is_called_like, runs_with_traces

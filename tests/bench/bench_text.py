@@ -11,8 +11,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from rltui.logs.formats import csv_table, jsonl
 from rltui.logs.formats.interface import Format
+from rltui.logs.formats.lines import csv_table, jsonl
 from rltui.logs.formats.printed_metrics import trainer_console
 from tests.support.memfile import MemFile, read_whole
 

@@ -226,7 +226,7 @@ def test_a_hundred_runs_growing(tmp_path: Path) -> None:
 
 def test_reader_with_a_fault_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that raises what nobody foresaw is named once as internal; other logs are read."""
-    from rltui.logs.formats import jsonl
+    from rltui.logs.formats.lines import jsonl
 
     write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
     write(tmp_path / "good" / EVENTS, event_bytes(range(3), scale=0.75))

@@ -10,7 +10,7 @@ import pytest
 
 from rltui.logs.batch import Batch
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats import gzip_log
+from rltui.logs.formats.encoded import gzip_log
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from tests.support.memfile import MemFile, points, read_on, read_whole

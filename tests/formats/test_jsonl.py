@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats import jsonl
 from rltui.logs.formats.interface import LINE_CAP
-from rltui.logs.formats.text_lines import MOST_WAITS
+from rltui.logs.formats.lines import jsonl
+from rltui.logs.formats.lines.text_lines import MOST_WAITS
 from rltui.logs.records.tag_table import TAG_CAP
 from tests.support.memfile import MemFile, SparseFile, cut, points, read_in_pieces, read_on, read_whole
 

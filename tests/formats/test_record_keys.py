@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rltui.logs.formats import jsonl
+from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.printed_metrics import trainer_console
 from rltui.logs.records.record_keys import LogKeys, compared, log_keys, step_keys
 from rltui.logs.records.sample_statistics import SampledStep

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats import sample_log
-from rltui.logs.formats.sample_log import IDLE_READS, STEPS_HELD, step_in_path
+from rltui.logs.formats.lines import sample_log
+from rltui.logs.formats.lines.sample_log import IDLE_READS, STEPS_HELD, step_in_path
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.logs.records.sample_statistics import (
     SampledStep,

@@ -6,9 +6,9 @@ import random
 from functools import cache
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats import csv_table, jsonl, sample_log
 from rltui.logs.formats.documents import json_document
 from rltui.logs.formats.interface import HEAD, Format
+from rltui.logs.formats.lines import csv_table, jsonl, sample_log
 from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
 from rltui.logs.formats.registry import REGISTRY
 from tests.fuzz.damage import damaged

@@ -75,9 +75,9 @@ def test_only_formats_that_a_name_may_be_of_are_loaded() -> None:
     ask = "from rltui.logs.formats.registry import REGISTRY as r; r.could_be_log('events.out.tfevents.1')"
     loaded = loaded_by(f"{ask}; r.could_be_container('/run')")
     assert {each for each in loaded if each.startswith("rltui.logs.formats.trackers")} == set()
-    assert "rltui.logs.formats.jsonl" not in loaded
+    assert "rltui.logs.formats.lines.jsonl" not in loaded
     of_json = loaded_by(ask.replace("events.out.tfevents.1", "metrics.jsonl"))
-    assert of_json & {"rltui.logs.formats.trackers.wandb", "rltui.logs.formats.csv_table"} == set()
+    assert of_json & {"rltui.logs.formats.trackers.wandb", "rltui.logs.formats.lines.csv_table"} == set()
     assert "rltui.logs.formats.trackers.databases" in loaded_by(
         f"{ask}; r.could_be_container('/a/mlflow.db')"
     )

@@ -25,8 +25,9 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
         # the reader thread: the first frame of the screen does not wait for them (17 ms).
-        from rltui.logs.formats import csv_table, gzip_log, jsonl, utf16_log
         from rltui.logs.formats.documents import evaluation_arrays
+        from rltui.logs.formats.encoded import gzip_log, utf16_log
+        from rltui.logs.formats.lines import csv_table, jsonl
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
         from rltui.logs.formats.trackers import swanlab, wandb
 
@@ -46,8 +47,8 @@ class FormatRegistry:
     @cached_property
     def _json_formats(self) -> tuple[Format, ...]:
         """Those of JSON, whose files the formats that are asked before them take by other names alone."""
-        from rltui.logs.formats import jsonl, sample_log
         from rltui.logs.formats.documents import json_document
+        from rltui.logs.formats.lines import jsonl, sample_log
         from rltui.logs.formats.trackers import clearml
 
         return clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
@@ -101,7 +102,7 @@ class FormatRegistry:
         """The format of a file whose path is one of a known layout of samples; None for any other path."""
         if log_place(path) is None or not head.lstrip().startswith(b"{"):
             return None
-        from rltui.logs.formats import sample_log
+        from rltui.logs.formats.lines import sample_log
 
         return sample_log.FORMAT
 
@@ -128,7 +129,7 @@ class FormatRegistry:
 
     def is_unread(self, name: str) -> bool:
         """Whether a base name is plainly that of a log in a compression that is not read."""
-        from rltui.logs.formats import gzip_log
+        from rltui.logs.formats.encoded import gzip_log
 
         return gzip_log.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
 

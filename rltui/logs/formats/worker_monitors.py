@@ -17,8 +17,8 @@ from dataclasses import field
 
 from rltui.data_class import dataclass
 from rltui.logs.formats.container import Parts
-from rltui.logs.formats.csv_table import CsvParser
 from rltui.logs.formats.interface import BLOCK, HEAD
+from rltui.logs.formats.lines.csv_table import CsvParser
 from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
 from rltui.logs.log_file_names import is_events, is_plain
 from rltui.named_tuple import NamedTuple

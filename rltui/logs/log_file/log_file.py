@@ -11,10 +11,10 @@ from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile
-from rltui.logs.formats.gzip_log import decompressed_head
+from rltui.logs.formats.encoded.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
+from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.formats.text_lines import first_text
 from rltui.logs.local_file import ENDS, FoundFile, LocalFile, ReadFile, identity, stamp
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck

@@ -20,7 +20,7 @@ import orjson
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
 from rltui.logs.formats.interface import Format
-from rltui.logs.formats.jsonl import whole_objects
+from rltui.logs.formats.lines.jsonl import whole_objects
 from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.line_reader import LineReader
+from rltui.logs.formats.lines.line_reader import LineReader
 from rltui.logs.formats.printed_metrics.labelled_lines import LabelledLines
 from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.log_file_names import names

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.line_reader import LineReader
+from rltui.logs.formats.lines.line_reader import LineReader
 from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from rltui.logs.log_file_names import names

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.line_reader import BLANKS, LineReader
-from rltui.logs.formats.text_lines import SkippedLines
+from rltui.logs.formats.lines.line_reader import BLANKS, LineReader
+from rltui.logs.formats.lines.text_lines import SkippedLines
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem

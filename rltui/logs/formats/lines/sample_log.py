@@ -15,8 +15,8 @@ import numpy as np
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format
-from rltui.logs.formats.jsonl import objects
-from rltui.logs.formats.text_lines import SkippedLines, TextLines
+from rltui.logs.formats.lines.jsonl import objects
+from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import BLOCK, File
-from rltui.logs.formats.text_lines import TextLines
+from rltui.logs.formats.lines.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
 

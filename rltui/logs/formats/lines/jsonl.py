@@ -15,8 +15,8 @@ import orjson
 
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.line_reader import BLANKS, LineReader
-from rltui.logs.formats.text_lines import SkippedLines
+from rltui.logs.formats.lines.line_reader import BLANKS, LineReader
+from rltui.logs.formats.lines.text_lines import SkippedLines
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Sequence
 
 from rltui.logs.batch import EMPTY, Batch, concat
-from rltui.logs.formats.gzip_log import HeldContent, inner_format
+from rltui.logs.formats.encoded.gzip_log import HeldContent, inner_format
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.regex import regex
 

@@ -1,0 +1,1 @@
+"""Logs of any format inside another encoding."""
