@@ -50,6 +50,9 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             if owner.get(rule_id) == symptom.id and firings[0].rule.severity != SEVERITIES[0]
             for firing in firings
         ]
+        if symptom.together:
+            begun = min(part.since_step for part in parts)
+            covered = [firing for firing in covered if firing.since_step >= begun]
         evidence = [*parts, *covered]
         dating = [part for part in held if any(firing.rule.dates for firing in part)]
         if symptom.begins_last:
@@ -84,9 +87,11 @@ def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Fi
     if state.any(symptom.none):
         return []
     first, last = state.series.span() if symptom.together or symptom.leads else (0, 0)
-    if symptom.together:
-        onsets = [min(firing.since_step for firing in part) for part in parts]
-        if max(onsets) - min(onsets) > symptom.together * max(last - first, 1):
+    if symptom.together:  # what began long before the first group is no part of it, but may go on
+        cause = min(each.since_step for each in parts[0])
+        limit = symptom.together * max(last - first, 1)
+        parts = [[each for each in part if abs(each.since_step - cause) <= limit] for part in parts]
+        if not all(parts):
             return []
     if symptom.leads:
         effects = [firing.since_step for part in parts[1:] for firing in part if firing.rule.dates]

@@ -401,6 +401,15 @@ def test_a_value_that_is_no_number_is_one_finding() -> None:
     assert "more" not in judge.sentence()
 
 
+def test_an_older_fall_does_not_hide_a_learning_rate_that_is_raised() -> None:
+    """A fall that lasts since step 41 is no part of what a jump of the rate at step 121 brings about."""
+    older = np.concatenate((np.linspace(0.3, 0.9, 40), flat(0.2, 160)))
+    judge = judge_of(SYMPTOMS["learning-rate-blow-up"] | {"reward.mean": older})
+    head = judge.findings()[0]
+    assert head.id == "learning-rate-blow-up"
+    assert 118 <= head.since_step <= 125
+
+
 @pytest.mark.parametrize("first", ["critic.loss", "reward.episode_return.mean"])
 def test_numbers_break_from_the_first_metric_on(first: str) -> None:
     """A return that is no number is no cause beside a loss that is none; what broke first stands first."""
