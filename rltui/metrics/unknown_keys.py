@@ -16,9 +16,10 @@ _HUMP = regex(r"([a-z0-9])([A-Z])")
 _BETWEEN = regex(r"[\s_.-]+")
 _PLAIN = regex(r"[a-z0-9]+(?:[_/][a-z0-9]+)*")
 _MEAN = regex(r"(?:\A|_)(?:avg|average|mean|last|ma|moving|rolling)(?:_|\d)")
-# The round number of episodes that a mean goes over: `_100`, `_last_50_episodes`, `_ma100`.
+# The number of episodes that a mean goes over: round as `_100`, `_last_50_episodes`, `_ma100`; `(last 64)`.
 _WINDOW = regex(
     r"(?:_(?:last|ma))?_?(?:10|20|25|30|50|100|200|500|1000)(?:_(?:eps?|episodes|games)\Z)?(?=_|\Z)"
+    r"|_\(last_\d{1,6}(?:_(?:eps?|episodes|games))?\)\Z"
 )
 _SLUG = regex(r"[^a-z0-9]+")
 _BRACKETED = regex(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")

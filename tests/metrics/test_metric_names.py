@@ -386,6 +386,8 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("loss/policy_gradient_loss", "policy.loss"),
         ("Average100 Score", "reward.score.mean"),
         ("mean_return_last_50_episodes", "reward.episode_return.mean"),
+        ("Avg reward (last 1000)", "reward.mean"),
+        ("Mean Return (last 64 episodes)", "reward.episode_return.mean"),
         ("eprew", "reward.episode_return.mean"),
         ("reward_step", "reward.step.mean"),
         ("global_step", "progress.step"),
