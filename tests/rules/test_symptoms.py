@@ -252,6 +252,23 @@ def test_swapped_pairs_are_told_from_what_is_forgotten() -> None:
     assert "pairs-swapped" not in ids(judge_of(forgotten))
 
 
+def test_scores_that_become_equal_at_their_usual_level_are_told() -> None:
+    """A constant near the mean so far is seen by the spread, which was there until one step."""
+    wave = np.sin(np.arange(100))
+    series = {
+        "reward.mean": np.concatenate((np.linspace(0.2, 0.55, 60) + 0.02 * wave[:60], np.full(40, 0.5))),
+        "reward.std": np.concatenate((0.2 + 0.02 * wave[:60], np.zeros(40))),
+    }
+    told = min((found for found in judge_of(series).findings() if found.rank), key=order)
+    assert told.id == "scoring-broke"
+    assert abs(told.since_step - 61) <= 2
+    learnt = {
+        "reward.mean": np.minimum(np.linspace(0.2, 1.3, 100), 1.0),
+        "reward.std": np.maximum(np.linspace(0.3, -0.1, 100), 0.0),
+    }
+    assert not [found for found in judge_of(learnt).findings() if found.rank]
+
+
 def test_groups_that_tie_lose_no_gradient() -> None:
     """A gradient of zero where all samples of a group score the same is none that was lost."""
     lost = next(
