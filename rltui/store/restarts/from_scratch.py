@@ -50,12 +50,17 @@ def _begins_there(late: Segment, early: Segment) -> bool | None:
     if not early.head or not shared.any():
         return None
     there = late.first[:size][shared] < early.first[:size][shared] + _beginning(early.head)
-    return _counts_from_zero(late.head) or bool(2 * np.count_nonzero(there) > len(there))
+    return _counts_from_zero(late.head, early.head) or bool(2 * np.count_nonzero(there) > len(there))
 
 
-def _counts_from_zero(head: list[int]) -> bool:
-    """Whether the first distinct step of an attempt is as large as the distance to the second."""
-    return len(head) > 1 and head[0] == head[1] - head[0]
+def _counts_from_zero(head: list[int], earlier: list[int]) -> bool:
+    """Whether an attempt logs at another interval than the earlier one, and its first step is one interval.
+
+    At the same interval it may as well go on behind the first step of the earlier one.
+    """
+    if len(head) < 2 or head[0] != head[1] - head[0]:
+        return False
+    return len(earlier) < 2 or earlier[1] - earlier[0] != head[0]
 
 
 def _beginning(head: list[int]) -> int:
