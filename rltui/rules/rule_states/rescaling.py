@@ -73,19 +73,21 @@ def negated(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
     comes to earn as much less as it had earned does not do so within a tick, with the spread that it had.
     """
     steps, values, width = _aligned(mean, spread)
+    signs = sums_of(np.sign(values))
     turned = np.flatnonzero(values[1:] * values[:-1] < 0) + 1
-    for place in turned[::-1].tolist():
+    turned = turned[(turned >= SIDE) & (turned + SIDE <= len(values))]
+    of_four = signs[turned] - signs[turned - SIDE]
+    for place in turned[np.abs(of_four) == SIDE][::-1].tolist():  # of noise about zero, few of many
+        before = values[place - SIDE : place]
+        was = median(before)
         for begin in (place, place + 1):
-            before, after = values[max(place - SIDE, 0) : place], values[begin : begin + SIDE]
-            if len(before) < SIDE or len(after) < SIDE or before.max() * before.min() < 0:
+            after = values[begin : begin + SIDE]
+            if len(after) < SIDE or (after * was >= 0).any():
                 continue
-            was, now = median(before), median(after)
-            noise = max(float(np.ptp(before)), float(np.ptp(after)))
+            now, noise = median(after), max(float(np.ptp(before)), float(np.ptp(after)))
             wide = median(width[place - SIDE : place]), median(width[begin : begin + SIDE])
             if (
-                after.max() * after.min() > 0
-                and was * now < 0
-                and abs(now - was) > TURNED * noise
+                abs(now - was) > TURNED * noise
                 and abs(now + was) < max(noise, DRIFT * abs(was))
                 and max(wide) < LEAST * min(wide)
             ):
