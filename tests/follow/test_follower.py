@@ -351,6 +351,19 @@ def test_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert live.heard.points["events.out.tfevents.1.host"] == points(range(100_000))
 
 
+def test_a_torn_end_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a look stopped before a torn line, the next one tells that all there is has been read."""
+    write(tmp_path / "metrics.jsonl", lines(range(30)) + '{"step": 30, "lo')
+    monkeypatch.setattr("rltui.logs.follow.follower.SLICE", 0.0)
+    live = Live(tmp_path)
+    for _ in range(4):
+        live.look()
+    assert live.follower.caught_up
+    (source,) = live.heard.sources.values()
+    assert source.caught_up
+    assert source.read < source.size
+
+
 def test_session_start_in_a_later_file(tmp_path: Path) -> None:
     """A restart that a writer declares comes through with its place among the points."""
     write(tmp_path / "events.out.tfevents.1.host", event_bytes(range(5)))

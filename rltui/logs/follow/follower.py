@@ -540,6 +540,8 @@ class Follower:
             yield from self._place(log, calls)
             if not self._reads(log):
                 pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
+        if log.told and log.caught_up and not (was_caught_up or pieces):
+            pieces = [("state", EMPTY)]  # what was left is half a record: its run is not being read any more
         if any(kind == "rewritten" for kind, _ in pieces):
             for other in self._related.mixed_with(log, self.logs.values()):
                 yield self._withdraw(other, other.source())
