@@ -26,7 +26,8 @@ class Dispatcher:
 
     Each receiver has a thread and a queue of its own, made with its first alert: a webhook that hangs does
     not keep the bell from ringing. The terminal is written to at once, by whoever calls `update`. With a
-    `sent_log` what was sent outlives the process.
+    `sent_log` what was sent outlives the process, and of several monitors of the same LOGDIRs each rings in
+    its own terminal, but only the first sends to what they share.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Dispatcher:
         self._stop = threading.Event()
         self._sleep = sleep if sleep is not None else self._stop.wait
         self._failing: dict[str, Problem] = {}
+        self._sent_elsewhere: set[tuple[str, str]] = set()  # run and id of episodes that another monitor sent
         self._lock = threading.Lock()
 
     def update_run(self, view: RunView, wall: float, acknowledged: Collection[str] = ()) -> None:
@@ -86,20 +88,24 @@ class Dispatcher:
             run, findings, self._clock(), live=live, last_step=last_step, acknowledged=acknowledged
         )
         for alert in alerts:
-            self.send(alert)
+            key, finding = (run, alert.finding.id), alert.finding
             if alert.event == "firing":
-                finding = alert.finding
-                self.sent_log.add(run, finding.id, SentAlert(finding.since_step, finding.rank, self._wall()))
+                sent = SentAlert(finding.since_step, finding.rank, self._wall())
+                if self.sent_log.add(*key, sent, self.config.repeat_interval):
+                    self._sent_elsewhere.discard(key)
+                else:
+                    self._sent_elsewhere.add(key)
+            self.send(alert, only_here=key in self._sent_elsewhere)
         return alerts
 
-    def send(self, alert: Alert) -> None:
-        """Send one alert to all receivers that ask for its severity."""
+    def send(self, alert: Alert, *, only_here: bool = False) -> None:
+        """Send one alert to all receivers that ask for its severity; `only_here`: to the terminal alone."""
         for receiver in self.receivers:
             if not alert.concerns(self.config.least_rank(receiver.name)):
                 continue
             if receiver.name == TERMINAL:
                 self.deliver(receiver, alert)
-            else:
+            elif not only_here:
                 self._enqueue(receiver, alert)
 
     def problems(self) -> list[Problem]:

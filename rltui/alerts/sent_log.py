@@ -1,12 +1,17 @@
-"""Which alerts were sent for a LOGDIR, kept in the user's state folder: a restart repeats none."""
+"""Which alerts were sent for a LOGDIR, kept in the user's state folder.
+
+So a restart repeats none, and of several monitors of the same LOGDIRs one sends each.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import math
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ from rltui.named_tuple import NamedTuple
 MAX_ENTRIES = 500  # entries, the latest
 MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
+_TRIES, _PAUSE = 5, 0.01  # to get the lock, and seconds between: another monitor writes for a millisecond
 
 
 class SentAlert(NamedTuple):
@@ -42,18 +48,58 @@ class SentLog:
         """The log of these LOGDIRs, whatever they are called this time."""
         return cls(paths.of_logdirs("alerts", logdirs))
 
-    def add(self, run: str, finding_id: str, alert: SentAlert) -> None:
-        """Take an alert in, and write at once: the next moment may be the last."""
-        self.entries[(run, finding_id)] = alert
+    def add(self, run: str, finding_id: str, alert: SentAlert, repeat_interval: float = 0.0) -> bool:
+        """Take an alert in, and write at once: the next moment may be the last.
+
+        False when another monitor has sent it: the same episode, or any one in the last `repeat_interval`
+        seconds, with at least the same rank.
+        """
+        key = (run, finding_id)
         if self.path is None:
-            return
-        merged = _read(self.path)
-        for key, one in self.entries.items():
-            if key not in merged or merged[key].at <= one.at:
-                merged[key] = one
-        newest = sorted(merged.items(), key=lambda item: item[1].at)[-MAX_ENTRIES:]
-        self.entries = {key: one for key, one in newest if alert.at - one.at < MAX_AGE}
-        _write(self.path, self.entries)
+            self.entries[key] = alert
+            return True
+        with _locked(self.path):
+            merged = _read(self.path)
+            other = merged.get(key)
+            sent = (
+                other is not None
+                and other != self.entries.get(key)
+                and other.rank >= alert.rank
+                and (other.since_step == alert.since_step or alert.at - other.at < repeat_interval)
+            )
+            if not sent:
+                self.entries[key] = alert
+            for each, one in self.entries.items():
+                if each not in merged or merged[each].at <= one.at:
+                    merged[each] = one
+            newest = sorted(merged.items(), key=lambda item: item[1].at)[-MAX_ENTRIES:]
+            self.entries = {each: one for each, one in newest if alert.at - one.at < MAX_AGE}
+            if not sent:
+                _write(self.path, self.entries)
+        return not sent
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other monitors from reading and writing for a moment, where the file system has locks."""
+    try:
+        paths.make_private(path.parent)
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        for _ in range(_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_PAUSE)
+            except OSError:
+                break
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _read(path: Path) -> dict[tuple[str, str], SentAlert]:

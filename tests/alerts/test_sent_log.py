@@ -24,7 +24,10 @@ def finding(since: int = 640, severity: str = "critical", name: str = "kl") -> F
 class Monitor:
     """One life of a monitor: its own monotonic clock, which begins anywhere, and the wall's."""
 
-    def __init__(self, path: Path, begin: float, wall: float = NOW, **more: Any) -> None:
+    def __init__(
+        self, path: Path, begin: float, wall: float = NOW, name: str = "terminal", **more: Any
+    ) -> None:
+        self.name = name
         self.wall, self._ahead = wall, wall - begin
         self.heard: list[str] = []
         settings = AlertConfig(
@@ -34,8 +37,6 @@ class Monitor:
             settings, receivers=[self], sent_log=SentLog(path), clock=lambda: self.wall - self._ahead,
             wall=lambda: self.wall,
         )  # fmt: skip
-
-    name = "terminal"
 
     def send(self, alert: Alert) -> None:
         """Hear it."""
@@ -117,7 +118,36 @@ def test_it_stays_small_and_knows_what_others_wrote(tmp_path: Path) -> None:
     told = SentLog(path).entries
     assert len(told) == MAX_ENTRIES and ("b", "kl") in told and ("a", f"id{MAX_ENTRIES}") in told
     assert ("old", "kl") not in told and ("a", "id0") not in told
-    assert list(path.parent.iterdir()) == [path] and isinstance(json.loads(path.read_text()), list)
+    assert set(path.parent.iterdir()) == {path, path.with_suffix(".lock")} and isinstance(
+        json.loads(path.read_text()), list
+    )
+
+
+def test_of_two_monitors_one_sends(tmp_path: Path) -> None:
+    """Each rings in its own terminal; a command or webhook that both have is called by the first alone."""
+    path = tmp_path / "ledger.json"
+    terminals = Monitor(path, 5.0), Monitor(path, 9.0)
+    for each in terminals:
+        assert each.look(finding()) == ["firing 640"]
+    path.unlink()
+    first, second = (_with_a_webhook(path, begin) for begin in (5.0, 9.0))
+    assert first.look(finding()) == ["firing 640"]
+    assert second.look(finding()) == []
+    for each in (first, second):
+        each.wall += 61
+    assert second.look() == []
+    assert first.look() == ["resolved 640"]
+    for each in (first, second):
+        each.wall += 3600
+    assert first.look(finding(since=900)) == ["firing 900"]
+    assert second.look(finding(since=901)) == []  # the same episode, as this one sees it
+
+
+def _with_a_webhook(path: Path, begin: float) -> Monitor:
+    """A monitor whose webhook is called at once."""
+    monitor = Monitor(path, begin, name="webhook", resolved=True)
+    monitor.dispatcher._enqueue = monitor.dispatcher.deliver  # type: ignore[assignment,method-assign]
+    return monitor
 
 
 def test_without_a_place_to_write_nothing_is_lost_but_the_memory(tmp_path: Path) -> None:
