@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui import interpreter_settings
+from rltui.common import interpreter_settings
 
 
 def main() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.paths import digest
+from rltui.common.text import clean
 from rltui.draw.numbers import json_value
-from rltui.named_tuple import NamedTuple
-from rltui.paths import digest
 from rltui.rules.finding import Finding, as_json
-from rltui.text import clean
 
 Event = Literal["firing", "resolved", "test"]
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from rltui.alerts.finding_alert import Alert, Receiver, ReceiverError
 from rltui.alerts.secrets import shown_address, without_secrets
 from rltui.alerts.webhook import WebhookReceiver
+from rltui.common.text import clean
 from rltui.config.model import COMMAND, TERMINAL, WEBHOOK, AlertConfig
-from rltui.text import clean
 
 NOTICE = 200  # characters of a notification
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from rltui.common.regex import regex
 from rltui.config.model import AlertConfig
-from rltui.regex import regex
 
 _VARIABLE = regex(r"\$\{(\w+)\}|\$(\w+)")
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rltui import paths
-from rltui.named_tuple import NamedTuple
+from rltui.common import paths
+from rltui.common.named_tuple import NamedTuple
 
 MAX_ENTRIES = 500  # entries, the latest
 MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from rltui import __version__, crash
+from rltui import __version__
 from rltui.cli.output import WRONG, CommandError, note
-from rltui.interpreter_settings import collect_seldom, finish_imports
-from rltui.text import clean
+from rltui.common import crash
+from rltui.common.interpreter_settings import collect_seldom, finish_imports
+from rltui.common.text import clean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -25,8 +25,8 @@ from rltui.cli.output import (
     nothing_read,
     progress_line,
 )
-from rltui.paths import cache, is_url, local
-from rltui.text import clean
+from rltui.common.paths import cache, is_url, local
+from rltui.common.text import clean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from rltui import __version__
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 
 EXIT_CODES = (
     ("0", "fine"),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.cli.output import note
-from rltui.problem import Problem
-from rltui.text import clean
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery  # brings numpy, which `explain` does without

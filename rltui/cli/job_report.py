@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rltui.cli.output import note
+from rltui.common.text import clean
 from rltui.draw.numbers import format_seconds
-from rltui.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
-from rltui.jobs.slurm import Slurm, is_installed
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import health_of
+from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
+from rltui.run_context.jobs.slurm import Slurm, is_installed
 from rltui.session.job_findings import time_limit_finding
-from rltui.text import clean
 
 if TYPE_CHECKING:
     from rltui.session.session import Session
@@ -27,7 +27,7 @@ def job_report(session: Session | None, logdirs: tuple[str, ...]) -> dict[str, A
         found["inside"] = clean(os.environ["SLURM_JOB_ID"], 40)
     if found["scheduler"] is None:
         return found
-    from rltui.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
+    from rltui.run_context.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
 
     scheduler, began = Slurm(), time.monotonic()
     try:
@@ -73,7 +73,7 @@ def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> d
     try:
         if not scheduler.jobs():
             return {}
-        from rltui.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
+        from rltui.run_context.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
 
         return jobs_of(traces, scheduler, logdirs)
     except SchedulerError as error:

@@ -15,7 +15,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import chosen_by_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
-from rltui.interpreter_settings import all_stays
+from rltui.common.interpreter_settings import all_stays
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge, of_session
 from rltui.many_runs.plan import Lost, Plan, RunPlan, cut

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NoReturn
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import NothingReadError, fail, no_logs, progress_line
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.config import Config, load_config
-from rltui.problem import Problem
-from rltui.text import clean
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery

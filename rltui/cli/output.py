@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import click
 
-from rltui.text import clean, in_markdown, markdown_table, pad
+from rltui.common.text import clean, in_markdown, markdown_table, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
@@ -229,8 +229,8 @@ def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
 
 def _empty_log(logdirs: Sequence[str]) -> str:
     """The name of an empty file that could be a log, where nothing was read; empty where there is none."""
+    from rltui.common.paths import local
     from rltui.logs.formats.registry import REGISTRY
-    from rltui.paths import local
 
     for logdir in logdirs:
         place = Path(local(logdir))

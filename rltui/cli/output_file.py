@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from rltui import paths
 from rltui.cli.output import emit, fail, note
-from rltui.text import clean
+from rltui.common import paths
+from rltui.common.text import clean
 
 F = TypeVar("F")
 

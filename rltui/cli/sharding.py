@@ -10,11 +10,11 @@ from typing import TypeVar
 import click
 
 from rltui.cli.output import EXTRAS, fail, progress_line, require_extra
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.paths import is_url
+from rltui.common.text import clean
 from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors
 from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, make_plan
-from rltui.paths import is_url
-from rltui.text import clean
 
 T = TypeVar("T")
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rltui.common.paths import config_file, local
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.config.model import AlertConfig, Config
-from rltui.paths import config_file, local
-from rltui.problem import Problem
 from rltui.schema.fields import TableField, as_dict
 from rltui.schema.toml_files import FileReport, parse
-from rltui.text import clean
 
 NAME = "rltui.toml"  # beside the logs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rltui.common.problem import SEVERITIES
 from rltui.config.model import (
     RECEIVERS,
     AlertConfig,
@@ -14,7 +15,6 @@ from rltui.config.model import (
     UserMetric,
     UserPane,
 )
-from rltui.problem import SEVERITIES
 from rltui.schema.fields import (
     BoolField,
     Field,

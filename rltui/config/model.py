@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
-from rltui.named_tuple import NamedTuple
-from rltui.problem import SEVERITIES, Problem, Severity
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import SEVERITIES, Problem, Severity
 from rltui.schema.metric import Metric, NameTarget
 
 Range = tuple[float, float]

@@ -12,7 +12,7 @@ import gzip
 import json
 from pathlib import Path
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 
 FOLDER = Path(__file__).parent / "recordings"
 BREAKS = "late-collapse"  # what `rltui demo` plays without --fault: it breaks while one watches

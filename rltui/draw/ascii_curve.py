@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools, Floats, Ints
+from rltui.common.arrays import Bools, Floats, Ints
 from rltui.draw.sparkline import levels
 
 _SIGNS = "_-'"  # the lower, middle and upper third of a cell

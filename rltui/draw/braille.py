@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools, Floats, Ints
+from rltui.common.arrays import Bools, Floats, Ints
 
 # Bits of the four dots of a cell's left and right column, from the bottom dot upwards.
 _LEFT = (0x40, 0x04, 0x02, 0x01)

@@ -14,12 +14,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools, Floats
-from rltui.data_class import dataclass
+from rltui.common.arrays import Bools, Floats
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.themes import Theme, color_of
-from rltui.named_tuple import NamedTuple
 
 WIDTH, HEIGHT = 720, 300  # pixels of a chart
 FONT = 13.0  # pixels

@@ -8,14 +8,14 @@ from dataclasses import field
 
 import numpy as np
 
-from rltui.arrays import Floats
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import pad
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Line, Span, line
-from rltui.named_tuple import NamedTuple
-from rltui.text import pad
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change
 SIGNS_APART = 32  # cells between two signs on a curve

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
-from rltui.named_tuple import NamedTuple
+from rltui.common.arrays import Floats, Ints
+from rltui.common.named_tuple import NamedTuple
 
 Glyphs = Literal["blocks", "ascii"]
 

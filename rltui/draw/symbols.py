@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.text import cell_width
+from rltui.common.text import cell_width
 
 # Of findings; empty is none.
 SEVERITY_GLYPH = {"critical": "✖", "warning": "▲", "info": "·", "": " "}

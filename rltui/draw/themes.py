@@ -13,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.paths import config_file
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.draw.cells import BACKS, ROLES, SERIES
-from rltui.paths import config_file
-from rltui.problem import Problem
 from rltui.schema.fields import BoolField, ListField, TableField, TextField, as_dict
 from rltui.schema.toml_files import read_folder
 from rltui.schema.value_cache import kept_value
-from rltui.text import clean
 
 DEFAULT = "night"
 SIXTEEN = "terminal"  # the theme for terminals without more colours

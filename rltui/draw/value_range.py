@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
 
 SLACK = 0.15  # share of the span added where the data outgrew the range
 SHRINK = 0.4  # the data must leave this share of the range unused before it shrinks

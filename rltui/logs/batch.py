@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.data_class import dataclass
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import EMPTY, Batch
-from rltui.named_tuple import NamedTuple
 
 Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 
 
 class FileSystem(NamedTuple):

@@ -13,11 +13,11 @@ import stat
 from collections.abc import Callable
 from types import TracebackType
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD, File
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.named_tuple import NamedTuple
 
 PIECE = 4 << 20  # bytes of one system call: a format may ask for more than there is
 MARKER = 64  # bytes before the offset that are compared at every look

@@ -9,9 +9,9 @@ import json
 import zlib
 from collections.abc import Iterable
 
+from rltui.common.regex import regex
 from rltui.logs.log_file_names import is_json, is_plain, names
 from rltui.logs.records import record_keys
-from rltui.regex import regex
 
 _KEY = regex(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
 

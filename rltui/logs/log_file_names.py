@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.schema.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from rltui import paths
+from rltui.common import paths
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
+from rltui.common.text import clean
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.sample_layouts.layouts import log_place
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
-from rltui.text import clean
 
 _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
 _NUMBERS = regex(r"\d+")

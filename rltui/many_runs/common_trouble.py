@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.log_file_names import names
 from rltui.many_runs.verdict import Verdict
-from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import RANK
 
 TOGETHER = 300.0  # seconds between last points: writers buffer up to two minutes, and steps take their time

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.many_runs import plan
-from rltui.named_tuple import NamedTuple
 
 MOST_RUNS = {"slurm": 1000}  # of a shard: a job takes long to begin
 NAMES = ("local", "processes", "ray", "dask", "slurm")

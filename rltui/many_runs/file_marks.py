@@ -8,8 +8,8 @@ import stat
 import time
 from collections.abc import Iterable
 
-from rltui import paths
-from rltui.named_tuple import NamedTuple
+from rltui.common import paths
+from rltui.common.named_tuple import NamedTuple
 
 BYTES = 512  # first and last bytes of a file that are compared
 YOUNG = 3.0  # seconds after a write in which another one may bear the same time (2 s on FAT)

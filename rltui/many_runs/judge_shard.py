@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from itertools import chain
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
-from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.run_outcome import outcome
 from rltui.rules.finding import Finding
 from rltui.session.outcome_curve import outcome_curve
@@ -63,7 +63,7 @@ def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None]
     if question.at_step is None:  # what a console tells of an earlier step is not known
         consoles = {run.name: run.consoles for run in shard if run.consoles}
         if consoles:
-            from rltui.console.run_consoles import RunConsoles  # beside most runs lies none
+            from rltui.run_context.console.run_consoles import RunConsoles  # beside most runs lies none
 
             session.set_consoles(RunConsoles(()).reports(consoles), question.now)
     asked = {run.name for run in shard if run.namesakes}

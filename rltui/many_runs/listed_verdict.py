@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from rltui.hparams.hparams import HParam
 from rltui.many_runs.verdict import Verdict
 from rltui.panes.runs.listed_run import share_done, why_so
 from rltui.rules.finding import Finding
+from rltui.run_context.hparams.hparams import HParam
 
 
 class ListedVerdict:

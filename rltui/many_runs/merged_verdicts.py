@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.problem import Problem, Problems
 from rltui.logs.run_names import with_namesakes
 from rltui.many_runs.plan import Lost
 from rltui.many_runs.verdict import Judged, Verdict, beside_sisters
-from rltui.problem import Problem, Problems
 from rltui.store.continued_runs import Lineage, lineage_of_lives
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery
 from rltui.logs.local_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, part_of, with_namesakes
-from rltui.problem import Problem
 
 if TYPE_CHECKING:
-    from rltui.console.console_places import ConsolePlace
+    from rltui.run_context.console.console_places import ConsolePlace
 
 MOST_RUNS = 64  # of a shard
 MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
@@ -115,8 +115,8 @@ def make_plan(
     consoles: whether consoles beside the runs are looked for, too.
     """
     # A plan that is remembered needs none of what searches.
-    from rltui.console.console_places import find_consoles
     from rltui.logs.follow.read_all import place_all
+    from rltui.run_context.console.console_places import find_consoles
 
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []

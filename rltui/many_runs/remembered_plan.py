@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.local_file import FoundFile, PlacedLog, Walked
 from rltui.many_runs.file_marks import folder_mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
-from rltui.problem import Problem
 
 Plain = list[Any]  # what JSON can hold
 
@@ -81,7 +81,7 @@ def _run(plain: Plain) -> RunPlan:
     name, logs, consoles, namesakes, part_files = plain
     places = []
     if consoles:
-        from rltui.console.console_places import ConsolePlace  # brings what searches folders
+        from rltui.run_context.console.console_places import ConsolePlace  # brings what searches folders
 
         places = [ConsolePlace(*each) for each in consoles]
     return RunPlan(name, list(map(_log, logs)), places, namesakes=namesakes, part_files=part_files)

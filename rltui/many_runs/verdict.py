@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field
 from typing import Any
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
-from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.listed_run import Outcome
-from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding

@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 
 import rltui
-from rltui import paths
+from rltui.common import paths
 from rltui.config import Config
 from rltui.many_runs.file_marks import Mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan

@@ -21,10 +21,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from rltui import paths
+from rltui.common import paths
+from rltui.common.text import quote
 from rltui.many_runs.engine import Engine, EngineError
 from rltui.many_runs.plan import Lost, Shard, portable
-from rltui.text import quote
 
 if TYPE_CHECKING:
     import submitit

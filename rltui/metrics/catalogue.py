@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.problem import Problem
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, configured_framework
 from rltui.metrics.glossary_files import Glossary, glossary
-from rltui.problem import Problem
 from rltui.schema.metric import Metric
 
 

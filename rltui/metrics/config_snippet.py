@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterable
 
+from rltui.common.regex import regex
+from rltui.common.text import fit
 from rltui.metrics.frameworks.patterns import PatternError, check, is_wild
 from rltui.metrics.resolve import MetricNames
 from rltui.metrics.unknown_keys import humanise
-from rltui.regex import regex
 from rltui.schema.metric import TITLE_WIDTH
-from rltui.text import fit
 
 _ID = regex(r"[^a-z0-9_]+")
 

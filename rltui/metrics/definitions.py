@@ -7,13 +7,13 @@ from dataclasses import field
 from functools import cache
 from typing import Protocol
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width
 from rltui.metrics.glossary_entry import labelled
 from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
 from rltui.schema.fields import ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
-from rltui.text import cell_width
 
 _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
 

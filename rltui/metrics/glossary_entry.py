@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width
 from rltui.draw.cells import wrap
-from rltui.named_tuple import NamedTuple
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
-from rltui.text import cell_width
 
 LABEL = 12  # cells of the labels' column
 

@@ -14,9 +14,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from rltui.data_class import dataclass
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.schema.fields import Field, ListField, TableField, TextField, as_dict, table_of
 from rltui.schema.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, checked_metric
 from rltui.schema.toml_files import DATA, FileReport, read_folder, read_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 from rltui.schema.metric import Metric, Statistic
 
 

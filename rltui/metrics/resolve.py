@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.config import Config
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.catalogue import Catalogue, catalogue
@@ -13,9 +16,6 @@ from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.unknown_keys import folders, humanise, place_key, plainly_spelled
 from rltui.metrics.user_metrics import UserMetrics
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
-from rltui.regex import regex
 from rltui.schema.metric import Metric, NameTarget, Statistic
 
 _MEAN = regex(r"(?:avg|average|mean)_(\w+)\Z|(\w+)_(?:avg|average|mean)\Z")

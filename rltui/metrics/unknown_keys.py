@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.glossary_files import GENERAL, general_panes
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
 from rltui.schema.fields import TableField, as_dict
 from rltui.schema.metric import TEXTS, Statistic
 from rltui.schema.toml_files import read_table

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.framework_schema import expand_names
 from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
-from rltui.problem import Problem
 from rltui.schema.fields import KeyPath, spell
 from rltui.schema.metric import Metric, NameTarget
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width
 from rltui.draw.numbers import format_value
-from rltui.named_tuple import NamedTuple
 from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.judged_series.ratio import numerator
-from rltui.text import cell_width
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

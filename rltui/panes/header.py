@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
-from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import RunCounter, pane_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of
 from rltui.rules.run_state.liveness import GONE
 
 if TYPE_CHECKING:
-    from rltui.jobs.scheduler import Job
+    from rltui.run_context.jobs.scheduler import Job
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
     from rltui.store.series import Series

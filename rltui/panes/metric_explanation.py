@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import clean
 from rltui.config import Config
 from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.explain_key import explain
@@ -16,11 +18,9 @@ from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
-from rltui.named_tuple import NamedTuple
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule, Symptom
 from rltui.rules.user_rules import condition, matches, user_rule_id
-from rltui.text import clean
 
 
 def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryEntry:

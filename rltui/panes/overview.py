@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
 from rltui.panes.rows.key_rows import rows_and_constants

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.text import count_of
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
@@ -14,7 +15,6 @@ from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.rows.row import Row, is_constant, rows_of
 from rltui.panes.rows.row_tree import as_tree
 from rltui.session.time_travel import span_of
-from rltui.text import count_of
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Answer

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
-from rltui.named_tuple import NamedTuple
 from rltui.schema.fields import ListField, TableField, table_of
 from rltui.schema.metric import METRIC_ID
 from rltui.schema.toml_files import read_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.header import Header, header
 from rltui.panes.overview import overview

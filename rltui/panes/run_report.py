@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from rltui.data_class import dataclass
-from rltui.named_tuple import NamedTuple
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
@@ -16,7 +17,6 @@ from rltui.panes.rows.row import Row
 from rltui.panes.runs.listed_run import Outcome
 from rltui.panes.runs.run_outcome import outcome_of
 from rltui.panes.without_metrics.hparams_pane import HParamsPane
-from rltui.problem import Problem
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.store.series import Series

@@ -13,13 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
+from rltui.common.problem import Problem
 from rltui.config import Config
-from rltui.hparams.hparams import HParam
-from rltui.hparams.logged_text import logged_hparams
 from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
-from rltui.problem import Problem
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.judged_series.ticks import START
 from rltui.rules.load import Rulebook
@@ -31,6 +29,8 @@ from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesS
 from rltui.rules.run_state import data_quality
 from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather
+from rltui.run_context.hparams.hparams import HParam
+from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.model import NewPoints, Points, join
 
 KNOWN_BY = 20  # points by which an outcome should have been logged

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import SEVERITIES, Severity
 from rltui.draw.numbers import format_step, format_value
-from rltui.named_tuple import NamedTuple
-from rltui.problem import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]

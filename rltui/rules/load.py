@@ -11,15 +11,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.metrics.glossary_files import SOURCES, glossary
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
 from rltui.rules.model import Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import kept_value
-from rltui.text import clean
 
 RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling | Setting
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from rltui.common.problem import SEVERITIES, Severity
+from rltui.common.regex import regex
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
-from rltui.problem import SEVERITIES, Severity
-from rltui.regex import regex
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.judged_series.ratio import numerator
 from rltui.rules.judged_series.ticks import NonFiniteEpisode, Ticks

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Severity
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Severity
 
 ENDED = "ended"  # the kind that is judged beside other series: a value that does not come makes no tick
 NON_FINITE = "non-finite"  # the kind that is judged from what ticks count: a non-finite value makes none

@@ -12,8 +12,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Setting, Symptom

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.problem import SEVERITIES
+from rltui.common.problem import SEVERITIES
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.model import NON_FINITE, Symptom

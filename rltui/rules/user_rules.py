@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from rltui.common.regex import regex
 from rltui.config.model import Threshold
 from rltui.draw.numbers import format_short
 from rltui.metrics.metric_name import MetricName
-from rltui.regex import regex
 from rltui.rules.model import Applies, Rule
 
 KIND = "own"  # of the rules made here

@@ -18,8 +18,8 @@ from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from rltui.data_class import dataclass
-from rltui.text import clean
+from rltui.common.data_class import dataclass
+from rltui.common.text import clean
 
 KeyPath = tuple[str | int, ...]  # keys from the top of the file; numbers count the items of a list from 0
 Report = Callable[[KeyPath, str], None]  # hears the place of each fault and what is wrong there

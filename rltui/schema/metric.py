@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width
 from rltui.schema.fields import (
     AnyOfField,
     BoolField,
@@ -20,7 +21,6 @@ from rltui.schema.fields import (
     TextField,
 )
 from rltui.schema.units import units
-from rltui.text import cell_width
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]
 Statistic = Literal["", "mean", "min", "max", "std"]

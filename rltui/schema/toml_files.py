@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rltui.data_class import dataclass
-from rltui.problem import Level, Problem
+from rltui.common.data_class import dataclass
+from rltui.common.problem import Level, Problem
+from rltui.common.text import clean
 from rltui.schema.fields import Field, Invalid, KeyPath, spell
 from rltui.schema.value_cache import kept_value
-from rltui.text import clean
 
 DATA = Path(__file__).parents[1] / "data"
 MAX_BYTES = 1 << 20  # of one file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 from rltui.schema.fields import table_of
 from rltui.schema.toml_files import read_table
 

@@ -19,8 +19,8 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TypeVar
 
-from rltui.paths import atomic_file
-from rltui.regex import regex
+from rltui.common.paths import atomic_file
+from rltui.common.regex import regex
 
 T = TypeVar("T")
 Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of each file
@@ -36,7 +36,7 @@ def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T
     trusted as modules are: never for files of users. None is not kept.
     sources: folders, for the TOML and Python files in them, and files. The modules of the classes that the
     value consists of belong to them; those of this folder are added. Regular expressions in the value are
-    kept as `rltui.regex.regex` makes them.
+    kept as `rltui.common.regex.regex` makes them.
     """
     sources = (*sources, Path(__file__).parent)
     kept = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")

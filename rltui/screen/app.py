@@ -17,13 +17,13 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.strip import Strip
 
-from rltui import crash, interpreter_settings
-from rltui.console.console_thread import ConsoleThread
+from rltui.common import crash, interpreter_settings
+from rltui.common.problem import Problem
 from rltui.draw.themes import PLAIN, SIXTEEN
-from rltui.jobs.run_jobs import JobThread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.problem import Problem
+from rltui.run_context.console.console_thread import ConsoleThread
+from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.screen import run_list, shown_run
 from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
 from rltui.screen.input.key_table import key_name

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from rltui.hparams.topics import rank
+from rltui.common.regex import regex
+from rltui.common.text import cell_width
 from rltui.panes.charts.other_runs import sister_runs
 from rltui.panes.runs.columns import METRIC, SETTING, RunOrder, column_named
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
@@ -23,12 +24,11 @@ from rltui.panes.runs.table import (
     grouped_runs,
     lines_of,
 )
-from rltui.regex import regex
+from rltui.run_context.hparams.topics import rank
 from rltui.screen import shown_run
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import Standing
-from rltui.text import cell_width
 
 PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
 SISTERS_SECONDS = 0.01  # for comparing sister runs while a list is drawn; the rest comes between keys

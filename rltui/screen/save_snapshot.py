@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rltui import paths
+from rltui.common import paths
+from rltui.common.text import clean
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.charts.other_runs import sister_series
@@ -19,7 +20,6 @@ from rltui.screen import run_list, shown_run
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
-from rltui.text import clean
 
 TEXT_WIDTH = 100  # cells of a chart as text
 

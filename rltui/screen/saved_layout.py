@@ -9,8 +9,8 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
-from rltui import paths
-from rltui.data_class import dataclass
+from rltui.common import paths
+from rltui.common.data_class import dataclass
 
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rltui.common.problem import Problem
 from rltui.draw.numbers import short_step
-from rltui.hparams.hparams import NONE
 from rltui.panes import header as run_header
 from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.short_names import short_run_names, with_given_names
-from rltui.problem import Problem
 from rltui.rules.finding import Finding, explained, unexplained
+from rltui.run_context.hparams.hparams import NONE
+from rltui.run_context.spans.model import NO_SPANS
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings
-from rltui.spans.model import NO_SPANS
 
 NEWER = 30.0  # seconds by which another run has to be newer before it is shown instead
 

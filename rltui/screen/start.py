@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rltui import crash, interpreter_settings
+from rltui.common import crash, interpreter_settings
+from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
@@ -16,7 +17,6 @@ from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.metrics.glossary_files import pane_id
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.runs.selection import RunSelection
-from rltui.problem import Problem
 from rltui.screen.app import Monitor
 from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
-from rltui.named_tuple import NamedTuple
-from rltui.node.node_thread import NodeThread
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.rows.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.run_context.node.node_thread import NodeThread
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout
@@ -25,8 +25,6 @@ from rltui.screen.threads.samples_thread import SamplesThread
 from rltui.session.session import Session
 
 if TYPE_CHECKING:  # what the first values do not wait for
-    from rltui.console.lines import Level
-    from rltui.console.moments import Moment
     from rltui.logs.sample_layouts.model import SampleHead
     from rltui.panes.baseline.comparison import Difference
     from rltui.panes.pane import PaneView
@@ -34,7 +32,9 @@ if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.panes.runs.table import Choices, RunListing
     from rltui.panes.without_metrics.hparams_pane import HParamsPane
     from rltui.panes.without_metrics.samples_pane import SamplesPane
-    from rltui.samples.sample_query import SortKey
+    from rltui.run_context.console.lines import Level
+    from rltui.run_context.console.moments import Moment
+    from rltui.run_context.samples.sample_query import SortKey
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
 

@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from rltui.console.failures import console_facts
-from rltui.problem import Severity
+from rltui.common.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
+from rltui.run_context.console.failures import console_facts
 from rltui.store.run import Run
 
 if TYPE_CHECKING:  # with it comes what reads consoles
-    from rltui.console.failure_search import ConsoleReport, FoundFailure
+    from rltui.run_context.console.failure_search import ConsoleReport, FoundFailure
 
 PANE = "console"
 WENT_ON = 60.0  # seconds by which a run's points outlive a console whose failure did not end it

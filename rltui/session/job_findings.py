@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rltui.draw.numbers import format_duration
-from rltui.jobs.scheduler import Job
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
+from rltui.run_context.jobs.scheduler import Job
 
 ID = "job-time-too-short"
 PANE = "timing"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.hparams.hparams import keys_digest, settings_digest
-from rltui.hparams.logged_text import logged_hparams
+from rltui.run_context.hparams.hparams import keys_digest, settings_digest
+from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import OutcomeCurve
 

@@ -6,20 +6,21 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.config.model import UserHardware
-from rltui.hparams.hparams import NONE, HParams
-from rltui.hparams.logged_text import logged_hparams
-from rltui.jobs.run_jobs import ids_in_settings
-from rltui.jobs.scheduler import Job, RunTraces
 from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
-from rltui.problem import Problem
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import NO_POINTS, Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.log_state import of_sources
 from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.rules.run_state.state_finding import state_finding
+from rltui.run_context.hparams.hparams import NONE, HParams
+from rltui.run_context.hparams.logged_text import logged_hparams
+from rltui.run_context.jobs.run_jobs import ids_in_settings
+from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.console_findings import console_findings
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
@@ -27,10 +28,9 @@ from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
 from rltui.store.model import NewPoints
 from rltui.store.run import Run
-from rltui.text import clean
 
 if TYPE_CHECKING:  # with it comes what reads consoles
-    from rltui.console.failure_search import ConsoleReport
+    from rltui.run_context.console.failure_search import ConsoleReport
 
 # New points of all runs held back while history is still being read: evaluating large pieces is faster,
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would

@@ -13,13 +13,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rltui.common.problem import Problem, Problems
 from rltui.config import Config
-from rltui.jobs.scheduler import Job, RunTraces
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter, named, shown_name, with_namesakes
-from rltui.problem import Problem, Problems
+from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
@@ -36,7 +36,7 @@ from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
 
 if TYPE_CHECKING:  # with it comes what reads consoles
-    from rltui.console.failure_search import ConsoleReport
+    from rltui.run_context.console.failure_search import ConsoleReport
 
 LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 
@@ -315,7 +315,9 @@ class Session:
         deliveries = chain.from_iterable(Deliveries(follower))
         session.take_all(deliveries, at_step=at_step, progress=progress, charts=charts)
         if at_step is None:  # what a console tells of an earlier step is not known
-            from rltui.console.run_consoles import RunConsoles  # other sessions are told what they tell
+            from rltui.run_context.console.run_consoles import (
+                RunConsoles,  # other sessions are told what they tell
+            )
 
             session.others = follower.others()
             consoles = RunConsoles([str(logdir) for logdir in logdirs])

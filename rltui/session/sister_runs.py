@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, median
+from rltui.common.arrays import Floats, Ints, median
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.run_names import without_numbers
-from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.judged_series.robust_statistics import NORMAL
 

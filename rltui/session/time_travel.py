@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.metrics.resolve import MetricNames
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.rules.rule_states.rule_selection import RuleSelection

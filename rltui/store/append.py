@@ -14,10 +14,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from rltui.arrays import Bools, distinct
+from rltui.common.arrays import Bools, distinct
+from rltui.common.problem import Problem, Problems
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
-from rltui.problem import Problem, Problems
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.restarts.supersession import Supersession

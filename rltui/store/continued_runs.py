@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from rltui.store.run import Run

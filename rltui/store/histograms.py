@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES, Histogram
 
 KEPT = 256  # histograms of one tag, 88 bytes each

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.store.model import LOWEST, Points, sensible
 from rltui.store.tag_rows import PointBlock, Rows
 

@@ -8,9 +8,9 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools, Floats, Ints
-from rltui.data_class import dataclass
-from rltui.named_tuple import NamedTuple
+from rltui.common.arrays import Bools, Floats, Ints
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 
 Axis = Literal["step", "wall"]
 Reason = Literal["session-start", "rewind", "file"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
 from rltui.store.model import NO_POINTS, Points, join
 from rltui.store.tag_rows import PointBlock
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Floats, Ints
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats, Ints
+from rltui.common.data_class import dataclass
 from rltui.store.history import History, Values
 from rltui.store.model import HIGHEST, Axis, Columns, Points, sensible
 

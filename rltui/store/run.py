@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats, Ints, distinct_counts
-from rltui.hparams.logged_text import is_hparams_tag
+from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
+from rltui.common.problem import Problem, Problems
+from rltui.common.text import count_of
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
-from rltui.problem import Problem, Problems
+from rltui.run_context.hparams.logged_text import is_hparams_tag
 from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
 from rltui.store.model import HIGHEST, LOWEST, Attempt, NewPoints, Points, sensible
@@ -23,7 +24,6 @@ from rltui.store.series import SeriesByTag
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
 from rltui.store.tag_rows import PointBlock, TagRows
-from rltui.text import count_of
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest

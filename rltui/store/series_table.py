@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.store.history import History, Steps, Values
 from rltui.store.model import HIGHEST, LOWEST, Points, join
 from rltui.store.tag_rows import PointBlock, Rows

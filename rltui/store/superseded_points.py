@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
 from rltui.store.model import NO_POINTS, Points, join
 
 KEPT = 1024  # superseded points of a series that are kept

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools
-from rltui.data_class import dataclass
+from rltui.common.arrays import Bools
+from rltui.common.data_class import dataclass
 from rltui.logs.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.model import Points

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import rulebook
 from rltui.rules.rule_states.rule_selection import RuleSelection

@@ -8,6 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from rltui.cli.commands.config import command
+from rltui.common.problem import Problem
 from rltui.config import json_schema, load_config, read_file
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.draw.themes import shipped_folder
@@ -15,7 +16,6 @@ from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.explain_key import explain
 from rltui.metrics.resolve import MetricNames
-from rltui.problem import Problem
 from rltui.schema.metric import DIRECTIONS, STATISTICS
 from tests.support.config import logs, own
 

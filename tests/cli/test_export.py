@@ -27,10 +27,10 @@ from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import PointPrinter
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
 from rltui.cli.export.points import Exporter, PointSelection, SupersededFlags
+from rltui.common.text import clean
 from rltui.logs.follow.read_all import read_all
 from rltui.many_runs.plan import make_plan
 from rltui.store.store import Store
-from rltui.text import clean
 from tests.support import tfwriter as w
 from tests.support.child import running
 from tests.support.commands import rltui

@@ -8,10 +8,10 @@ import pytest
 
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.follow.follow_findings import follow
+from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.problem import Problem
 from tests.support.commands import rltui
 from tests.support.livelogs import Live
 

@@ -20,7 +20,7 @@ from rltui.cli.mcp.server import make_server
 from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import tools
 from rltui.rules.finding import RUN_HEALTHS
-from rltui.samples.sample_query import SORT_KEYS
+from rltui.run_context.samples.sample_query import SORT_KEYS
 from tests.support.checked import SICK, WELL, environment, write
 from tests.support.commands import rltui
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from rltui.common.paths import config_file
 from rltui.config import AlertConfig, Config, load_config
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.metrics.resolve import MetricNames
-from rltui.paths import config_file
 from tests.support.config import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from rltui.common.problem import Problem
 from rltui.logs.discovery.walk import FolderWalker, roots_of
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file_names import file_order, rotated_from, stem_of
 from rltui.logs.run_names import run_name
-from rltui.problem import Problem
 
 COULD = REGISTRY.could_be_log
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rltui.common.text import clean
 from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.tfevents import event_format
 from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
-from rltui.text import clean
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile
 

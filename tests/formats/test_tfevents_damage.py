@@ -7,6 +7,7 @@ import tracemalloc
 
 import pytest
 
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.bulk import block_framing
@@ -14,7 +15,6 @@ from rltui.logs.formats.tfevents.bulk.block import Block
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, HEADER
 from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
-from rltui.problem import Problem
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from rltui.common.text import cell_width
 from rltui.metrics.glossary_files import Glossary, general_panes, glossary, pane_id
 from rltui.schema.metric import DIRECTIONS, TITLE_WIDTH, Metric
 from rltui.schema.units import units
-from rltui.text import cell_width
 from tests.support.shared import SHARED
 
 CATALOGUE = SHARED / "metric-catalog.json"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rltui.common.text import cell_width
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.metrics.glossary_files import glossary
-from rltui.text import cell_width
 
 # The fields that scripts rely on; they may grow, never change or vanish.
 FIELDS = [

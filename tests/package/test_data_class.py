@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 import pytest
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def test_the_screen_starts_without_tables_and_plots() -> None:
 
 def test_the_monitor_loads_no_encryption() -> None:
     """OpenSSL is 5 MB; what sends alerts loads it when it sends."""
-    without = "from rltui import interpreter_settings as i; i.import_asyncio_without_ssl()"
+    without = "from rltui.common import interpreter_settings as i; i.import_asyncio_without_ssl()"
     start = f"{without}; import rltui.screen.start"
     assert loaded_by(start) & {"ssl", "_ssl", "_hashlib"} == set()
     assert "ssl" in loaded_by(f"{start}; from http.client import HTTPSConnection")

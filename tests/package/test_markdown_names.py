@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from rltui.text import clean, code_in_markdown, in_markdown
+from rltui.common.text import clean, code_in_markdown, in_markdown
 from tests.support.commands import rltui
 
 PARSER = MarkdownIt("commonmark").enable("table")

@@ -8,7 +8,7 @@ import typing
 
 import pytest
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 
 
 class Made(NamedTuple):

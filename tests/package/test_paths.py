@@ -13,8 +13,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from rltui import crash, paths
 from rltui.alerts.sent_log import SentAlert, SentLog
+from rltui.common import crash, paths
 from rltui.screen.saved_layout import SavedLayout, path_for, save_layout
 
 

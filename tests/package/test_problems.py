@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.problem import Problem, Problems
+from rltui.common.problem import Problem, Problems
 
 
 def _problem(path: str, message: str = "damaged") -> Problem:

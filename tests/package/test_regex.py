@@ -10,7 +10,7 @@ import re
 import pytest
 
 import rltui
-from rltui.regex import regex
+from rltui.common.regex import regex
 
 
 def test_an_expression_behaves_as_one_compiled_at_once() -> None:

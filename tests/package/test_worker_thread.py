@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.worker_thread import WorkerThread
+from rltui.common.worker_thread import WorkerThread
 
 SECONDS = 20.0  # that a thread has on a busy machine
 

@@ -14,8 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from rltui.cli import command_group
-from rltui.hparams.hparams import HParams, hparams_of, merge
-from rltui.hparams.topics import KEY, UNSET, rank, topic
 from rltui.logs.batch import Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.panes.charts.attempt_history import attempt_lines, history_lines
@@ -26,6 +24,8 @@ from rltui.panes.render.lines.hparams_lines import (
     labels,
 )
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, columns_of, hparams_pane
+from rltui.run_context.hparams.hparams import HParams, hparams_of, merge
+from rltui.run_context.hparams.topics import KEY, UNSET, rank, topic
 from rltui.screen.app import Monitor
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.start import build
@@ -214,7 +214,7 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
 
 def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings that break the reader are one problem of that run; the next run's are read as ever."""
-    from rltui.hparams import hparam_files
+    from rltui.run_context.hparams import hparam_files
 
     real = hparam_files.hparams_beside
 
@@ -339,7 +339,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
         gate.wait(20)
         return HParams()
 
-    monkeypatch.setattr("rltui.hparams.hparam_files.hparams_beside", stuck)
+    monkeypatch.setattr("rltui.run_context.hparams.hparam_files.hparams_beside", stuck)
     app = screen(tmp_path)
     try:
         async with app.run_test(size=(80, 24)) as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import cell_width
 from rltui.config import Config, Threshold
 from rltui.metrics.resolve import MetricNames
 from rltui.panes.metric_explanation import metric_card_of_name, metric_cards
@@ -9,7 +10,6 @@ from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.start import build
 from rltui.screen.state import ListOverlay
 from rltui.session.session import Session
-from rltui.text import cell_width
 from tests.support.screens import screen_of
 from tests.support.shared import BUNDLED
 

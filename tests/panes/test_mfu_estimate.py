@@ -6,12 +6,12 @@ import pytest
 
 from rltui.config import Config
 from rltui.config.model import UserHardware
-from rltui.hparams.hparams import hparams_of
 from rltui.panes.answers.accelerators.hardware import hardware_of, peak_of_name
 from rltui.panes.answers.files_beside import Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.render.lines.answer_lines import answer_lines
+from rltui.run_context.hparams.hparams import hparams_of
 from tests.support.answers import answer, run
 
 SERIES = {"perf/total_num_tokens": 1e6, "timing_s/step": 100.0, "timing_s/update_actor": 40.0}

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from rltui.common.text import cell_width
 from rltui.config.model import Config, UserPane
 from rltui.draw.cells import Line, crop, cut, fill, line, side_by_side, sides, wrap
 from rltui.metrics.glossary_files import general_panes
@@ -33,7 +34,6 @@ from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import rows_of, value_at
 from rltui.rules.finding import Evidence
 from rltui.session.run_view import RunView
-from rltui.text import cell_width
 from tests.support.made_run import NOW, MadeRun, believable, finding, made_series
 from tests.support.screens import warned
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from rltui.config import Config
 from rltui.config.model import UserHardware
-from rltui.hparams.hparams import hparams_of
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
 from rltui.panes.answers.files_beside import Beside
@@ -16,6 +15,7 @@ from rltui.panes.answers.model import Answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.rollouts.rollout_losses import rollout_table
+from rltui.run_context.hparams.hparams import hparams_of
 from tests.support.answers import answer, run, shares
 
 TELESCOPE = {"kl_divergence_inference": 0.01, "timing_step_total": 10.0, "reward_sum_mean": 0.5}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.hparams.hparams import HParam, HParams, Value
 from rltui.panes.runs.expression import amount, is_expression, parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.run_context.hparams.hparams import HParam, HParams, Value
 from tests.support.made_run import NOW, believable, finding
 
 SETTINGS: dict[str, Value] = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rltui.common.text import cell_width
 from rltui.panes.runs.short_names import fitted_names, short_run_names, with_given_names
-from rltui.text import cell_width
 
 
 def test_only_what_tells_runs_apart_is_kept() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rltui import paths
+from rltui.common import paths
 from rltui.logs.remote.remote_folders import REMOTE
 from tests.formats.test_evaluation_arrays import written
 from tests.support.commands import Done, rltui

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.arrays import quantile
+from rltui.common.arrays import quantile
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.judged_series.judged_moments import Moments
 from rltui.rules.judged_series.robust_statistics import medians

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rltui.common.problem import Problem
 from rltui.logs.delivery import Source
 from rltui.logs.follow.follower import Follower
-from rltui.problem import Problem
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
 from rltui.session.session import Session

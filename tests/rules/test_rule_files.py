@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.problem import Problem
+from rltui.common.problem import Problem
 from rltui.rules.load import load
 from rltui.rules.rule_schema import rule_file
 from rltui.schema.toml_files import FileReport

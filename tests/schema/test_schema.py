@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.schema import toml_files
 from rltui.schema.fields import (
     AnyOfField,

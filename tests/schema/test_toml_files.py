@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from rltui.common.problem import Problem
 from rltui.metrics import glossary_files
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.load import Frameworks
-from rltui.problem import Problem
 from rltui.rules import load as rules
 from rltui.schema.toml_files import DATA, read_folder
 

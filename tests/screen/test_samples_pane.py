@@ -11,7 +11,7 @@ import pytest
 
 from rltui.logs.sample_layouts.model import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
-from rltui.samples.sample_reader import Catalog
+from rltui.run_context.samples.sample_reader import Catalog
 from rltui.screen.input.key_table import Bind, bindings, shown
 from rltui.screen.shown_run import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
@@ -222,7 +222,7 @@ def test_an_unforeseen_error_is_told_where_samples_are_shown(
 ) -> None:
     """The screen goes on; the pane names the report instead of reading for ever."""
     monkeypatch.setattr(Catalog, "snapshot", lambda *_: 1 // 0)
-    monkeypatch.setattr("rltui.crash.report", lambda error: f"internal error: {error}")
+    monkeypatch.setattr("rltui.common.crash.report", lambda error: f"internal error: {error}")
     assert "division" in press(screen, "T")
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import PLAIN
-from rltui.hparams.hparams import HParam, Value, settings_digest
 from rltui.panes.charts.chart_picture import metric_pictures
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.other_runs import sister_runs
@@ -19,6 +18,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.chart_text import charts_text
 from rltui.panes.rows.row import rows_of
 from rltui.panes.runs.selection import settings_below
+from rltui.run_context.hparams.hparams import HParam, Value, settings_digest
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.commands import rltui

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rltui.config import Config
-from rltui.console.failure_search import ConsoleReport
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.state_finding import ENDED_EARLY, STALLED, state_finding
+from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import KEPT, SharedNames
 from tests.support.feeding import delivery

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
-from rltui.problem import Problem
 from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.support.feeding import Row, delivery, ticks

@@ -6,8 +6,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-from rltui.console.console_file import ConsoleFile
-from rltui.console.failure_search import scan
+from rltui.run_context.console.console_file import ConsoleFile
+from rltui.run_context.console.failure_search import scan
 from tests.support.screens import Screen, press_settled
 
 SECONDS = 20.0  # that a thread has on a busy machine

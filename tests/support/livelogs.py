@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follower import Follower
 from rltui.logs.local_file import LocalFile
-from rltui.problem import Problem
 from tests.support import tfwriter
 
 LOCAL = FileSystem("ext4", remote=False, events=True, attributes=True)

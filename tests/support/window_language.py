@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
 
 
 def values(text: str) -> Floats:

@@ -11,16 +11,16 @@ from rltui.cli.completions import complete_run
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
+from rltui.common.text import count_of, in_markdown
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
-from rltui.hparams.hparams import HParams
 from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.panes.runs.facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, hparams_pane
+from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
-from rltui.text import count_of, in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 MANY = 1000.0  # percent from which decimals say nothing

@@ -9,11 +9,11 @@ import click
 
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import WRONG, emit, emit_json, fail, leave
+from rltui.common.paths import config_file
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.config import Config, json_schema, load_config, read_file
 from rltui.config.config_files import NAME
-from rltui.paths import config_file
-from rltui.problem import Problem
-from rltui.text import clean
 
 
 @click.command(name="config")

@@ -13,10 +13,10 @@ import click
 
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.output import FOUND, WRONG, emit, fail, leave, note
+from rltui.common.interpreter_settings import import_asyncio_without_ssl
+from rltui.common.text import clean
 from rltui.demo import recording
 from rltui.demo.replay import Replay
-from rltui.interpreter_settings import import_asyncio_without_ssl
-from rltui.text import clean
 
 ENDED, APART = 7200.0, 1800.0  # seconds since the other recordings ended, and between their ends
 OPENS = "This recorded run breaks soon.  r: the healthy one and others"

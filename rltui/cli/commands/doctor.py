@@ -19,8 +19,9 @@ from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, REQUESTS, LogDir, need
 from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.output import emit, emit_json
+from rltui.common.paths import config_file
+from rltui.common.text import clean, count_of
 from rltui.config import load_config
-from rltui.console.run_consoles import RunConsoles
 from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
@@ -28,11 +29,10 @@ from rltui.logs.follow.read_all import Deliveries
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.resolve import MetricNames
-from rltui.paths import config_file
 from rltui.rules.load import rulebook
+from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.text import clean, count_of
 
 LIBRARIES = [
     "textual",

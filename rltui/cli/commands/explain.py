@@ -8,13 +8,13 @@ from rltui.cli.arguments import JSON_LINES, FrameworkArgument, schema_option
 from rltui.cli.completions import complete_metric
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
+from rltui.common.text import clean
 from rltui.config import load_config
 from rltui.metrics.definitions import Definition, as_lines, definitions
 from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import glossary, pane_id
 from rltui.panes.metric_explanation import finding_card, metric_cards
-from rltui.text import clean
 
 WIDTH = 80  # cells
 

@@ -10,7 +10,7 @@ import orjson
 
 from rltui.cli.arguments import FAIL_ON
 from rltui.cli.output import emit_json, fail, leave
-from rltui.text import clean
+from rltui.common.text import clean
 
 if TYPE_CHECKING:
     from rltui.cli.documents.check_document import FailOn

@@ -14,15 +14,15 @@ from rltui.cli.judging import judge_runs
 from rltui.cli.loading import chosen_by_expression, load
 from rltui.cli.output import WRONG, NothingReadError, emit_json, leave
 from rltui.cli.sharding import NO_CACHE, Work
+from rltui.common.text import clean
 from rltui.draw.numbers import format_duration
-from rltui.jobs.scheduler import Job
 from rltui.many_runs.listed_verdict import ListedVerdict
 from rltui.many_runs.merged_verdicts import JudgedRuns, of_session
 from rltui.many_runs.verdict import Verdict
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.listed_run import ListedRun
+from rltui.run_context.jobs.scheduler import Job
 from rltui.store.continued_runs import Lineage
-from rltui.text import clean
 
 REMEMBERED = frozenset(column.id for column in COLUMNS) - {"project"}  # columns that need no settings
 

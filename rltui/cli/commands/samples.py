@@ -11,11 +11,11 @@ from rltui.cli.arguments import LOGDIRS, RUN, need
 from rltui.cli.loading import chosen_names
 from rltui.cli.output import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
+from rltui.common.text import clean
 from rltui.logs.sample_layouts.model import Sample
-from rltui.samples.run_samples import catalogs_of
-from rltui.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
-from rltui.samples.sample_text import as_json, as_markdown, as_text
-from rltui.text import clean
+from rltui.run_context.samples.run_samples import catalogs_of
+from rltui.run_context.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
+from rltui.run_context.samples.sample_text import as_json, as_markdown, as_text
 
 _PATIENCE = 3600.0  # seconds: a command reads everything
 

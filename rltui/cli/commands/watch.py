@@ -20,7 +20,7 @@ from rltui.cli.arguments import (
 from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
-from rltui.interpreter_settings import finish_imports, import_asyncio_without_ssl
+from rltui.common.interpreter_settings import finish_imports, import_asyncio_without_ssl
 
 
 @click.command(name="watch")
@@ -121,8 +121,8 @@ def command(
 
 
 def _folders_of(job: str, logdirs: tuple[str, ...]) -> tuple[str, ...]:
-    from rltui.jobs.scheduler import SchedulerError
-    from rltui.jobs.slurm import Slurm
+    from rltui.run_context.jobs.scheduler import SchedulerError
+    from rltui.run_context.jobs.slurm import Slurm
 
     if logdirs:
         raise click.UsageError("--job finds the folder by itself: leave LOGDIR out")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from rltui.cli.output import FOUND, STALLED, WRONG, about
+from rltui.common.problem import Problem
 from rltui.many_runs.common_trouble import common_trouble
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge
 from rltui.many_runs.verdict import Judged, judged_as_plain, judged_from_plain
-from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst
 
 # Problems of a metric, not of its file: files with such metrics are healthy.

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rltui.cli.output import colored, text_width
+from rltui.common.problem import Problem
+from rltui.common.text import cell_width, in_markdown, markdown_table
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import (
@@ -20,9 +22,7 @@ from rltui.draw.symbols import (
 )
 from rltui.many_runs.common_trouble import CommonTrouble, common_trouble
 from rltui.many_runs.verdict import Verdict
-from rltui.problem import Problem
 from rltui.rules.finding import RUN_HEALTHS, Finding
-from rltui.text import cell_width, in_markdown, markdown_table
 
 WIDTH = 100  # cells of a line, where the terminal is not narrower
 MOST_PROBLEMS = 20

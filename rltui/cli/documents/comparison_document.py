@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 from rltui.cli.output import FOUND, CommandError
+from rltui.common.text import clean
 from rltui.panes.baseline.comparison import Axis, Comparison
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.sister_runs import Standing
-from rltui.text import clean
 
 FIELDS = (
     "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rltui.cli.output import FOUND, emit_table, fail
+from rltui.common.text import clean
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
 from rltui.panes.runs.listed_run import ListedRun, fitted_why
 from rltui.panes.runs.short_names import short_run_names, with_given_names
-from rltui.text import clean
 
 USUAL = (
     "name", "framework", "state", "step", "age", "metric", "last", "best", "health", "series", "points",

@@ -16,12 +16,12 @@ from rltui.cli.export.points import PointSelection
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
+from rltui.common.problem import Problems
+from rltui.common.text import clean
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
 from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file_names import is_events
-from rltui.problem import Problems
-from rltui.text import clean
 
 HEAD = {"run": "text", "source": "text", "tag": "text", "step": "integer", "wall_time": "number"}
 COLUMNS = {

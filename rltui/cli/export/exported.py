@@ -9,10 +9,10 @@ from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
 from rltui.cli.sharding import Work, in_order, need_engine, planned
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem, Problems
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.plan import Lost, Plan, Shard
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem, Problems
 
 T = TypeVar("T")
 

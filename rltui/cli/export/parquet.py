@@ -24,7 +24,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rltui import paths
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
 from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
@@ -32,12 +31,13 @@ from rltui.cli.loading import read_config
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
 from rltui.cli.sharding import Work, chosen_engine
+from rltui.common import paths
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import clean, count_of
 from rltui.config import Config
-from rltui.data_class import dataclass
 from rltui.many_runs.plan import RunPlan
-from rltui.named_tuple import NamedTuple
 from rltui.session.shared_metric_names import SharedNames
-from rltui.text import clean, count_of
 
 ROWS = 1 << 20  # points of a row group
 MARK = 256  # points at a log's start that tell whether it is still the same log

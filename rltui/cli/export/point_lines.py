@@ -12,16 +12,16 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.output_file import binary_output
 from rltui.cli.sharding import Work
+from rltui.common.arrays import Bools
+from rltui.common.text import clean
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag
 from rltui.many_runs.plan import RunPlan, Shard
-from rltui.text import clean
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once

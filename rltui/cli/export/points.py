@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Bools
-from rltui.data_class import dataclass
+from rltui.common.arrays import Bools
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problems
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
 from rltui.many_runs.plan import RunPlan
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problems
 from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts.supersession import Supersession
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.config import Config
-from rltui.console.console_thread import ConsoleThread
-from rltui.jobs.run_jobs import JobThread
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.run_context.console.console_thread import ConsoleThread
+from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.session.session import Session
 
 POLL = 1.0  # seconds between looks, unless the configuration says otherwise

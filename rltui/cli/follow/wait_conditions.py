@@ -6,14 +6,14 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import SEVERITIES
+from rltui.common.regex import regex
+from rltui.common.text import clean
 from rltui.draw.numbers import format_short, format_step
-from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
-from rltui.problem import SEVERITIES
-from rltui.regex import regex
 from rltui.rules.finding import RANK, Finding
 from rltui.session.run_view import RunView
-from rltui.text import clean
 
 Kind = Literal["step", "finding", "end", "stalled", "metric"]
 

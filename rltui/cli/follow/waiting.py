@@ -12,11 +12,11 @@ from rltui.cli.follow.follow_findings import FindingReporter
 from rltui.cli.follow.followed_session import POLL, FollowedSession
 from rltui.cli.follow.wait_conditions import Condition, Match, first_match, unknown_metric
 from rltui.cli.output import FOUND, STALLED, TIMED_OUT, about, emit, note
+from rltui.common.text import clean
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json
 from rltui.session.run_view import RunView
-from rltui.text import clean
 
 _OUTCOMES = {"finding": ("finding", FOUND), "stalled": ("stalled", STALLED)}  # by kind; else reached, 0
 

@@ -13,11 +13,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from rltui import __version__, crash
+from rltui import __version__
 from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import Tool, tools
 from rltui.cli.output import to_json
-from rltui.text import clean
+from rltui.common import crash
+from rltui.common.text import clean
 
 _HINTS = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -24,18 +24,18 @@ from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
+from rltui.common.text import clean
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.baseline.comparison import compare
 from rltui.panes.metric_explanation import metric_cards
 from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS
-from rltui.samples.run_samples import catalogs_of
-from rltui.samples.sample_query import FilterError, parse_filter
-from rltui.samples.sample_text import as_json
+from rltui.run_context.samples.run_samples import catalogs_of
+from rltui.run_context.samples.sample_query import FilterError, parse_filter
+from rltui.run_context.samples.sample_text import as_json
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
-from rltui.text import clean
 
 Arguments = Mapping[str, Any]  # checked against the tool's input schema, its defaults among them
 Answer = dict[str, Any]

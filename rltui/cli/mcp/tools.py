@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from rltui.cli.json_schemas import Fields, Schema, field_kinds, schema_of_fields
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 from rltui.schema.fields import AnyOfField, ListField, MapField, PlainField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 

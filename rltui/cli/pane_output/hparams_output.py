@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
-from rltui.hparams.hparam_files import hparams_beside
-from rltui.hparams.hparams import HParams
+from rltui.common.text import clean
 from rltui.panes.charts.attempt_history import history_lines
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.plain_text import as_text
 from rltui.panes.without_metrics.hparams_pane import HParamsPane, columns_of, hparams_pane
+from rltui.run_context.hparams.hparam_files import hparams_beside
+from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.text import clean
 
 WIDTH = 56  # cells that a value gets in a comparison; what is longer is cut in the middle
 

@@ -16,12 +16,11 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import clean
 from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
-from rltui.hparams.hparam_files import hparams_beside
-from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary_files import pane_id
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import pane_report
@@ -30,10 +29,11 @@ from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdo
 from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdown, samples_record
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
 from rltui.panes.without_metrics.console_pane import console_ends
+from rltui.run_context.hparams.hparam_files import hparams_beside
+from rltui.run_context.hparams.hparams import NONE
+from rltui.run_context.spans.model import NO_SPANS
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.spans.model import NO_SPANS
-from rltui.text import clean
 
 Form = Literal["text", "ansi", "markdown", "svg", "png", "json"]
 WIDTH = 100  # cells
@@ -198,7 +198,7 @@ def _besides(session: Session, pane: str, views: Sequence[RunView], how: OutputO
 
         runs = {**session.others, **session.sources()}
         found = [Beside(samples=each) for each in newest_samples(views, how.logdirs, runs)]
-    from rltui.spans.span_files import spans_beside  # brings archives, 10 ms
+    from rltui.run_context.spans.span_files import spans_beside  # brings archives, 10 ms
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rltui.logs.sample_layouts.model import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.without_metrics.samples_pane import SamplesPane, samples_pane, step_at
-from rltui.samples.run_samples import RunCatalogs, Runs
-from rltui.samples.sample_reader import Catalog
-from rltui.samples.sample_text import summary
+from rltui.run_context.samples.run_samples import RunCatalogs, Runs
+from rltui.run_context.samples.sample_reader import Catalog
+from rltui.run_context.samples.sample_text import summary
 from rltui.session.run_view import RunView
 
 _ALL = 3600.0  # seconds: a command reads everything

@@ -13,11 +13,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import distinct
+from rltui.common.arrays import distinct
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.log_file_names import is_events, names, stem_of
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8

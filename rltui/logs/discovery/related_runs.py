@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.file_calls import Calls, GivenUpError
@@ -21,7 +22,6 @@ from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
 from rltui.logs.sample_layouts.layouts import Place, log_place
-from rltui.named_tuple import NamedTuple
 
 NEAREST = 16  # logs that one is compared with at most
 _FEW = 3  # a console of that many times the series of a log is no copy of it

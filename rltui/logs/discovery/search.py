@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rltui.common.paths import is_url
+from rltui.common.problem import Problem
 from rltui.logs.discovery.walk import FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import FoundFile
-from rltui.paths import is_url
-from rltui.problem import Problem
 
 if TYPE_CHECKING:
     from rltui.logs.remote.remote_folders import RemoteFolder

@@ -11,7 +11,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.paths import local
+from rltui.common.problem import Problem
+from rltui.common.text import clean, quote
 from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import kind_of
 from rltui.logs.formats.container import Part
@@ -19,10 +23,6 @@ from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import FoundFile, Walked
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
-from rltui.named_tuple import NamedTuple
-from rltui.paths import local
-from rltui.problem import Problem
-from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are not entered
 _CHECKPOINTS = 4  # folders of the newest checkpoints that are asked for their history

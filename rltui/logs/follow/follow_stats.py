@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from rltui.arrays import median
-from rltui.data_class import dataclass
+from rltui.common.arrays import median
+from rltui.common.data_class import dataclass
+from rltui.common.problem import Problem, Problems
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls
 from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.log_file.log_file import LogFile
-from rltui.problem import Problem, Problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from rltui.common.problem import Problem
+from rltui.common.text import quote
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
@@ -32,8 +34,6 @@ from rltui.logs.local_file import ENDS, FoundFile, PlacedLog, Walked
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
-from rltui.problem import Problem
-from rltui.text import quote
 
 SLICE = 0.05  # seconds of reading between two chances for the consumer
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first

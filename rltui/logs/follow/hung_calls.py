@@ -10,11 +10,11 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.log_file.log_file import LogFile
-from rltui.problem import Problem
-from rltui.text import clean
 
 GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns
 MOUNT = 3  # hanging logs of one device from which all logs there are left alone until one answers

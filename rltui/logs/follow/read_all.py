@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rltui import interpreter_settings
+from rltui.common import interpreter_settings
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP

@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 
+from rltui.common.problem import Problem
+from rltui.common.text import quote
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.logs.follow.hung_calls import GIVE_UP
-from rltui.problem import Problem
-from rltui.text import quote
 
 MOST_HUNG = 16  # threads that may hang in the file system; then the supervisor waits for one to come back
 _LONGEST_WAIT = 1.0  # seconds a worker sleeps at most, for a clock may stand still while the machine sleeps

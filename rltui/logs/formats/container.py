@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import ParamSpec, Protocol, TypeVar
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import File, Format
-from rltui.named_tuple import NamedTuple
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch
-from rltui.named_tuple import NamedTuple
 
 BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to keep keys answering
 RECORD_CAP = 64 << 20  # a length is not a promise: nothing larger is ever allocated

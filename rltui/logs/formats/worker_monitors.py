@@ -15,14 +15,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
 from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
 from rltui.logs.log_file_names import is_events, is_plain
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
 _NAME = regex(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)

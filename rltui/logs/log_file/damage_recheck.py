@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rltui.common.problem import Problem
 from rltui.logs.formats.interface import File
-from rltui.problem import Problem
 
 SPAN = 4096  # bytes from the damage on that are compared: a page
 MOST = 16  # places remembered

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from typing import Literal
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs import log_file_names
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import HEAD, File
 from rltui.logs.local_file import LocalFile, identity, marker
-from rltui.named_tuple import NamedTuple
 
 Verdict = Literal["same", "wait", "replaced"]
 

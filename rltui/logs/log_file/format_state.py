@@ -6,12 +6,12 @@ import os
 import stat
 from dataclasses import replace
 
+from rltui.common.problem import Problem
+from rltui.common.text import quote
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_contents import cut_keys, is_foreign
 from rltui.logs.log_file_names import is_events, names
-from rltui.problem import Problem
-from rltui.text import quote
 
 SEARCHED = 16 << 20  # bytes of a console that are searched for its first metrics line
 SEARCHED_ASKED = 256 << 20  # the same of a file that the user named

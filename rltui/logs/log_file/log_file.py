@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
@@ -23,7 +24,6 @@ from rltui.logs.log_file.format_state import FormatState
 from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
 from rltui.logs.run_names import part_prefix
-from rltui.problem import Problem
 
 Piece = tuple[Kind, Batch]
 _Question = Callable[[LogReader, File], Batch]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 
-from rltui.problem import Level, Problem
-from rltui.text import quote
+from rltui.common.problem import Level, Problem
+from rltui.common.text import quote
 
 LONGEST = 60.0  # seconds between two tries
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import QUANTILES
-from rltui.named_tuple import NamedTuple
 
 _SHARES = np.array(QUANTILES)
 

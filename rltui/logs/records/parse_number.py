@@ -10,7 +10,7 @@ import math
 import re
 from datetime import datetime, tzinfo
 
-from rltui.regex import regex
+from rltui.common.regex import regex
 
 LIST_CAP = 4096  # numbers of a list that are summed up; longer lists are data, not a metric
 

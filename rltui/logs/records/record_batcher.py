@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
 from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time
 from rltui.logs.records.tag_table import TagTable
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
 
 _NUMBERS = {int, float}
 _VALUELESS = {bool, type(None)}  # give no scalar, whatever they are

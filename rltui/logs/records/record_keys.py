@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
-from rltui.arrays import median
+from rltui.common.arrays import median
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
 from rltui.logs.records.record_keys import compared, ended_at_limit, log_keys, text_keys, unmeasured_keys

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from rltui.regex import regex
+from rltui.common.regex import regex
 from rltui.schema.fields import ListField, TableField, TextField, as_dict
 from rltui.schema.toml_files import read_table
 

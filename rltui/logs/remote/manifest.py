@@ -16,8 +16,8 @@ from pathlib import Path
 
 import orjson
 
-from rltui import paths
-from rltui.data_class import dataclass
+from rltui.common import paths
+from rltui.common.data_class import dataclass
 
 _SCHEMA = 1
 _ASK_AGAIN = 0.1  # seconds between two tries to have the lock

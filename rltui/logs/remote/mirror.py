@@ -16,16 +16,16 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rltui import paths
+from rltui.common import paths
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.text import clean, quote
 from rltui.logs import local_file
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import is_entered, names
 from rltui.logs.remote.manifest import Copied, Manifest
 from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
 from rltui.logs.sample_layouts.layouts import place_of, unread_reason
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
-from rltui.text import clean, quote
 
 PIECE = 8 << 20  # bytes of one request
 BATCH = 32 << 20  # bytes that are held in memory at most

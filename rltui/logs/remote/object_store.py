@@ -14,9 +14,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
-from rltui.text import quote
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
+from rltui.common.text import quote
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

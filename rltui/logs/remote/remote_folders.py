@@ -6,11 +6,11 @@ import threading
 import time
 from collections.abc import Callable
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.worker_thread import WorkerThread
 from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError, without_password
-from rltui.named_tuple import NamedTuple
-from rltui.worker_thread import WorkerThread
 
 LONGEST = 300.0  # seconds between two looks at a folder in which nothing changes
 SLOWER = 1.5  # factor between two such intervals

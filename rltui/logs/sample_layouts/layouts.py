@@ -11,9 +11,9 @@ from typing import Literal, get_args
 
 import orjson
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.logs.sample_layouts.model import Message, Sample
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
 from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 

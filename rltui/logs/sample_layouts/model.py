@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 
 
 class Message(NamedTuple):

@@ -43,8 +43,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.frameworks.patterns import PatternError, expand
-from rltui.named_tuple import NamedTuple
 from rltui.schema.fields import (
     BoolField,
     ConvertedField,

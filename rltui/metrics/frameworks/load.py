@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
+from rltui.common.problem import Problem
 from rltui.metrics.frameworks.framework_schema import (
     Conventions,
     FrameworkFile,
@@ -21,7 +22,6 @@ from rltui.metrics.frameworks.framework_schema import (
 )
 from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
 from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
-from rltui.problem import Problem
 from rltui.schema.metric import NameTarget
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import kept_value

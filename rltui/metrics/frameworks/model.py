@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.frameworks.framework_schema import FrameworkFile
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
-from rltui.named_tuple import NamedTuple
 from rltui.schema.metric import NameTarget
 
 

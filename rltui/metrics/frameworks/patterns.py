@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product, repeat
 
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 
 _BRACES = regex(r"\{([^{}]*)\}")
 _TOKEN = regex(r"\*\*|\*|<n>")

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable
 from functools import cache, cached_property
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.frameworks.load import Frameworks
 from rltui.metrics.frameworks.model import Framework, Variant
 from rltui.metrics.frameworks.patterns import is_wild, to_regex
-from rltui.named_tuple import NamedTuple
 
 UNKNOWN = "unknown"
 SURE = 0.48  # confidence from which a framework is named

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Band, Ridge

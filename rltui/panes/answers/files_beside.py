@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rltui.hparams.hparams import NONE, HParams
-from rltui.named_tuple import NamedTuple
-from rltui.spans.model import NO_SPANS, LoggedSpans
+from rltui.common.named_tuple import NamedTuple
+from rltui.run_context.hparams.hparams import NONE, HParams
+from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
 
 if TYPE_CHECKING:
     from rltui.logs.sample_layouts.model import RunSamples

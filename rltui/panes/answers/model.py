@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
 
 
 @dataclass(frozen=True, slots=True)

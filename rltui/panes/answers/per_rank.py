@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from rltui.common.regex import regex
 from rltui.draw.numbers import format_range
 from rltui.panes.answers.model import Strip
 from rltui.panes.answers.recent_steps import RunValues
-from rltui.regex import regex
 
 _RANK = regex(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
 _LAST_WORD = regex(r"[^A-Za-z]+")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, median, quantile
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats, Ints, median, quantile
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_value
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.answers.model import Fact

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.arrays import Floats, median
+from rltui.common.arrays import Floats, median
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_step
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
 
 PARTS = 20  # equal stretches of steps that a run is cut into, at most

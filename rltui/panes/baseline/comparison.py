@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from rltui.arrays import Floats, median, quantile
+from rltui.common.arrays import Floats, median, quantile
+from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
 

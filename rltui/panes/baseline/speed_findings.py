@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats, median, quantile
+from rltui.common.arrays import Bools, Floats, median, quantile
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.finding import Evidence, Finding
 from rltui.schema.fields import ListField, NumberField, TableField, TextField, as_dict, table_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_step
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store.model import Attempt
-from rltui.text import count_of
 
 SHOWN = 6  # attempts that are told one by one, the newest
 

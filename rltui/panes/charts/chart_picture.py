@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
+from rltui.common.text import fit
 from rltui.draw.axis_ticks import round_steps
 from rltui.draw.chart_svg import WIDTH, ChartPicture, PictureCurve, finite_range
 from rltui.draw.numbers import format_step
@@ -21,7 +22,6 @@ from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
 from rltui.panes.rows.row import Row, rows_of
-from rltui.text import fit
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, median
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats, Ints, median
+from rltui.common.data_class import dataclass
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row

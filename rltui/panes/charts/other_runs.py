@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Span
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve, Spread, curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats
+from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import Curve, Spread
 from rltui.store.model import Columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:

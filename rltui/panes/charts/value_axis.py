@@ -8,8 +8,9 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from rltui.arrays import Floats
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.value_range import (
     LEAST_COLUMNS,
     decades,
@@ -18,7 +19,6 @@ from rltui.draw.value_range import (
     value_range,
     widened,
 )
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve
 from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
 from rltui.panes.charts.sister_band import SisterBand

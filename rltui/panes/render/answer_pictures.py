@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
+from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
 from rltui.panes.answers.model import Band, Gantt, Ridge
-from rltui.text import cell_width, pad
 
 AXIS = 8  # cells of the values left of a band
 LABEL = 15  # cells of the steps left of a ridge

@@ -8,7 +8,9 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import fit, pad
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import few_ticks
 from rltui.draw.braille import Canvas
@@ -17,7 +19,6 @@ from rltui.draw.numbers import format_bound, format_range, format_step, short_st
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
 from rltui.panes.charts.other_runs import (
@@ -42,7 +43,6 @@ from rltui.panes.charts.value_axis import (
 )
 from rltui.panes.render.lines.pane_lines import unhealthy
 from rltui.panes.rows.row import Row
-from rltui.text import fit, pad
 
 AXIS = 7  # cells of the value labels left of a card's curve
 BAND_ROWS = 3  # from which there is room for a band behind a curve

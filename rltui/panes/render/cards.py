@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.overview import Overview
 from rltui.panes.pane_list import PANES
@@ -17,7 +18,6 @@ from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.row import Row, value_at
 from rltui.rules.finding import unexplained
-from rltui.text import cell_width, fit, pad
 
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
 LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line tells what never changed

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rltui.console.lines import ConsoleLine
+from rltui.common.text import code_in_markdown, count_of
 from rltui.draw.cells import BLANK, Line, Span, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.panes.without_metrics.console_pane import ConsoleEnd, console_findings_of
 from rltui.rules.finding import Finding, as_json
+from rltui.run_context.console.lines import ConsoleLine
 from rltui.session.run_view import RunView
-from rltui.text import code_in_markdown, count_of
 
 LEVEL_ROLES = {"error": "bad", "warning": "warn", "": "text"}
 

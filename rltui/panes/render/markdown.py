@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from rltui.common.text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_range, format_seconds, format_step, format_value
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
@@ -17,7 +18,6 @@ from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
 from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text
 from rltui.panes.rows.row import Row
-from rltui.text import code_in_markdown, in_markdown, markdown_table
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

@@ -9,11 +9,11 @@ from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.draw.themes import Theme
-from rltui.hparams.topics import KEY
 from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.rows.row import Row
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
+from rltui.run_context.hparams.topics import KEY
 
 MOST_CHARTS = 4  # of one finding
 CHART, SMALL = (720, 260), (360, 220)  # pixels

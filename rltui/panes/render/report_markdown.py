@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rltui.common.text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
-from rltui.hparams.topics import KEY
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.markdown import course, title_cells
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
-from rltui.text import code_in_markdown, in_markdown, markdown_table
+from rltui.run_context.hparams.topics import KEY
 
 MOST_PROBLEMS = 20
 

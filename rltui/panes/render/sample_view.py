@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
+from rltui.common.text import clean, count_of, head, pad
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.sample_layouts.model import Message, Sample
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
-from rltui.samples.sample_text import clean_lines, differences, facts, short_value, turns
-from rltui.text import clean, count_of, head, pad
+from rltui.run_context.samples.sample_text import clean_lines, differences, facts, short_value, turns
 
 MOST = 1_000_000  # characters of a turn that are shown
 MOST_COMPARED = 200_000  # characters of a response that are compared

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from rltui.common.regex import regex
+from rltui.common.text import cell_width
 from rltui.draw.cells import Line
 from rltui.draw.themes import Theme, color_of
-from rltui.regex import regex
-from rltui.text import cell_width
 
 CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
 MARGIN = 12.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
 from rltui.draw.numbers import format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
 from rltui.rules.special_metrics import special_metrics

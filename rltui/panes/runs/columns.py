@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
-from rltui.hparams.hparams import parse_value
 from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.listed_run import ListedRun, Outcome
-from rltui.regex import regex
 from rltui.rules.finding import RUN_HEALTHS
+from rltui.run_context.hparams.hparams import parse_value
 
 SortKey: TypeAlias = (
     int | float | str | tuple[int, int, int] | list[tuple[int, str]] | tuple[int, float, str] | None

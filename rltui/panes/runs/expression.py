@@ -13,11 +13,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from rltui.hparams.hparams import Value, parse_value, same, value_text
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.panes.runs.facts import RunFacts, tag_of
-from rltui.regex import regex
 from rltui.rules.finding import RUN_HEALTHS
+from rltui.run_context.hparams.hparams import Value, parse_value, same, value_text
 
 Holds = Callable[[RunFacts], bool]
 

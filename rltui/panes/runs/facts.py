@@ -11,8 +11,6 @@ import numpy as np
 
 from rltui.draw.sparkline import Glyphs, Spark, sparkline
 from rltui.draw.value_range import value_range
-from rltui.hparams.hparams import HParam, find_hparam, settings_digest
-from rltui.hparams.topics import known_hparams
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
@@ -20,6 +18,8 @@ from rltui.panes.runs.listed_run import Outcome, share_done, why_so
 from rltui.panes.runs.run_outcome import outcome, outcome_row
 from rltui.panes.without_metrics.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
+from rltui.run_context.hparams.hparams import HParam, find_hparam, settings_digest
+from rltui.run_context.hparams.topics import known_hparams
 
 if TYPE_CHECKING:
     from rltui.rules.run_state.liveness import Liveness

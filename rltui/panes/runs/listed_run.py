@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, short_step
-from rltui.named_tuple import NamedTuple
 from rltui.rules.finding import NO_POINTS, Finding
 from rltui.rules.run_state.liveness import Liveness
-from rltui.text import cell_width
 
 if TYPE_CHECKING:
-    from rltui.hparams.hparams import HParam
+    from rltui.run_context.hparams.hparams import HParam
     from rltui.session.sister_runs import Standing
 
 LEAST_WORDS = 6  # cells of a finding's title beside its step

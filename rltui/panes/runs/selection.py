@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Sequence
 
-from rltui.hparams.hparam_files import hparams_beside
-from rltui.hparams.hparams import HParams
 from rltui.panes.runs.expression import is_expression, parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.run_context.hparams.hparam_files import hparams_beside
+from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 
 

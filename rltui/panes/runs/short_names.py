@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from rltui.common.regex import regex
+from rltui.common.text import cell_width, fit, head
 from rltui.logs import log_file_names
-from rltui.regex import regex
-from rltui.text import cell_width, fit, head
 
 _SEPARATOR = regex(r"[/_.,=\- ]")
 LEAST_SHARED = 4  # letters that all names begin with before they are worth an ellipsis

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from rltui.arrays import median
+from rltui.common.arrays import median
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_range, format_value
-from rltui.named_tuple import NamedTuple
 from rltui.panes.runs.columns import MISSING, SETTING, RunOrder, sorted_runs
 from rltui.panes.runs.expression import RunExpression
 from rltui.panes.runs.facts import RunFacts

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rltui.console.console_file import ConsoleFile
-from rltui.console.lines import ConsoleLine
-from rltui.console.run_consoles import RunConsoles
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.run_context.console.console_file import ConsoleFile
+from rltui.run_context.console.lines import ConsoleLine
+from rltui.run_context.console.run_consoles import RunConsoles
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

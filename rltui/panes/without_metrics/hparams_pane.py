@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from rltui.hparams.hparams import NONE, HParam, HParams, merge, same
-from rltui.hparams.logged_text import logged_hparams
-from rltui.hparams.topics import KEY, UNSET, rank, topic, topic_order
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.run_context.hparams.hparams import NONE, HParam, HParams, merge, same
+from rltui.run_context.hparams.logged_text import logged_hparams
+from rltui.run_context.hparams.topics import KEY, UNSET, rank, topic, topic_order
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 

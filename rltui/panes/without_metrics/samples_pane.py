@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.text import count_of
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.layouts import layouts
 from rltui.logs.sample_layouts.model import Evaluation, RunSamples, SampleHead
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
-from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
-from rltui.text import count_of
+from rltui.run_context.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
 NO_FILES = "No samples were found beside this run's logs."
 TOLD = "Most trainers write rollouts only when told to."

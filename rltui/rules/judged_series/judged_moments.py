@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.rules.judged_series.ticks import CAP
 
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one

@@ -31,7 +31,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Floats, Ints, distinct, median
+from rltui.common.arrays import Floats, Ints, distinct, median
 from rltui.rules.judged_series.robust_statistics import NORMAL
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.judged_series.unimodal_curve import unimodal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 
 # Points of one side that wait for a partner. Most ratios of a run never get one, so this is what its
 # judge grows by over hours; of a log that is read whole before its partner the newest so many are judged.

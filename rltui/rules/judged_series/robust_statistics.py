@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, distinct
+from rltui.common.arrays import Floats, Ints, distinct
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 MEDIAN_OF_THREE = 0.67  # its deviation, as a share of that of one value, for normal noise

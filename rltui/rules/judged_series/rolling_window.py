@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, median
+from rltui.common.arrays import Floats, Ints, median
 from rltui.rules.judged_series.judged_moments import Moments
 from rltui.rules.judged_series.means_with_errors import RunMeans
 from rltui.rules.judged_series.robust_statistics import (

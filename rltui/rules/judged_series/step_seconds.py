@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 
 
 class StepSeconds:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import Floats, Ints, median
+from rltui.common.arrays import Floats, Ints, median
 from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
 
 
 def unimodal(values: Floats, top: int) -> Floats:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Bools
+from rltui.common.arrays import Bools
 from rltui.rules.judged_series.robust_statistics import trend_length
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere

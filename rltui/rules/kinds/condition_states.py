@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats
-from rltui.named_tuple import NamedTuple
+from rltui.common.arrays import Bools, Floats
+from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.rolling_window import RollingWindow
 
 

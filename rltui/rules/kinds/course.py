@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, nowhere
 from rltui.rules.model import Rule

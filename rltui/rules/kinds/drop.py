@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats
+from rltui.common.arrays import Bools, Floats
 from rltui.rules.judged_series.robust_statistics import rate_error
 from rltui.rules.judged_series.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere

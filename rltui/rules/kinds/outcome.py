@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats, Ints, distinct, median
+from rltui.common.arrays import Bools, Floats, Ints, distinct, median
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.judged_series.means_with_errors import BINNED, LENGTHS, MOST, RunMeans, changes, sums_of
 from rltui.rules.judged_series.robust_statistics import one_of_them

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from rltui.arrays import Floats
+from rltui.common.arrays import Floats
 from rltui.rules.judged_series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_seen, nowhere

@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats
+from rltui.common.arrays import Bools, Floats
 from rltui.rules.judged_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_of, nowhere

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats, median
-from rltui.hparams.hparams import HParam, find_hparam
-from rltui.named_tuple import NamedTuple
+from rltui.common.arrays import Bools, Floats, median
+from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 from rltui.rules.load import Rulebook
@@ -17,6 +16,7 @@ from rltui.rules.rule_states.rescaling import negated, rescaled
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
+from rltui.run_context.hparams.hparams import HParam, find_hparam
 
 EVALUATIONS = 6  # in a row that lie below training: of few episodes one or two may
 GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # share of its range, and of its size, that a gain is above

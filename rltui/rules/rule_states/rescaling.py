@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, median
-from rltui.named_tuple import NamedTuple
+from rltui.common.arrays import Floats, Ints, median
+from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.means_with_errors import sums_of
 from rltui.rules.judged_series.ticks import Ticks
 

@@ -9,9 +9,9 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
-from rltui.named_tuple import NamedTuple
 from rltui.rules.judged_series.impossible_values import hard_limits
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule

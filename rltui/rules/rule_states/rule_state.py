@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from rltui.arrays import median
-from rltui.data_class import dataclass
+from rltui.common.arrays import median
+from rltui.common.data_class import dataclass
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.judged_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.rules.judged_series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.judged_series.judged_moments import Moments, moments_between
 from rltui.rules.judged_series.ratio import Ratio, ratio_tag

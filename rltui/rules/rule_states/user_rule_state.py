@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
 from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.model import Rule

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.arrays import Floats, median
-from rltui.problem import Problem
+from rltui.common.arrays import Floats, median
+from rltui.common.problem import Problem
+from rltui.common.text import clean
 from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.rule_states.series_state import SeriesState
 from rltui.rules.special_metrics import special_metrics
-from rltui.text import clean
 
 CLOCK_SLACK = 5.0  # seconds that two machines may differ
 GAP_STEPS = 20.0  # usual distances without a point that make a gap

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import age_lasts
-from rltui.named_tuple import NamedTuple
 
 GONE = "the log is gone"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rltui.common.problem import Level, Problem
 from rltui.logs.delivery import Source
-from rltui.problem import Level, Problem
 from rltui.store.run import Run
 
 OLD = 600.0  # seconds without a write after which a record that is begun will hardly be finished

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
-from rltui.hparams.hparams import HParam
-from rltui.hparams.logged_text import logged_hparams
 from rltui.logs.batch import Text
 from rltui.rules.special_metrics import special_metrics
+from rltui.run_context.hparams.hparams import HParam
+from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.run import Run
 
 # The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until it is stopped".

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, median, quantile
+from rltui.common.arrays import Floats, median, quantile
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
@@ -21,7 +21,7 @@ from rltui.store.series import Series
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rltui.hparams.hparams import HParam
+    from rltui.run_context.hparams.hparams import HParam
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from rltui.common.text import quote
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
-from rltui.text import quote
 
 STALLED, ENDED_EARLY = "run-stalled", "run-ended-early"
 PANE = "timing"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rltui.console.lines import ConsoleLine, Level
-from rltui.console.moments import Moment, moment_of
 from rltui.panes.rows.key_rows import key_rows
+from rltui.run_context.console.lines import ConsoleLine, Level
+from rltui.run_context.console.moments import Moment, moment_of
 from rltui.screen import shown_run
 from rltui.screen.input import navigation
 from rltui.screen.input.key_table import Command

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.text import clean, in_sentence
 from rltui.panes.pane_list import PANES
-from rltui.problem import Problem
 from rltui.schema.fields import ListField, MapField, TableField, table_of
 from rltui.schema.toml_files import read_table
-from rltui.text import clean, in_sentence
 
 MOVING = "Moving"  # the group of keys that nobody looks for by name
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rltui.console.moments import Moment
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.rows.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.rules.judged_series.ratio import numerator
+from rltui.run_context.console.moments import Moment
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.pages.chart.x_axis import TIMES, x_axis
 from rltui.screen.pages.console_page import open_console

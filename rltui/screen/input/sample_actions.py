@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rltui.logs.sample_layouts.model import SampleHead
-from rltui.samples.sample_query import SORT_KEYS, notable, widest_groups
-from rltui.samples.sample_text import as_markdown
+from rltui.run_context.samples.sample_query import SORT_KEYS, notable, widest_groups
+from rltui.run_context.samples.sample_text import as_markdown
 from rltui.screen import shown_run
 from rltui.screen.input import navigation
 from rltui.screen.input.key_table import Command

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import PurePath
 
-from rltui.console.failure_search import ConsoleReport
-from rltui.console.line_window import index_at
-from rltui.console.lines import ConsoleLine
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
 from rltui.panes.render.console_lines import (
@@ -21,11 +19,13 @@ from rltui.panes.render.console_lines import (
 )
 from rltui.panes.without_metrics.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
+from rltui.run_context.console.failure_search import ConsoleReport
+from rltui.run_context.console.line_window import index_at
+from rltui.run_context.console.lines import ConsoleLine
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
-from rltui.text import cell_width, fit
 
 MOST_FAILURES = 2  # told above the lines; the findings pane tells them all
 TALL = 14  # rows from which there is room for what to do about a failure

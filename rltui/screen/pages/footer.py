@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Span, sides
 from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_list import PANES
@@ -12,7 +13,6 @@ from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState
-from rltui.text import cell_width, fit
 
 HINT_BLOCK = 24  # cells
 HINTS_LEFT = 18  # cells that a message leaves: for help and the way out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import BLANK, Span, crop, line
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
@@ -11,7 +12,6 @@ from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, Drawn
 from rltui.session.run_view import RunView
-from rltui.text import cell_width, fit
 
 
 def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import cell_width, count_of, pad
 from rltui.draw.cells import BLANK, Span, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
@@ -19,7 +20,6 @@ from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
 from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
-from rltui.text import cell_width, count_of, pad
 
 
 def overview_page(state: AppState, width: int, height: int) -> Page:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
-from rltui.named_tuple import NamedTuple
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard
 from rltui.panes.rows.row import Row
 from rltui.screen.state import AppState, Drawn
-from rltui.text import cell_width, fit
 
 SMALLEST = (20, 5)  # below this there is nothing sensible to show
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import fit
 from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line
 from rltui.panes.answers.model import Answer
 from rltui.panes.charts.step_window import StepWindow
@@ -14,7 +15,6 @@ from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import AppState, PaneDrawn
-from rltui.text import fit
 
 TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
 LEAST_ANSWER = 5  # rows of a page below which its metrics come first

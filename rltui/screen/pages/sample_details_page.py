@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import cell_width, clean, count_of, fit
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
 from rltui.logs.sample_layouts.model import Sample, SampleHead
 from rltui.panes.render.sample_view import (
@@ -15,7 +16,6 @@ from rltui.screen import shown_run
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
-from rltui.text import cell_width, clean, count_of, fit
 
 
 def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:

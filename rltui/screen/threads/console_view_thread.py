@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from rltui.console.console_file import ConsoleFile
-from rltui.console.line_search import LineSearch
-from rltui.console.line_window import LineWindow
-from rltui.console.lines import ConsoleLine, Level
-from rltui.console.moments import Moment, place_of
-from rltui.named_tuple import NamedTuple
-from rltui.worker_thread import WorkerThread
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.worker_thread import WorkerThread
+from rltui.run_context.console.console_file import ConsoleFile
+from rltui.run_context.console.line_search import LineSearch
+from rltui.run_context.console.line_window import LineWindow
+from rltui.run_context.console.lines import ConsoleLine, Level
+from rltui.run_context.console.moments import Moment, place_of
 
 AGAIN = 0.5  # seconds between two looks at a file that may grow
 DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent

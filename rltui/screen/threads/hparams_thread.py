@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rltui import crash
-from rltui.hparams import hparam_files
-from rltui.hparams.hparams import NONE, HParams
-from rltui.problem import Problem
+from rltui.common import crash
+from rltui.common.problem import Problem
+from rltui.common.text import clean
+from rltui.common.worker_thread import WorkerThread
+from rltui.run_context.hparams import hparam_files
+from rltui.run_context.hparams.hparams import NONE, HParams
+from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
 from rltui.session.run_view import RunView
-from rltui.spans.model import NO_SPANS, LoggedSpans
-from rltui.text import clean
-from rltui.worker_thread import WorkerThread
 
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 
@@ -94,7 +94,9 @@ class HParamsThread:
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
         """The spans beside a run's logs: of a large trace after its settings, which need not wait for it."""
-        from rltui.spans.span_files import spans_beside  # brings archives, 4 ms, for the panes that show them
+        from rltui.run_context.spans.span_files import (
+            spans_beside,  # brings archives, 4 ms, for the panes that show them
+        )
 
         try:
             return spans_beside(paths, self.logdirs, self._spans.get(name, NO_SPANS))

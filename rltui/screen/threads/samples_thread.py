@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from rltui import crash
-from rltui.problem import Problem
-from rltui.text import clean
-from rltui.worker_thread import WorkerThread
+from rltui.common import crash
+from rltui.common.problem import Problem
+from rltui.common.text import clean
+from rltui.common.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
     from rltui.logs.sample_layouts.model import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.panes.without_metrics.samples_pane import TextMatches
-    from rltui.samples.run_samples import RunCatalogs
-    from rltui.samples.sample_reader import Catalog
+    from rltui.run_context.samples.run_samples import RunCatalogs
+    from rltui.run_context.samples.sample_reader import Catalog
 
 SLICE = 0.05  # seconds of reading between two looks at what the screen asks for
 AGAIN = 0.4  # seconds after which the files of the run shown are looked at again
@@ -228,7 +228,7 @@ class SamplesThread:
         self._publish()
 
     def _summarize(self, owner: str, heads: tuple[SampleHead, ...]) -> None:
-        from rltui.samples.sample_text import summary
+        from rltui.run_context.samples.sample_text import summary
 
         until = time.monotonic() + SLICE
         made: dict[Key, SampleSummary] = {}
@@ -298,7 +298,7 @@ class _Reader:
     @property
     def _runs(self) -> RunCatalogs:
         if self._made is None:
-            from rltui.samples.run_samples import RunCatalogs
+            from rltui.run_context.samples.run_samples import RunCatalogs
 
             self._made = RunCatalogs(self._logdirs)
         return self._made

@@ -7,11 +7,11 @@ from posixpath import basename, dirname
 
 import numpy as np
 
-from rltui.arrays import Bools, Ints, distinct_sorted
-from rltui.data_class import dataclass
+from rltui.common.arrays import Bools, Ints, distinct_sorted
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.logs.log_file_names import file_order
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
 from rltui.store.model import HIGHEST, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows

@@ -29,7 +29,7 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats, Ints, distinct_counts
+from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.logs.batch import SessionStart
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time

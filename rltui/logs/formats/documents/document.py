@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
 
 Records = list[dict[str, object]]
 Parts = dict[str, Records]  # by name: what grows at its end, whatever the others do

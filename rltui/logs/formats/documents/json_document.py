@@ -17,6 +17,7 @@ from typing import Any
 
 import orjson
 
+from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
 from rltui.logs.formats.interface import Format
@@ -25,7 +26,6 @@ from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of
-from rltui.regex import regex
 
 Column = Sequence[Any]  # numbers and None
 _BETWEEN = " \t\r\n\0\ufeff,"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 
+from rltui.common.problem import Problem
 from rltui.logs import log_file_names
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
 from rltui.logs.log_file_names import rotated_from
-from rltui.problem import Problem
 
 _CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
 _MAGIC = b"\x1f\x8b"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
+from rltui.common.regex import regex
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.encoded.gzip_log import HeldContent, inner_format
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
-from rltui.regex import regex
 
 _MARK = regex(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
 

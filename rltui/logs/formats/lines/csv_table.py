@@ -17,6 +17,8 @@ from itertools import pairwise
 
 import orjson
 
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import BLANKS, LineReader, RecordSink
@@ -24,8 +26,6 @@ from rltui.logs.formats.lines.text_lines import SkippedLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.problem import Problem
-from rltui.regex import regex
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20

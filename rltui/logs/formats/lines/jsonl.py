@@ -13,14 +13,14 @@ from itertools import islice
 
 import orjson
 
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import BLANKS, LineReader
 from rltui.logs.formats.lines.text_lines import SkippedLines
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.problem import Problem
-from rltui.regex import regex
 
 _BETWEEN = " \t\r\n\0\ufeff"
 _TRIES = 16  # places in a damaged line where an object is looked for

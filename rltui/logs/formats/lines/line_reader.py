@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.lines.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.problem import Problem
 
 BLANKS = b" \t\r\0"  # of a line that holds nothing
 

@@ -12,6 +12,9 @@ import re
 
 import numpy as np
 
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
+from rltui.common.text import count_of
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format
@@ -24,9 +27,6 @@ from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, number
 from rltui.logs.records.tag_table import TagTable
 from rltui.logs.sample_layouts.layouts import Place, layouts, log_place, samples_of, texts_of
 from rltui.logs.sample_layouts.model import Sample
-from rltui.problem import Problem
-from rltui.regex import regex
-from rltui.text import count_of
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each

@@ -8,9 +8,9 @@ a writer leaves when its file is truncated under it (they never do).
 
 from __future__ import annotations
 
+from rltui.common.problem import Problem
+from rltui.common.text import quote
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
-from rltui.problem import Problem
-from rltui.text import quote
 
 MOST_WAITS = 4  # reads that zeros before later text are given to fill in
 _ZEROS = bytes(BLOCK)

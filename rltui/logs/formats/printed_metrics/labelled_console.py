@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Sequence
 
+from rltui.common.problem import Problem
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import LineReader
 from rltui.logs.formats.printed_metrics.labelled_lines import LabelledLines
 from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.log_file_names import names
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.problem import Problem
 
 NAME = "labelled"
 _PLACES = 4  # of a piece of a file that are read to see whether it holds such lines

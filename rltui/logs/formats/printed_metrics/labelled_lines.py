@@ -13,7 +13,8 @@ from collections import Counter as TotalOf
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.regex import regex
 from rltui.logs.formats.printed_metrics.line_items import (
     ANSI,
     BAR,
@@ -25,7 +26,6 @@ from rltui.logs.formats.printed_metrics.line_items import (
     words,
 )
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
-from rltui.regex import regex
 
 SEEN = 3  # lines of the same names, or blocks under the same counter, before they are taken
 _LINE = 4000  # characters of a line that is looked at

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property, lru_cache
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.logs.records.parse_number import statistics
 from rltui.logs.records.record_keys import compared, is_rounded_away, wall_time_keys
-from rltui.named_tuple import NamedTuple
-from rltui.regex import regex
 from rltui.schema.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from rltui.common.regex import regex
 from rltui.logs.formats.printed_metrics.line_items import (
     PLAIN_NUMBER,
     LabelledLine,
@@ -20,7 +21,6 @@ from rltui.logs.formats.printed_metrics.line_items import (
     words,
 )
 from rltui.logs.records.record_keys import compared, is_rounded_away, log_keys
-from rltui.regex import regex
 
 _SIDES = "│┃║|"
 _OPENED = "╭┌╔┏╒├╞╟╠┡┢┣┠"  # first of a line within a box, or above one

@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import LineReader
 from rltui.logs.formats.printed_metrics.line_items import ANSI
@@ -24,8 +26,6 @@ from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.record_keys import is_rounded_away, is_small
-from rltui.problem import Problem
-from rltui.regex import regex
 from rltui.schema.fields import ConvertedField, MapField, TextField
 from rltui.schema.toml_files import read_table
 

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import orjson
 
+from rltui.common.regex import regex
 from rltui.logs.formats.printed_metrics.line_items import ANSI, RAY, Step
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import compared, step_keys
-from rltui.regex import regex
 
 _BAR = regex(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
 _DICT = regex(r"\{'[^'{}]{1,300}': ")

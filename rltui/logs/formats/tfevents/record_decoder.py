@@ -10,6 +10,7 @@ import struct
 
 import google_crc32c
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.framing import tf_record
@@ -17,7 +18,6 @@ from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.record_template import BODY, SIMPLE_VALUE, STEP_KEY, WALL_KEY
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
-from rltui.named_tuple import NamedTuple
 
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")

@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Histogram, SessionStart, Text
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.formats.tfevents.message import event, histogram, texts
 from rltui.logs.records.histogram_quantiles import Quantiles
 from rltui.logs.records.tag_table import name_of
-from rltui.problem import Problem
 
 _pack_double = struct.Struct("<d").pack
 

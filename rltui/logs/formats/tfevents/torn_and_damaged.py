@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rltui.common.problem import Level, Problem
 from rltui.logs.formats.interface import RECORD_CAP, File
 from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, FRAME, HEADER, NO_HEADER, UNCONFIRMED
-from rltui.problem import Level, Problem
 
 MOST_CHECKS = 5  # of the same damaged place before reading goes on behind it
 _SEARCHED = 16 << 20  # bytes of damage that one look searches for the next good record

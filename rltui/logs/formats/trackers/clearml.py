@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import BLANKS, LineReader
 from rltui.logs.formats.lines.text_lines import SkippedLines
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.problem import Problem
-from rltui.regex import regex
 
 _BEGIN = regex(rb'\s*\[\s*\{\s*"timestamp"\s*:\s*\d+,\s*"type"\s*:\s*"(training_stats|log)')
 

@@ -8,9 +8,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, part_format
-from rltui.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3

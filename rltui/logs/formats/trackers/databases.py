@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rltui.common.regex import regex
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.trackers import mlflow, optuna, sqlite_file, trackio
-from rltui.regex import regex
 
 if TYPE_CHECKING:
     import sqlite3

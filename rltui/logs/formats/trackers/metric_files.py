@@ -8,12 +8,12 @@ import re
 import stat
 from collections.abc import Callable
 
+from rltui.common.regex import regex
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, part_format
 from rltui.logs.log_file_names import is_plain, is_telling, names
 from rltui.logs.records.parse_number import step_of
-from rltui.regex import regex
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
 Cursor = tuple[tuple[str, tuple[int, int]], ...]  # by path: offset, and the number of points before it

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.regex import regex
 from rltui.logs.formats.container import Part, Parts
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
 from rltui.logs.formats.trackers.part_reader import PointColumns, unique_names
-from rltui.regex import regex
 
 if TYPE_CHECKING:
     import sqlite3

@@ -12,13 +12,13 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Level, Problem
 from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Level, Problem
 
 C = TypeVar("C")  # where the next look goes on
 

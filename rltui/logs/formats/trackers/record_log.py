@@ -11,9 +11,9 @@ from __future__ import annotations
 import struct
 import zlib
 
+from rltui.common.problem import Problem
+from rltui.common.text import count_of
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
-from rltui.problem import Problem
-from rltui.text import count_of
 
 HEADER = 7  # bytes of the file's header
 _BLOCK = 32768

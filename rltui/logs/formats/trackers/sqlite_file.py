@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import quote as quoted
 from rltui.logs.formats.container import close_after_look
-from rltui.named_tuple import NamedTuple
-from rltui.text import quote as quoted
 
 if TYPE_CHECKING:
     import sqlite3

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from rltui.common.problem import Level
+from rltui.common.regex import regex
+from rltui.common.text import QUOTE_LIMIT, clean
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.part_reader import FilesPart, Look, TrackerAlert, part_format, unique_names
 from rltui.logs.records.parse_number import iso_time, step_of
-from rltui.problem import Level
-from rltui.regex import regex
-from rltui.text import QUOTE_LIMIT, clean
 
 if TYPE_CHECKING:
     import sqlite3

@@ -15,15 +15,15 @@ from copy import deepcopy
 import numpy as np
 import orjson
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.logs.batch import Batch, Histogram, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
-from rltui.named_tuple import NamedTuple
-from rltui.problem import Problem
-from rltui.regex import regex
 
 MAGIC = b":W&B\xe1\xbe\x00"
 

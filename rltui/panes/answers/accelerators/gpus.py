@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, distinct, median
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats, distinct, median
+from rltui.common.data_class import dataclass
+from rltui.common.regex import regex
+from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_duration, format_value
-from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
-from rltui.regex import regex
-from rltui.text import in_sentence
+from rltui.run_context.jobs.scheduler import look_inside
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

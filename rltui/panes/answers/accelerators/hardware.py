@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from rltui.hparams.hparams import HParam, HParams, merge
-from rltui.hparams.logged_text import logged_hparams
-from rltui.named_tuple import NamedTuple
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.panes.answers.recent_steps import RunValues
-from rltui.regex import regex
+from rltui.run_context.hparams.hparams import HParam, HParams, merge
+from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.schema.fields import ListField, table_of
 from rltui.schema.toml_files import read_table
 

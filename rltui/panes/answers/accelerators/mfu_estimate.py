@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_si
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
 from rltui.panes.answers.recent_steps import RunValues, Values

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from rltui.arrays import median
+from rltui.common.arrays import median
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_duration, format_si
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
 from rltui.panes.answers.recent_steps import RunValues, Values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.arrays import quantile
+from rltui.common.arrays import quantile
 from rltui.draw.numbers import format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate

@@ -13,11 +13,11 @@ from functools import cache
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
-from rltui.data_class import dataclass
-from rltui.named_tuple import NamedTuple
+from rltui.common.arrays import Floats, Ints
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.panes.answers.recent_steps import RunValues, Values
-from rltui.regex import regex
 from rltui.schema.fields import ListField, TableField, table_of
 from rltui.schema.toml_files import read_table
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints
+from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.model import Amount, Answer, Fact, Share
@@ -24,7 +25,6 @@ from rltui.panes.answers.rollouts.rollout_losses import (
     take_parts_out,
 )
 from rltui.panes.answers.step_time.step_time import step_time
-from rltui.text import count_of
 
 QUESTION = "Which share of the rollouts was of use?"
 SMALL = 0.001  # share below which a reason is not named

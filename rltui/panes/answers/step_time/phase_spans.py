@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats, Ints
+from rltui.common.data_class import dataclass
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.rules.special_metrics import special_metrics
 

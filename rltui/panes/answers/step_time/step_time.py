@@ -12,15 +12,15 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from rltui.arrays import Floats, Ints, median, quantile
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats, Ints, median, quantile
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
-from rltui.named_tuple import NamedTuple
 from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
 from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
-from rltui.text import in_sentence
 
 STEP = "timing.step"
 NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
@@ -15,7 +16,6 @@ from rltui.panes.answers.model import Amount, Answer, Fact, Range, StepPhase, St
 from rltui.panes.answers.recent_steps import trend_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
-from rltui.text import cell_width, pad
 
 TITLE = 24  # cells of the first column of the table
 NUMBER = 9

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rltui.common.text import cell_width, count_of, fit, pad
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
-from rltui.text import cell_width, count_of, fit, pad
 
 CELL = 11
 GPUS = "GPUs"  # of a log that names no nodes

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import EDGE
 from rltui.panes.charts.step_window import StepWindow
@@ -20,7 +21,6 @@ from rltui.panes.evidence import course_of_row
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.rows.row import Row
 from rltui.rules.judged_series.ratio import numerator
-from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
@@ -16,12 +18,10 @@ from rltui.draw.symbols import (
     STATE_GLYPH,
     STATE_ROLE,
 )
-from rltui.named_tuple import NamedTuple
 from rltui.panes.header import Header
 from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
 from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.rules.finding import explained, unexplained
-from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

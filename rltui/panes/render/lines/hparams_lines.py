@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rltui.common.text import cell_width, code_in_markdown, count_of, fit, in_markdown, markdown_table, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
-from rltui.hparams.hparams import HParam
-from rltui.hparams.topics import KEY
 from rltui.panes.runs.short_names import short_run_names
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
-from rltui.text import cell_width, code_in_markdown, count_of, fit, in_markdown, markdown_table, pad
+from rltui.run_context.hparams.hparams import HParam
+from rltui.run_context.hparams.topics import KEY
 
 KEY_LEAST, KEY_MOST = 16, 44
 VALUE_LEAST, VALUE_MOST = 12, 56

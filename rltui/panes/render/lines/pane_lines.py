@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
 from rltui.draw.numbers import format_range, format_step, format_value, short_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Curve, curve
 from rltui.panes.charts.healthy_range import band_of
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges, data_range, shown_range, whole_range
 from rltui.panes.pane import PaneView
 from rltui.panes.rows.row import Row, value_at
-from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

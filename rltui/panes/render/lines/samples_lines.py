@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, clean, in_markdown, markdown_table, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.model import Evaluation, SampleHead, SampleSummary
-from rltui.named_tuple import NamedTuple
 from rltui.panes.without_metrics.samples_pane import SamplesPane, headline
-from rltui.text import cell_width, clean, in_markdown, markdown_table, pad
 
 RESPONSE_LEAST = 12  # cells of a response's beginning
 _RESPONSE_ROOM = 40  # the same before words are cut for it

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from rltui.arrays import Bools, Floats, Ints
-from rltui.data_class import dataclass
+from rltui.common.arrays import Bools, Floats, Ints
+from rltui.common.data_class import dataclass
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
-from rltui.named_tuple import NamedTuple
 from rltui.panes.charts.curve import Spread, bridge, spread
 from rltui.panes.charts.other_runs import SIGNS
 from rltui.panes.charts.sister_band import sister_band

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, crop, cut, line, sides
 from rltui.draw.numbers import format_bound, format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH
@@ -16,7 +17,6 @@ from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text
 from rltui.screen.state import AppState
-from rltui.text import cell_width, fit
 
 
 def title(state: AppState, row: Row, width: int) -> Line:

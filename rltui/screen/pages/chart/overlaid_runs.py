@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
 from rltui.panes.charts.other_runs import SIGNS, OtherRun, other_runs, sister_series
@@ -13,7 +14,6 @@ from rltui.screen import run_list, shown_run
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
-from rltui.text import cell_width, fit
 
 LEAST_NAME = 8  # cells of a name that is cut
 

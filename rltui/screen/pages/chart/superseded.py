@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from rltui.common.text import count_of
 from rltui.draw.cells import Span
 from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step
@@ -17,7 +18,6 @@ from rltui.session.run_view import RunView
 from rltui.store.model import Points
 from rltui.store.query import columns_of
 from rltui.store.series import Series
-from rltui.text import count_of
 
 ROLE = "dim"
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from rltui.arrays import Floats
-from rltui.data_class import dataclass
+from rltui.common.arrays import Floats
+from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_list import pane_tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import count_of, fit
 from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
 from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
@@ -11,7 +12,6 @@ from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
-from rltui.text import count_of, fit
 
 LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
 ROLES = {"healthy": "good", "watch for": "warn"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from rltui.common.text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, hanging, line, side_by_side
 from rltui.screen.input.key_table import Bind, HintPlace, Keys, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent
-from rltui.text import cell_width, pad
 
 
 @lru_cache(maxsize=8)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from rltui.data_class import dataclass
+from rltui.common.data_class import dataclass
+from rltui.common.text import count_of
 from rltui.draw.cells import Line, Span, line
 from rltui.screen.pages.page import Page, Spot, box, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
-from rltui.text import count_of
 
 BACK: tuple[Span, ...] = (("Esc", "accent"), (" back", "dim"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import cell_width
 from rltui.draw.cells import Span, line
 from rltui.screen.pages.chart.chart_page import chart_page
 from rltui.screen.pages.footer import filter_counts
@@ -27,7 +28,6 @@ from rltui.screen.state import (
     RunList,
     SampleOverlay,
 )
-from rltui.text import cell_width
 
 
 def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, height: int) -> Page:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, line
-from rltui.named_tuple import NamedTuple
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
 from rltui.screen import run_list, shown_run
@@ -12,7 +13,6 @@ from rltui.screen.input.key_table import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette, RunChoice
 from rltui.screen.text_filter import SCATTERED, fuzzy
-from rltui.text import cell_width, pad
 
 WIDTH = 84  # cells
 LEAST_KEY = 24  # cells from which a key is worth its place beside a title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.text import fit
 from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
@@ -9,7 +10,6 @@ from rltui.rules.finding import Finding
 from rltui.screen import shown_run
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
-from rltui.text import fit
 
 LABEL, NARROW_LABEL = 11, 10  # cells of the words before the text
 WIDTH = 84  # cells of running text; longer lines are hard to read

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides
 from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
-from rltui.named_tuple import NamedTuple
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
@@ -17,7 +18,6 @@ from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay, RunList
-from rltui.text import cell_width, fit, pad
 
 LEAST_NAME, MOST_NAME = 12, 40  # cells
 LEAST_WHY = 14

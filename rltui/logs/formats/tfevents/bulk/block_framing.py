@@ -20,11 +20,11 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words, windows
 from rltui.logs.formats.tfevents.framing import masked_crc, tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, FRAME, HEADER
 from rltui.logs.formats.tfevents.templates.record_template import WALL_KEY
-from rltui.named_tuple import NamedTuple
 
 _U64 = np.uint64
 

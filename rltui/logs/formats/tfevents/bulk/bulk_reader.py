@@ -19,7 +19,8 @@ import struct
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import distinct
+from rltui.common.arrays import distinct
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch, SessionStart, concat
 from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.bulk import block_framing
@@ -32,7 +33,6 @@ from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.multi_value import MultiValueTemplate
 from rltui.logs.formats.tfevents.templates.record_template import BODY, STEP_KEY, WALL_KEY
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
-from rltui.named_tuple import NamedTuple
 
 COLUMNS_FROM = 15_000  # bytes from which columns are faster than records one by one
 

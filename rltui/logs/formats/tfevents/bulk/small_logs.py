@@ -12,7 +12,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import distinct_places
+from rltui.common.arrays import distinct_places
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block, Places
@@ -23,7 +24,6 @@ from rltui.logs.formats.tfevents.framing.tf_record import HEADER
 from rltui.logs.formats.tfevents.record_decoder import Decoded
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from rltui.logs.records import tag_table
-from rltui.named_tuple import NamedTuple
 
 
 class FirstBytes(NamedTuple):

@@ -13,14 +13,14 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.arrays import distinct_places
+from rltui.common.arrays import distinct_places
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words
 from rltui.logs.formats.tfevents.templates.record_template import (
     ALL_TEMPLATES,
     RecordTemplate,
     ValueLayout,
 )
-from rltui.named_tuple import NamedTuple
 
 LIMITS = (64, 128, 248)  # bytes of a body; it is entered where the first of these holds it
 _NARROWEST = 16  # bytes of a row

@@ -14,9 +14,9 @@ import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.formats.tfevents.framing import masked_crc
-from rltui.named_tuple import NamedTuple
 
 HEADER = 12  # length and its CRC
 FOOTER = 4  # CRC of the data

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import struct
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.message import tensor
 from rltui.logs.formats.tfevents.message.tensor import Number
-from rltui.named_tuple import NamedTuple
 
 SESSION_START = 1
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats import protobuf
-from rltui.named_tuple import NamedTuple
 
 STRING = 7
 

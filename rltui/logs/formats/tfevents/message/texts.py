@@ -6,9 +6,9 @@ import json
 import math
 import struct
 
+from rltui.common.text import clean
 from rltui.draw.numbers import json_value
 from rltui.logs.formats import protobuf
-from rltui.text import clean
 
 TEXT_LIMIT = 32 << 10  # characters of one text; tables of completions reach 100 KB each step
 _TAB = " " * 4

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.formats.tfevents.message.event import Event
 from rltui.logs.formats.tfevents.templates.record_template import is_one_summary
-from rltui.named_tuple import NamedTuple
 
 _PER_LENGTH = 4  # templates for bodies of one length
 _LENGTHS = 64

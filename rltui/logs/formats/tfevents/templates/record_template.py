@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import threading
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents.event_tags import SCALARS
 from rltui.logs.formats.tfevents.message.event import Event
-from rltui.named_tuple import NamedTuple
 
 WALL_KEY, STEP_KEY = 0x09, 0x10  # the protobuf keys of wall_time and step, one byte each
 BODY = 9  # where the step, or without one the body, begins

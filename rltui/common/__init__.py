@@ -1,0 +1,1 @@
+"""What any folder may use: types of arrays, problems, safe text, paths, threads, regular expressions."""

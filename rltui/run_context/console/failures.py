@@ -1,0 +1,80 @@
+"""Known failures and what consoles look like: `rltui/data/failures.toml`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import SEVERITIES, Severity
+from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.schema.toml_files import read_table
+
+EVERYTHING = "*"  # as `caused_by`: any other failure explains this one
+
+
+class Failure(NamedTuple):
+    """A failure that is known by a line of a console."""
+
+    id: str
+    title: str
+    words: tuple[str, ...]  # literal; one of them stands in the line
+    pattern: str
+    severity: Severity
+    message: str
+    advice: str
+    source: str
+    examples: tuple[str, ...]
+    quiet: tuple[str, ...]
+    caused_by: frozenset[str] = frozenset()
+    general: bool = False  # told only at the end of a console
+    check_next: tuple[str, ...] = ()  # canonical ids of what to look at in the run's own metrics
+
+    def matches(self, line: str) -> bool:
+        """Whether a line tells of this failure, by itself."""
+        return any(word in line for word in self.words) and self.found(line)
+
+    def found(self, text: str) -> bool:
+        """Whether its pattern is in a text. It is compiled when a console has one of its words: few have."""
+        return _compiled(self.pattern).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+class ConsoleFacts(NamedTuple):
+    """The failures in the order of the file, and how consoles are named and written."""
+
+    failure: tuple[Failure, ...]
+    consoles: re.Pattern[str]  # of a name in lower case
+    no_consoles: re.Pattern[str]
+    shared_folders: re.Pattern[str]  # names of folders that are no experiment's own
+    prefix: re.Pattern[str]  # what a writer puts before its lines
+    error: re.Pattern[str]
+    warning: re.Pattern[str]
+    exception: re.Pattern[str]
+    time: re.Pattern[str]
+    step: re.Pattern[str]
+    training: re.Pattern[str]
+    error_words: tuple[str, ...]  # literal; a line that is an error has one of them
+    warning_words: tuple[str, ...]
+
+
+def _console_facts_field() -> TableField[ConsoleFacts]:
+    causes = ConvertedField(ListField(TextField(), single=True), frozenset)  # ids, or "*"
+    failure = table_of(Failure, severity=TextField(choices=SEVERITIES), caused_by=causes)
+    return table_of(ConsoleFacts, failure=ListField(failure))
+
+
+@cache
+def console_facts() -> ConsoleFacts:
+    """The shipped table."""
+    return read_table("failures", _console_facts_field)
+
+
+def is_console(name: str) -> bool:
+    """Whether a file of this name may be a console."""
+    facts, name = console_facts(), name.lower()
+    return facts.consoles.search(name) is not None and facts.no_consoles.search(name) is None

@@ -1,0 +1,84 @@
+"""Lines of a console that hold a text, or are errors or warnings: the last ones first, block by block."""
+
+from __future__ import annotations
+
+from rltui.run_context.console.console_file import PAGE, ConsoleFile
+from rltui.run_context.console.failures import console_facts
+from rltui.run_context.console.lines import (
+    TRACEBACK,
+    ConsoleLine,
+    Level,
+    collapsed,
+    console_lines,
+    level_of,
+    plain_text,
+)
+
+BLOCK = 1 << 20  # bytes that are searched at once: they stay in the processor's cache
+MOST = 1000  # lines that are kept, the last ones
+
+
+class LineSearch:
+    """A search in a console that may grow. `lines` rise; `begin` and `end` say what has been searched.
+
+    Without a text it is for warnings and errors, with `level` "error" for errors alone.
+    """
+
+    def __init__(self, file: ConsoleFile, text: str = "", level: Level = "") -> None:
+        self.text = text
+        self.level = level
+        self.lines: list[ConsoleLine] = []
+        self.begin = self.end = file.size
+        self._file = file
+        facts = console_facts()
+        words = facts.error_words if level == "error" else (*facts.error_words, *facts.warning_words)
+        self._words = (text,) if text else words
+
+    @property
+    def full(self) -> bool:
+        """Whether there may be more lines than are kept."""
+        return len(self.lines) >= MOST
+
+    def search(self, least: int = 0) -> bool:
+        """Search one block: what was appended first, then what is before, down to the byte `least`.
+
+        True when there is more to search. Raises OSError.
+        """
+        if self.end < self._file.size:
+            begin = self._file.line_around(self.end)[0]  # a line may have been open
+            end = min(self._file.size, self.end + BLOCK)
+            self.lines = [line for line in self.lines if line.offset < begin]
+            self.lines = list(collapsed([*self.lines, *self._block(begin, end)]))[-MOST:]
+            self.end = end
+        elif self.begin > least and not self.full:
+            begin = max(self.begin - BLOCK, 0)
+            # A word may lie on the border of two blocks, and a traceback reach over it.
+            found = self._block(begin, self.begin + max(map(len, self._words)))
+            reach = found[-1].end if found else 0
+            kept = [line for line in self.lines if line.offset >= reach]
+            self.lines = list(collapsed([*found, *kept]))[-MOST:]
+            self.begin = begin
+        return self.end < self._file.size or (self.begin > least and not self.full)
+
+    def _block(self, begin: int, end: int) -> list[ConsoleLine]:
+        found: list[ConsoleLine] = []
+        reach = -1  # what lies before it has been seen
+        wanted = self.text.lower()
+        places = self._file.occurrences(self._words, begin, end, any_case=bool(self.text))
+        for place in places[-2 * MOST :]:  # more of them are more lines than are kept
+            if place < reach:
+                continue
+            first, raw, last = self._file.line_around(place)
+            reach = last
+            shown = plain_text(raw)
+            if self.text:
+                if wanted in shown.lower():
+                    found.append(ConsoleLine(shown, first, last + 1, level_of(shown)))
+                continue
+            line = ConsoleLine(shown, first, last + 1, level_of(shown))
+            if TRACEBACK in shown:
+                line = console_lines(self._file.read(first, first + PAGE), first)[0]
+                reach = line.end
+            if line.level and (self.level != "error" or line.level == "error"):
+                found.append(line)
+        return found

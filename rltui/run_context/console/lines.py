@@ -1,0 +1,158 @@
+"""The lines of a console as people read them: bars collapsed, repeats counted, tracebacks folded, cleaned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal
+
+from rltui.common.data_class import dataclass
+from rltui.common.regex import regex
+from rltui.common.text import clean
+from rltui.logs.formats.printed_metrics.line_items import ANSI
+from rltui.run_context.console.failures import console_facts
+
+Level = Literal["", "warning", "error"]
+LIMIT = 2000  # characters of one line that are kept
+MOST_BYTES = 64 << 10  # of one line that are looked at: a progress bar may rewrite a line of megabytes
+_BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
+TRACEBACK = "Traceback (most recent call last)"
+_FRAME = '  File "'
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleLine:
+    """One line as it is shown. `offset` and `end` are bytes from the start of the file."""
+
+    text: str  # cleaned
+    offset: int
+    end: int
+    level: Level = ""
+    count: int = 1  # equal lines, or states of a progress bar, that this one stands for
+    folded: tuple[str, ...] = ()  # of a traceback: its lines, cleaned; `text` is the exception's
+    bar: tuple[str, int, int] | None = None  # of a progress bar: name, done, total
+
+
+def console_lines(data: bytes, offset: int = 0) -> list[ConsoleLine]:
+    """Complete and open lines of a piece of a console that begins at `offset`, collapsed and folded.
+
+    Never raises; undecodable bytes become U+FFFD.
+    """
+    return list(collapsed(_folded(_lines(data, offset))))
+
+
+def body_of(text: str) -> str:
+    """A line without what its writer put before it: `(TaskRunner pid=12)`, `[rank3]:`."""
+    match = console_facts().prefix.match(text)
+    return text if match is None else text[match.end() :]
+
+
+def level_of(text: str) -> Level:
+    """Whether a line tells of an error or a warning."""
+    facts = console_facts()
+    if any(word in text for word in facts.error_words) and (
+        facts.error.search(text) or facts.error.search(body_of(text))
+    ):
+        return "error"
+    if any(word in text for word in facts.warning_words) and facts.warning.search(text):
+        return "warning"
+    return ""
+
+
+def wall_time_of(text: str) -> float | None:
+    """Seconds since 1970 that a line says, in this machine's time zone; None where it says none."""
+    match = console_facts().time.search(text)
+    if match is None:
+        return None
+    try:
+        return datetime.fromisoformat(f"{match['date']}T{match['time']}").timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def step_of(text: str) -> int | None:
+    """The step of the training that a line says; None where it says none."""
+    match = console_facts().step.search(text)
+    return None if match is None else int(match["step"])
+
+
+def plain_text(raw: bytes) -> str:
+    """One raw line as text: the last state of what was overwritten, without colours, cleaned."""
+    if len(raw) > MOST_BYTES:
+        raw = raw[-MOST_BYTES:]
+    raw = raw.rstrip(b"\r")
+    if b"\r" in raw:
+        raw = next((part for part in reversed(raw.split(b"\r")) if part.strip()), b"")
+    text = raw.decode("utf-8", "replace")
+    if "\x1b" in text:
+        text = ANSI.sub("", text)
+    if "\t" in text:
+        text = text.expandtabs(8)
+    return clean(text.rstrip(), LIMIT)
+
+
+def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
+    at = 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end + 1
+        raw = data[max(at, end - MOST_BYTES) : end].rstrip(b"\n")
+        text = plain_text(raw)
+        states = max(raw.rstrip(b"\r").count(b"\r") + (not raw.startswith(b"\r")), 1)
+        match = _BAR.search(text) if "|" in text else None
+        bar = None if match is None else (match["name"].strip(), int(match["done"]), int(match["total"]))
+        yield ConsoleLine(
+            text, offset + at, offset + end, level_of(text), 1 if bar is None else states, bar=bar
+        )
+        at = end
+
+
+def _folded(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
+    """Each traceback as the line of its exception."""
+    held: list[ConsoleLine] = []
+    exception = ""
+    for line in lines:
+        body = body_of(line.text)
+        if exception and not body.startswith(_FRAME):
+            yield _fold(held, exception)
+            held, exception = [], ""
+        if not held:
+            if TRACEBACK in line.text:
+                held = [line]
+            else:
+                yield line
+            continue
+        held.append(line)
+        # Frames and their code are indented; the first line that is not is the exception itself. Ray goes on
+        # with the frames of the remote side and ends with the exception that was raised there.
+        exception = body if body and not body[0].isspace() and TRACEBACK not in body else ""
+        if len(held) > 500:
+            yield from held
+            held, exception = [], ""
+    yield from held if len(held) < 2 else [_fold(held, exception or TRACEBACK)]
+
+
+def _fold(held: list[ConsoleLine], text: str) -> ConsoleLine:
+    lines = tuple(line.text for line in held)
+    return ConsoleLine(text, held[0].offset, held[-1].end, "error", folded=lines)
+
+
+def collapsed(lines: Iterable[ConsoleLine]) -> Iterator[ConsoleLine]:
+    """States of one progress bar, and equal lines, as one with their number; the last state stays."""
+    last: ConsoleLine | None = None
+    for line in lines:
+        if last is not None and _same(last, line):
+            last = replace(line, offset=last.offset, count=last.count + line.count)
+            continue
+        if last is not None:
+            yield last
+        last = line
+    if last is not None:
+        yield last
+
+
+def _same(one: ConsoleLine, other: ConsoleLine) -> bool:
+    if one.bar is not None and other.bar is not None:
+        return one.bar[0] == other.bar[0] and one.bar[2] == other.bar[2]
+    return one.text == other.text and one.folded == other.folded

@@ -1,0 +1,188 @@
+"""Hyperparameters in files beside the logs: looked for when somebody asks for them, never at the start."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.common.text import clean, quote
+from rltui.logs.discovery.walk import Root, roots_of
+from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.local_file import LocalFile
+from rltui.logs.log_file_names import TRAINER_STATE, names
+from rltui.run_context.hparams.hparams import (
+    NONE,
+    HParams,
+    hparams_of,
+    merge,
+    parse_json,
+    parse_value,
+    parse_yaml,
+)
+from rltui.run_context.hparams.topics import known_hparams
+
+LIMIT = 1 << 20  # bytes of a file
+END = 1 << 16  # bytes of each end of a trainer's state, whose middle is the log
+LEVELS = 3  # folders above that of a log
+FOLDERS = 12  # folders that are looked into for one run
+LISTED = 4000  # entries of a folder that are looked at for sub-folders of hyperparameters
+
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
+
+
+class Folder(NamedTuple):
+    """A folder to look into: where it is, and how messages call it."""
+
+    place: Path
+    shown: str
+
+
+def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
+    """The hyperparameters in files beside logs with these paths (as `Source.path`), nearest folders first.
+
+    Looks into the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long
+    as the file system does.
+    """
+    return merge(
+        read(folder.place / name, f"{folder.shown}/{name}" if folder.shown else name)
+        for folder in folders_of(paths, logdirs)
+        for name in known_hparams().files
+    )
+
+
+def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> list[Folder]:
+    """The folders to look into, nearest first, each once."""
+    levels: list[list[Folder]] = [[] for _ in range(LEVELS + 2)]
+    roots = roots_of(logdirs, REGISTRY.could_be_log)
+    for path in dict.fromkeys(paths):
+        root = _root_of(path, roots)
+        if root is None:
+            continue
+        folder = path[len(root.prefix) :].rpartition("/")[0]
+        for level in range(LEVELS + 1):
+            levels[level if not level else level + 1].append(_folder(root, folder))
+            if not level:
+                levels[1] += _hparams_folders(_folder(root, folder))
+            if not folder:
+                break
+            folder = folder.rpartition("/")[0]
+    unique = {folder.place: folder for level in levels for folder in level}
+    return list(unique.values())[:FOLDERS]
+
+
+def _root_of(path: str, roots: Sequence[Root]) -> Root | None:
+    fitting = [root for root in roots if path.startswith(root.prefix)]
+    for root in fitting:  # two LOGDIRs can share a prefix when one of them is a single file
+        if len(fitting) == 1 or (Path(root.place) / path[len(root.prefix) :]).exists():
+            return root
+    return None
+
+
+def _folder(root: Root, folder: str) -> Folder:
+    return Folder(Path(root.place) / folder, f"{root.prefix}{folder}".rstrip("/"))
+
+
+def _hparams_folders(folder: Folder) -> list[Folder]:
+    """Sub-folders that `add_hparams` makes, named by the time."""
+    found = []
+    try:
+        with os.scandir(folder.place) as entries:
+            for _, entry in zip(range(LISTED), entries, strict=False):
+                if names().subrun_folder.match(entry.name) and entry.is_dir(follow_symlinks=False):
+                    name = clean(entry.name)
+                    found.append(Folder(Path(entry.path), f"{folder.shown}/{name}" if folder.shown else name))
+    except OSError:
+        return []
+    return sorted(found, key=lambda one: one.shown)[:4]
+
+
+def read(place: Path, shown: str) -> HParams:
+    """The hyperparameters in one file; none when it is not there, a problem when it cannot be read."""
+    try:
+        with LocalFile(str(place), shown) as file:
+            size = file.size()
+            if place.name == TRAINER_STATE and size > LIMIT:
+                data = _without_history(file.read_at(0, END), file.read_at(size - END, END))
+            elif size > LIMIT:
+                return _unreadable(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
+            else:
+                data = file.read_at(0, LIMIT)
+    except OSError as error:
+        return NONE if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")
+    return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
+
+
+def _unreadable(shown: str, message: str) -> HParams:
+    return HParams(problems=(Problem("warning", "settings-unreadable", shown, quote(message)),))
+
+
+def _json(text: str, name: str, shown: str) -> HParams:
+    record = parse_json(text)
+    if record is None:
+        said = "no JSON object; the settings in it are not shown"
+        return _unreadable(shown, said) if text.strip() else NONE
+    if name == TRAINER_STATE:
+        keys = known_hparams().trainer_state_keys
+        record = {key: record[key] for key in keys if record.get(key) is not None}
+    if name == "task.json":
+        return _of_clearml(record, shown)
+    # A Hugging Face model saved beside its logs describes itself, not the training.
+    model = "model_type" in record or "architectures" in record
+    return hparams_of(record, shown, "model_config" if model and name == "config.json" else "")
+
+
+def _of_clearml(record: Mapping[str, object], shown: str) -> HParams:
+    """The task of ClearML's offline mode: parameters by section, each with a `value`, and its name."""
+    sections = record.get("hyperparams")
+    if not isinstance(sections, dict) or "project_name" not in record:
+        return NONE
+    found: dict[str, object] = {}
+    for section, entries in sections.items():
+        for key, entry in entries.items() if isinstance(entries, dict) else ():
+            value = entry.get("value") if isinstance(entry, dict) else None
+            if value is not None:
+                name = key if section in _PLAIN_SECTIONS else f"{section}/{key}"
+                found[name] = parse_value(value) if isinstance(value, str) else value
+    about = {key: record[key] for key in ("name", "project_name", "id") if record.get(key)}
+    return hparams_of({**found, "clearml": about}, shown)
+
+
+_PLAIN_SECTIONS = ("General", "Args")  # of `task.connect` and of the command line
+
+
+def _yaml(text: str, name: str, shown: str) -> HParams:
+    try:
+        found = parse_yaml(text)
+    except ValueError as error:
+        return _unreadable(shown, str(error))
+    if isinstance(found, dict):
+        return hparams_of(found, shown)
+    if isinstance(found, list) and name == "overrides.yaml":
+        return hparams_of(dict(_override(str(one)) for one in found), shown)
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
+        found = found[0]  # the one argument of a constructor
+    if isinstance(found, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found):
+        return hparams_of(
+            {str(key): value for key, value in found}, shown
+        )  # an ordered dict, as SB3 zoo writes
+    return NONE if found is None else _unreadable(shown, "no mapping; the settings in it are not shown")
+
+
+def _override(word: str) -> tuple[str, object]:
+    """`+trainer.lr=1e-6` -> (`trainer/lr`, 1e-06)."""
+    key, _, value = word.lstrip("+~").partition("=")
+    return (key.replace(".", "/").replace("@", "/"), parse_value(value))
+
+
+def _without_history(head: bytes, tail: bytes) -> bytes:
+    """A trainer's state from its two ends, without the log between them; empty in an unknown layout."""
+    begin, mark, _ = head.partition(b'"log_history": [')
+    _, end, rest = tail.rpartition(b"\n  ],\n")
+    return begin + rest if mark and end else b""
+
+
+_PARSERS: dict[str, Callable[[str, str, str], HParams]] = {".json": _json, ".yaml": _yaml, ".yml": _yaml}

@@ -1,0 +1,110 @@
+"""What is known of hyperparameters: names of files and texts, the keys that matter most, topics of others."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from rltui.common.named_tuple import NamedTuple
+from rltui.schema.fields import ListField, table_of
+from rltui.schema.toml_files import read_table
+
+KEY = "Key settings"
+OTHER = "Other"
+UNSET = "Not set"
+
+
+class Topic(NamedTuple):
+    """Keys with a part that begins with one of `words` belong to it, unless to a topic of a lower rank."""
+
+    title: str
+    rank: float
+    words: str
+
+
+class KnownHParams(NamedTuple):
+    """`rltui/data/hparams.toml`."""
+
+    files: tuple[str, ...]
+    trainer_state_keys: tuple[str, ...]
+    text_names: tuple[str, ...]
+    text_patterns: tuple[str, ...]
+    secret_keys: tuple[str, ...]
+    secret_values: tuple[str, ...]
+    key_hparams: tuple[str, ...]
+    project_keys: tuple[str, ...]
+    other_models: tuple[str, ...]
+    identity_words: tuple[str, ...]
+    same_settings: tuple[str, ...]
+    topics: tuple[Topic, ...]
+
+
+@cache
+def known_hparams() -> KnownHParams:
+    """What is known of hyperparameters, read once."""
+    return read_table("hparams", lambda: table_of(KnownHParams, topics=ListField(table_of(Topic))))
+
+
+@cache
+def text_pattern() -> re.Pattern[str]:
+    """What is found in the name of a text that may hold hyperparameters."""
+    return re.compile("|".join(known_hparams().text_patterns), re.IGNORECASE)
+
+
+@cache
+def secret_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is found in keys of secrets, and in values that are secrets themselves."""
+    known = known_hparams()
+    return re.compile("|".join(known.secret_keys), re.IGNORECASE), re.compile("|".join(known.secret_values))
+
+
+@cache
+def _key_patterns() -> list[re.Pattern[str]]:
+    ends = known_hparams().key_hparams
+    return [re.compile(rf"(?:^|/)(?:{pattern})(?:/value)?$", re.IGNORECASE) for pattern in ends]
+
+
+@cache
+def _topic_patterns() -> list[tuple[str, re.Pattern[str]]]:
+    topics = sorted(known_hparams().topics, key=lambda topic: topic.rank)
+    return [
+        (topic.title, re.compile(rf"(?:^|[/_])(?:{'|'.join(topic.words.split())})", re.IGNORECASE))
+        for topic in topics
+    ]
+
+
+@lru_cache(maxsize=65536)
+def plain_key(key: str) -> str:
+    """A key of a setting as it is compared: small letters, `/` between parts, `_` between words."""
+    return key.lower().removesuffix("/value").replace(".", "/").replace("-", "_").replace(" ", "_")
+
+
+@lru_cache(maxsize=1024)
+def names_of_setting(key: str) -> tuple[str, ...]:
+    """A name of a setting, then what other frameworks call it: in small letters, parts between slashes."""
+    key = plain_key(key)
+    above, slash, word = key.rpartition("/")
+    same = next((names.split() for names in known_hparams().same_settings if word in names.split()), [word])
+    return (key, *(f"{above}{slash}{name}" for name in same if name != word))
+
+
+@lru_cache(maxsize=8192)
+def rank(key: str) -> int | None:
+    """The place of a key among the key settings; None when it is none of them."""
+    if key.startswith("model_config/") and not key.endswith("_name_or_path"):
+        return None
+    return next((index for index, pattern in enumerate(_key_patterns()) if pattern.search(key)), None)
+
+
+@lru_cache(maxsize=8192)
+def topic(key: str) -> str:
+    """The heading under which a key stands when it is no key setting."""
+    if key.startswith("model_config/"):
+        return "Model"
+    return next((title for title, pattern in _topic_patterns() if pattern.search(key)), OTHER)
+
+
+@cache
+def topic_order() -> list[str]:
+    """The headings in the order in which they are shown."""
+    return [KEY, *(topic.title for topic in known_hparams().topics), OTHER, UNSET]

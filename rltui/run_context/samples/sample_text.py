@@ -1,0 +1,142 @@
+"""Samples as text: a list, one sample in full, Markdown, JSON. What comes from files is cleaned here."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator
+
+from rltui.common.regex import regex
+from rltui.common.text import clean, fence_for, in_markdown, markdown_table
+from rltui.draw.numbers import format_plain, json_value
+from rltui.logs.sample_layouts.model import Sample, SampleSummary
+
+_REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
+_BEGINNING = 400  # characters of a response that a list may show
+_LISTED = 8  # numbers of a list that are shown
+
+
+def clean_lines(text: str) -> list[str]:
+    """Untrusted text as lines: newlines and tabs keep their meaning, all else unsafe is spelled out."""
+    return [clean(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
+
+
+def facts(sample: Sample) -> list[tuple[str, str]]:
+    """What is known of a sample besides its text, as label and value."""
+    unit = "characters" if sample.counted else "tokens"
+    rows = [
+        ("step", str(sample.step)),
+        ("split", sample.split),
+        ("reward", _plain(sample.reward)),
+        *((name, _plain(value)) for name, value in sample.rewards.items()),
+        ("advantage", _plain(sample.advantage)),
+        ("length", "" if sample.length is None else f"{sample.length} {unit}"),
+        ("stop", sample.stop),
+        ("group", sample.group or ""),
+        ("dataset", sample.dataset),
+        ("id", sample.id),
+        ("ok", "" if sample.ok else "no"),
+    ]
+    return [(clean(label), clean(value, 200)) for label, value in rows if value]
+
+
+def as_text(sample: Sample) -> str:
+    """A sample in full, for a terminal or a pipe."""
+    lines = [f"{label}: {value}" for label, value in facts(sample)]
+    for role, text in turns(sample):
+        lines += ["", f"── {role} ──", *text]
+    if sample.note:
+        lines += ["", f"({clean(sample.note)})"]
+    others = [
+        f"{clean(key)}: {clean(short_value(value), 300)}"
+        for key, value in sample.metadata.items()
+        if value is not None
+    ]
+    if others:
+        lines += ["", "── more ──", *others]
+    return "\n".join(lines)
+
+
+def as_markdown(sample: Sample) -> str:
+    """A sample to paste into an issue: facts, then each turn in a fence that its text cannot close."""
+    lines = markdown_table(("", ""), (list(map(in_markdown, pair)) for pair in facts(sample)))
+    for role, text in turns(sample):
+        body = "\n".join(text)
+        fence = fence_for(body).rjust(3, "`")
+        lines += ["", f"**{in_markdown(role)}**", "", fence, body, fence]
+    if sample.note:
+        lines += ["", in_markdown(clean(sample.note))]
+    return "\n".join(lines)
+
+
+def as_json(run: str, sample: Sample) -> dict[str, object]:
+    """The fields of a sample, texts as written (JSON's escapes make every character safe)."""
+    return {
+        "run": run,
+        "step": sample.step,
+        "split": sample.split,
+        "reward": json_value(sample.reward),
+        "rewards": {name: json_value(value) for name, value in sample.rewards.items()},
+        "advantage": json_value(sample.advantage),
+        "length": sample.length,
+        "length_unit": "characters" if sample.counted else "tokens",
+        "stop": sample.stop,
+        "group": sample.group,
+        "id": sample.id,
+        "dataset": sample.dataset,
+        "ok": sample.ok,
+        "prompt": sample.prompt,
+        "response": sample.response,
+        "messages": [{"role": message.role, "text": message.text} for message in sample.messages],
+        "note": sample.note,
+    }
+
+
+def turns(sample: Sample) -> Iterator[tuple[str, list[str]]]:
+    """Role and cleaned lines of each turn."""
+    if sample.messages:
+        for message in sample.messages:
+            yield clean(message.role or "text", 40), clean_lines(message.text)
+        return
+    if sample.prompt:
+        yield "prompt", clean_lines(sample.prompt)
+    if sample.response:
+        yield "response", clean_lines(sample.response)
+
+
+def differences(before: Sample, after: Sample) -> list[str]:
+    """The responses of two samples as a line-by-line difference: blank, `-` or `+` before each line."""
+    first, second = clean_lines(before.response), clean_lines(after.response)
+    lines: list[str] = []
+    # Not `ndiff`: looking for similar lines takes it minutes for long responses.
+    for kind, low, high, start, end in difflib.SequenceMatcher(None, first, second).get_opcodes():
+        if kind == "equal":
+            lines += [f"  {line}" for line in first[low:high]]
+        else:
+            lines += [f"- {line}" for line in first[low:high]]
+            lines += [f"+ {line}" for line in second[start:end]]
+    return lines
+
+
+def summary(sample: Sample) -> SampleSummary:
+    """What a list shows of a sample: parts of its reward, and how its response begins after reasoning."""
+    after = _REASONED.search(sample.response)
+    response = sample.response[after.end() :] if after is not None else ""
+    start = " ".join((response.strip() or sample.response)[:_BEGINNING].split())
+    return SampleSummary(dict(sample.rewards), clean(start) or clean(sample.note))
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else format_plain(value)
+
+
+def short_value(value: object) -> str:
+    """A value of the metadata in a few words; long lists of numbers are counted."""
+    if (
+        isinstance(value, list)
+        and len(value) > _LISTED
+        and all(isinstance(each, int | float) for each in value)
+    ):
+        return f"{len(value):,} numbers"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

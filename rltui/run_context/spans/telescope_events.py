@@ -1,0 +1,113 @@
+"""The timeline of Telescope: tables of events in a zip file, in W&B's folder of the run.
+
+Source: eduardoslonski/telescope src/telescope/orchestrator/loggers/event_logger.py @ f002cb2.
+`trainer.parquet` has a row for what a rank did in a step, `events_infra.parquet` and `events_rollout.parquet`
+a row for each begin and end; times are seconds since 1970. Generation overlaps with training: of each kind of
+rollout event it is told when at least one was under way.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from typing import IO
+
+import numpy as np
+
+from rltui.common.arrays import Floats
+from rltui.common.text import clean
+from rltui.run_context.spans.model import LoggedSpans, Span, from_first
+
+STEPS = 64  # newest steps kept
+MOST = 4000  # spans of a step
+LARGEST = 64 << 20  # bytes of a table; a larger one is left out
+TRAINER, INFRA, ROLLOUT = "trainer.parquet", "events_infra.parquet", "events_rollout.parquet"
+Table = Mapping[str, list[object]]
+
+
+def parse(file: IO[bytes], source: str) -> LoggedSpans:
+    """The spans of an archive. Raises ImportError without pyarrow, OSError and BadZipFile."""
+    notes: list[str] = []
+    with zipfile.ZipFile(file) as archive:
+        trainer, infra, rollout = (_table(archive, name, notes) for name in (TRAINER, INFRA, ROLLOUT))
+    steps = _trainer_spans(trainer)
+    kinds = _under_way(rollout)
+    syncs = _pairs(infra, ("event_type", "step", "server_id"))
+    by_step: dict[int, tuple[Span, ...]] = {}
+    for step in sorted(steps)[-STEPS:]:
+        spans = steps[step]
+        begin, end = min(one[1] for one in spans), max(one[2] for one in spans)
+        spans += [(str(key[0]), *edges) for key, edges in syncs.items() if key[1] == step]
+        for kind, (begins, ends) in kinds.items():
+            inside = (ends > begin) & (begins < end)
+            pairs = zip(np.maximum(begins[inside], begin), np.minimum(ends[inside], end), strict=True)
+            spans += [(kind, float(first), float(last)) for first, last in pairs]
+        by_step[step] = from_first([(clean(name), first, last) for name, first, last in spans[:MOST]])
+    return LoggedSpans(by_step, source=source, notes=tuple(notes))
+
+
+def _table(archive: zipfile.ZipFile, name: str, notes: list[str]) -> Table:
+    """The columns of a table; none where it is not there, too large, or damaged."""
+    import pyarrow
+    import pyarrow.parquet
+
+    if name not in archive.namelist():
+        return {}
+    if archive.getinfo(name).file_size > LARGEST:
+        notes.append(f"{name} is larger than {LARGEST >> 20} MB and left out")
+        return {}
+    try:
+        table = pyarrow.parquet.read_table(pyarrow.BufferReader(archive.read(name)))
+    except (pyarrow.ArrowException, zipfile.BadZipFile, OSError):
+        notes.append(f"{name} cannot be read")
+        return {}
+    columns: Table = table.to_pydict()
+    return columns
+
+
+def _trainer_spans(table: Table) -> dict[int, list[tuple[str, float, float]]]:
+    """By step what the first rank did, without what is inside of something else."""
+    steps: dict[int, list[tuple[str, float, float]]] = {}
+    names = ("event_type", "step", "rank", "start_time", "end_time", "depth")
+    if any(name not in table for name in names):
+        return steps
+    rows = list(zip(*(table[name] for name in names), strict=True))
+    first = min((rank for _, _, rank, *_ in rows if isinstance(rank, int)), default=0)
+    for kind, step, rank, begin, end, depth in rows:
+        if rank != first or depth or not isinstance(step, int) or step < 0:
+            continue
+        if isinstance(begin, float) and isinstance(end, float) and begin <= end:
+            steps.setdefault(step, []).append((str(kind), begin, end))
+    return steps
+
+
+def _pairs(table: Table, keys: tuple[str, ...]) -> dict[tuple[object, ...], tuple[float, float]]:
+    """Begin and end of what has both, by the values of these columns; the last where it ran again."""
+    found: dict[tuple[object, ...], tuple[float, float]] = {}
+    if any(name not in table for name in (*keys, "phase", "timestamp")):
+        return found
+    begun: dict[tuple[object, ...], float] = {}
+    for phase, time, *key in zip(*(table[name] for name in ("phase", "timestamp", *keys)), strict=True):
+        if not isinstance(time, float):
+            continue
+        if phase == "start":
+            begun[tuple(key)] = time
+        elif phase == "end" and (start := begun.pop(tuple(key), None)) is not None and start <= time:
+            found[tuple(key)] = (start, time)
+    return found
+
+
+def _under_way(table: Table) -> dict[str, tuple[Floats, Floats]]:
+    """By kind of event, begins and ends (n,) of the times in which at least one was under way."""
+    keys = ("event_type", "sample_id", "agent_id", "generation_idx", "tool_call_idx")
+    kinds: dict[str, list[tuple[float, float]]] = {}
+    for key, edges in _pairs(table, keys).items():
+        kinds.setdefault(str(key[0]), []).append(edges)
+    found: dict[str, tuple[Floats, Floats]] = {}
+    for kind, edges_of_kind in kinds.items():
+        begins, ends = np.array(sorted(edges_of_kind), np.float64).T
+        reach = np.maximum.accumulate(ends)
+        fresh = np.append(True, begins[1:] > reach[:-1])
+        last = np.append(np.flatnonzero(fresh)[1:] - 1, len(begins) - 1)
+        found[kind] = (begins[fresh], reach[last])
+    return found

@@ -1,0 +1,1 @@
+"""Tests of rltui.run_context.hparams."""
