@@ -21,7 +21,7 @@ from rltui.screen.app import Monitor
 from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for
 from rltui.screen.state import DEFAULT_SMOOTHING, SMOOTHINGS, AppState, Options, Selection, TimeTravel
-from rltui.screen.terminal.guard import ascii_needed, guard, terminal_problem
+from rltui.screen.terminal.restore import ascii_needed, guard, terminal_problem
 from rltui.session.session import Session
 
 

@@ -14,7 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 def main() -> int:
     """Open the screen as `rltui watch` does; returns the exit code."""
     from rltui.screen.start import build, show
-    from rltui.screen.terminal.guard import terminal_problem
+    from rltui.screen.terminal.restore import terminal_problem
     from tests.support.made_run import NOW
     from tests.support.screens import session
 

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rltui.cli.export.exported import Exported, ExportSummary
+from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
 from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
 from rltui.cli.loading import read_config

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from rltui.cli.export.exported import Exported, ExportSummary
+from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.output_file import binary_output
 from rltui.cli.sharding import Work

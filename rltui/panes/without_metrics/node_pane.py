@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.numbers import format_si, format_value
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
-from rltui.run_context.node.reading import GpuReading, NodeReading
+from rltui.run_context.node.node_reading import GpuReading, NodeReading
 
 COLUMNS = ("use", "memory", "power", "temp", "throttled")
 HOTTEST = (30.0, 90.0)  # °C between which the colour of a temperature changes

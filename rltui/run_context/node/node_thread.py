@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
-from rltui.run_context.node.reading import DriverError, GpuDriver, NodeReading, Processes, own_reading
+from rltui.run_context.node.node_reading import DriverError, GpuDriver, NodeReading, Processes, own_reading
 
 EVERY = 2.0  # seconds between two readings
 Open = Callable[[], tuple[GpuDriver, Processes] | None]

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from rltui.common.text import clean
-from rltui.run_context.node.reading import DriverError, GpuReading, Process
+from rltui.run_context.node.node_reading import DriverError, GpuReading, Process
 
 T = TypeVar("T")
 DRIVER = Path("/proc/driver/nvidia/version")

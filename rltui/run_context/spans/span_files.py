@@ -20,7 +20,7 @@ from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
 from rltui.run_context.hparams.hparam_files import Folder, folders_of
-from rltui.run_context.spans import chrome_trace, step_lines, telescope_events
+from rltui.run_context.spans import chrome_trace, span_lines, telescope_events
 from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
 
 LINES = "timing_spans.jsonl"
@@ -90,7 +90,7 @@ def _lines(file: LocalFile, name: str) -> LoggedSpans:
     size = file.size()
     begin = max(0, size - END)
     lines = file.read_at(begin, size - begin).split(b"\n")
-    return LoggedSpans(step_lines.parse(lines[1 if begin else 0 :]), source=name)
+    return LoggedSpans(span_lines.parse(lines[1 if begin else 0 :]), source=name)
 
 
 def _tables(file: LocalFile, name: str) -> LoggedSpans:

@@ -23,7 +23,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import InputEvent
 
-from rltui.screen.terminal.guard import guard
+from rltui.screen.terminal.restore import guard
 
 HANG_UP = 129  # 128 + SIGHUP: what a shell would report for a lost connection
 CLIPBOARD_LIMIT = 74_000  # base64 bytes that common terminals accept in one OSC 52

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from types import ModuleType, SimpleNamespace
 
-from rltui.run_context.node.reading import Process
+from rltui.run_context.node.node_reading import Process
 
 GB = 1_000_000_000
 # number: use in percent, bytes used, milliwatts, degrees, reasons of clocks, processes (pid, bytes)

@@ -12,9 +12,9 @@ from rltui.draw.cells import Line
 from rltui.panes.render.lines.device_lines import device_lines
 from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_words
 from rltui.run_context.node import nvml
+from rltui.run_context.node.node_reading import DriverError, NodeReading, Process, is_given, own_reading
 from rltui.run_context.node.node_thread import NodeThread, open_driver
 from rltui.run_context.node.nvml import NvmlDriver, SystemProcesses
-from rltui.run_context.node.reading import DriverError, NodeReading, Process, is_given, own_reading
 from tests.run_context.node.recorded import GB, Processes, library
 from tests.support.made_run import believable
 from tests.support.screens import opened

@@ -20,7 +20,7 @@ from rltui.common.regex import regex
 from rltui.logs.batch import Batch, Text
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
-from rltui.logs.formats.trackers.record_log import RecordLog
+from rltui.logs.formats.trackers.leveldb_record_log import RecordLog
 from rltui.logs.records.parse_number import iso_time
 from rltui.logs.records.tag_table import TagTable
 
