@@ -155,41 +155,6 @@ class LocalFile:
         return done
 
 
-class ReadFile:
-    """A small file as it was when it was read whole: opening it twice would cost a network disk two calls."""
-
-    __slots__ = ("_content", "_status", "path")
-
-    def __init__(self, path: str, content: bytes, status: os.stat_result) -> None:
-        self.path = path
-        self._content, self._status = content, status
-
-    def __enter__(self) -> ReadFile:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    def stamp(self) -> tuple[int, ...]:
-        """The attributes that tell of a change."""
-        return stamp(self._status)
-
-    @property
-    def modified(self) -> float:
-        """When it was written last, seconds since 1970."""
-        return self._status.st_mtime
-
-    def size(self) -> int:
-        """Bytes that were there."""
-        return len(self._content)
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset`."""
-        return self._content[offset : offset + length]
-
-
 def stamp(status: os.stat_result) -> tuple[int, ...]:
     """The attributes that tell of a change."""
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)

@@ -56,7 +56,7 @@ def test_a_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall) -> Non
 
 @pytest.mark.parametrize("size", [3, 30_000])
 def test_an_event_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall, size: int) -> None:
-    """Those that would have been read ahead with it are read, whole and in order."""
+    """Those behind it are read, whole and in order."""
     for number in range(5):
         write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(size)))
     hung.paths.add(str(tmp_path / "run2/events.out.tfevents.1.host"))

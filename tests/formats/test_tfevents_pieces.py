@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch, concat
-from rltui.logs.formats.tfevents.bulk.small_logs import decode_together
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from tests.fuzz.cases import case
 from tests.support import tfwriter as w
@@ -89,54 +88,6 @@ def test_long_files_give_the_same_by_both_paths(style: str) -> None:
     for budget in (1 << 20, 70_001):
         assert content(deliver([data], COLUMNS, budget)) == singly
     assert content(deliver([data], COLUMNS, 70_001, verify=True)) == singly
-
-
-@settings(max_examples=100)
-@given(st.lists(st.tuples(st.booleans(), files), min_size=1, max_size=4), st.integers(0, 9))
-def test_logs_decoded_together_say_what_each_says(drawn: list[tuple[bool, bytes]], tags: int) -> None:
-    """Whatever several logs hold, together they give the same as each by itself, or nothing at all."""
-    plain = b"".join(w.event(step, w.simple(f"tag{step % (tags + 1)}", step)) for step in range(20))
-    logs = [w.version() + (plain if simple else data) for simple, data in drawn]
-    given = decode_together(logs)
-    assert len(given) in (0, len(logs))
-    for log, first in zip(logs, given, strict=False):
-        assert content(first.decoded.batch) == content(deliver([log], SINGLY))
-
-
-def test_logs_decoded_together_keep_their_own_tags() -> None:
-    """Each log numbers its tags in its own order, and its table grows apart from those of the others."""
-    names = (["a", "b"], ["b", "c", "a"], ["b", "c", "a"])
-    logs = [w.version() + b"".join(w.event(1, w.simple(tag, 1.0)) for tag in own) for own in names]
-    given = decode_together(logs)
-    given[1].tags.number(b"d")
-    assert [first.tags.names for first in given] == [names[0], [*names[1], "d"], names[2]]
-
-
-@pytest.mark.parametrize("cut_off", [0, 1])
-def test_damaged_logs_are_not_decoded_together(cut_off: int) -> None:
-    """A wrong bit, or a torn record in a log that another one follows: each is left to be read alone."""
-    good = w.version() + b"".join(w.event(step, w.simple("a", 1.0)) for step in range(9))
-    bad = good[:-1] if cut_off else good[:-9] + bytes([good[-9] ^ 1]) + good[-8:]
-    assert decode_together([good, good])
-    assert not decode_together([good, bad, good])
-    assert not decode_together([good, bad])
-    assert not decode_together([good, good[:-8] + bytes(8)])
-    assert not decode_together([good, b"", good]) and not decode_together([b"", b""])
-    assert not decode_together([good, b"no event file"])
-
-
-@pytest.mark.parametrize("more", [b"", w.event(7, w.simple("b", 2.0)), w.event(7, w.simple("a", 2.0))])
-def test_what_was_read_before_counts_if_it_is_still_there(more: bytes) -> None:
-    """A log that has grown since it was read ahead is read as it is now, and so is what follows."""
-    log = w.version() + b"".join(w.event(step, w.simple("a", step)) for step in range(7))
-    reader, other = FORMAT.open(NAME), FORMAT.open(NAME)
-    assert FORMAT.expect is not None
-    assert FORMAT.expect([reader, other], [log, log])
-    file = MemFile(NAME, log + more, w.event(8, w.simple("b", 3.0)))
-    batches = read_on(reader, file)
-    file.grow()
-    batches += read_on(reader, file)
-    assert content(concat(batches)) == content(deliver([log + more + w.event(8, w.simple("b", 3.0))], SINGLY))
 
 
 @pytest.mark.parametrize("first", [0, 1000, 2000])

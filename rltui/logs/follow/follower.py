@@ -25,7 +25,6 @@ from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
 from rltui.logs.follow.hung_calls import HungCalls
 from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
-from rltui.logs.follow.read_ahead import ReadAhead
 from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.container import one_look
 from rltui.logs.formats.interface import BLOCK
@@ -121,7 +120,6 @@ class Follower:
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
         self._history = HistoryQueue(newest_first=not self.once)
-        self._ahead = ReadAhead(once=self.once)
         self._hung = HungCalls()
 
     # -- what the owner asks
@@ -411,7 +409,6 @@ class Follower:
             for log in group:
                 if not log.hung:
                     yield from self._place(log, calls)
-            self._ahead.read(filter(self._asked, self._opening.coming()), calls)
             yield from self._show(group, whole, at, calls, over)
             if calls.given_up or over():
                 return
@@ -487,8 +484,6 @@ class Follower:
             return
         room = PORTION
         while room > 0 and self._history:
-            # While they are on the list: the file that never answers may be any of them.
-            self._ahead.read(filter(self._asked, self._history.coming()), calls)
             log = self._history.take()
             if log is None or not self._filter.takes(log.run):
                 continue
@@ -518,7 +513,7 @@ class Follower:
         if not (self._reads(log) and log.readable) or log.caught_up:
             return ()
         stop = log.offset + PORTION
-        return log.visit(calls, at, trust=True, until=lambda: log.offset >= stop, limit=_WHOLE)
+        return log.visit(calls, at, trust=True, until=lambda: log.offset >= stop, limit=_WHOLE, last=True)
 
     # -- one log
 
@@ -589,9 +584,6 @@ class Follower:
         if self._reads(log):
             self._opening.add(log)
         return Delivery(source, EMPTY, "rewritten")
-
-    def _asked(self, log: LogFile) -> bool:
-        return self._reads(log) and self._filter.takes(log.run)
 
     def _reads(self, log: LogFile) -> bool:
         return self._all_sources or log.also_of is None

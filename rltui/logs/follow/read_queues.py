@@ -5,13 +5,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Iterator
 
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import file_order
 
 EAGER = 64  # logs opened before the first of them is shown although there are more
-_AHEAD = 128  # runs whose order is fixed
 
 
 def reading_order(log: LogFile) -> tuple[str, str, tuple[str, int, int]]:
@@ -32,7 +30,6 @@ class OpenQueue:
         self._opened: dict[str, list[LogFile]] = {}  # by run
         self._waiting = 0  # logs in it
         self._order: list[tuple[float, str]] = []  # a heap of their runs, some more than once
-        self._next: deque[str] = deque()  # the first of them, in order
         self._group: deque[LogFile] = deque()  # being shown; the first comes first
 
     def __bool__(self) -> bool:
@@ -73,17 +70,12 @@ class OpenQueue:
         others here. The second says whether no other log of that run waits to be opened.
         """
         if not self._group and self._opened:
-            self._fix_order()
-            logs = self._opened.pop(self._next.popleft())
+            logs: list[LogFile] = []
+            while not logs:
+                logs = self._opened.pop(heapq.heappop(self._order)[1], [])
             self._waiting -= len(logs)
             self._group = deque(sorted(logs, key=lambda log: (log.found.folder, file_order(log.found.name))))
         return self._group, not self._group or self._group[0].found.run not in self._unopened
-
-    def coming(self) -> Iterator[LogFile]:
-        """The open logs that are shown next."""
-        yield from self._group
-        for run in self._next:
-            yield from self._opened.get(run, ())
 
     def everything(self) -> deque[LogFile]:
         """All logs in the order of their paths, once none of them waits to be opened; off it as above."""
@@ -93,17 +85,6 @@ class OpenQueue:
             self._opened.clear()
             self._waiting = 0
         return self._group if not self._found else deque()
-
-    def _fix_order(self) -> None:
-        """Fix which runs are shown next, at least one."""
-        if self._next:
-            return
-        runs: dict[str, None] = {}
-        while self._order and len(runs) < _AHEAD:
-            _, run = heapq.heappop(self._order)
-            if run in self._opened:
-                runs[run] = None
-        self._next.extend(runs)
 
 
 class HistoryQueue:
@@ -142,12 +123,6 @@ class HistoryQueue:
         log = self._logs.pop()
         log.queued = False
         return log
-
-    def coming(self) -> Iterator[LogFile]:
-        """The logs that are read on in next."""
-        if not self._sorted:
-            self._sort()
-        return reversed(self._logs)
 
     def put_back(self, log: LogFile) -> None:
         """Not finished: it stays the first, unless the order changed."""

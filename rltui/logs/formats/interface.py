@@ -15,7 +15,7 @@ that compressed files and files in memory (tests) are read by the same code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from rltui.common.named_tuple import NamedTuple
@@ -93,16 +93,12 @@ class Format(NamedTuple):
     matches: whether a file of a base name that starts with some bytes is of this format. Asked without bytes
     first, to tell by the name alone which files are worth opening (true means perhaps), then with the first
     HEAD bytes at most. Formats are asked in the order of the registry; the first that matches has the file.
-
-    expect: decodes the whole contents of several new logs at once, where that is faster, for readers that
-    will find them in their first `read`; false where these contents do not allow it, and nothing is changed.
     """
 
     name: str
     matches: Callable[[str, bytes], bool]
     reader: Callable[[str, bool], LogReader]
     rewrites: bool = False
-    expect: Callable[[Sequence[LogReader], Sequence[bytes]], bool] | None = None
 
     def open(self, path: str, *, verify: bool = False) -> LogReader:
         """A reader at the beginning of a file."""

@@ -16,7 +16,7 @@ from rltui.logs.formats.encoded.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import ENDS, FoundFile, LocalFile, ReadFile, identity, stamp
+from rltui.logs.local_file import ENDS, FoundFile, LocalFile, identity, stamp
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
@@ -64,9 +64,7 @@ class LogFile:
         self.published = False  # points or a preview of it were delivered
         self.told = False  # something of it was, if only that it is there
         self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
-        self.ahead = False  # it was read before its first visit, with other small logs
-        self._copy: ReadFile | None = None  # as it was read then, for that visit
-        self._read_once = False  # nothing that comes later is read: the copy is for the end of the file, too
+        self.finished = False  # what was left at its end was taken, since nothing later is read
         self.queued = False  # waits in the history queue
         self.recheck = False  # to be opened again even if its attributes do not change
         self._recheck_at = 0.0  # and when
@@ -128,30 +126,11 @@ class LogFile:
             return batch
         return replace(batch, tags=[rename(tag) for tag in batch.tags], written=batch.tags)
 
-    def file(self, calls: Calls) -> LocalFile | ReadFile | PartFile:
-        """The file, to be opened for a visit; as it was when it was read ahead, for the first."""
-        copy = self._copy
-        if not self._read_once:
-            self._copy = None
-        if copy is not None:
-            return copy
+    def file(self, calls: Calls) -> LocalFile | PartFile:
+        """The file, to be opened for a visit."""
         if self.found.part is not None:
             return PartFile(self.found.part, self.found.path, calls)
         return LocalFile(self.found.place, self.found.path, calls)
-
-    def read_ahead(self, calls: Calls, *, once: bool) -> bytes | None:
-        """All of a small file before its first visit, which will find just this; None where that fails.
-
-        once: so will what finishes the log. Raises GivenUpError.
-        """
-        self.ahead, self._read_once = True, once
-        calls.subject = self
-        with contextlib.suppress(OSError), LocalFile(self.found.place, self.found.path, calls) as file:
-            content = file.read_at(0, self.size + 1)
-            if file.status is not None and len(content) == self.size == file.status.st_size:
-                self._copy = ReadFile(self.found.path, content, file.status)
-                return content
-        return None
 
     def presume(self, status: os.stat_result) -> None:
         """Know of the file what can be known without opening it: size, time, perhaps the format."""
@@ -166,12 +145,20 @@ class LogFile:
         return self._recognition.presumed
 
     def visit(
-        self, calls: Calls, now: float, *, trust: bool, until: Callable[[], bool] | None, limit: int = BLOCK
+        self,
+        calls: Calls,
+        now: float,
+        *,
+        trust: bool,
+        until: Callable[[], bool] | None,
+        limit: int = BLOCK,
+        last: bool = False,
     ) -> list[Piece]:
         """Look at the file and read what is new, until `until` says to stop. No OSError leaves it.
 
         trust: attributes of the path are current, an unchanged file need not be opened.
         until: None only checks and recognises the file. limit: a larger backlog is left for the history.
+        last: what comes later is not read, so that the end of the file is read at once as `finish` would.
         Raises GivenUpError when the worker was given up and nothing had been read.
         """
         pieces: list[Piece] = []
@@ -190,7 +177,7 @@ class LogFile:
                 if self._check(file, calls, now, trust, forced, pieces) and until is not None:
                     self.caught_up = self.caught_up and self.unread <= limit
                     if self.unread <= limit:
-                        self._advance(file, until, pieces)
+                        self._advance(file, until, pieces, last=last)
                         for _, batch in pieces:
                             self._damage.note(batch.problems, file, self.offset, now)
                 self._plan_recheck(now)
@@ -233,7 +220,9 @@ class LogFile:
         return [("newest", batch)] if batch else []
 
     def finish(self, calls: Calls) -> list[Piece]:
-        """The file will not grow any more. Raises GivenUpError only."""
+        """The file will not grow any more: what its last visit did not take. Raises GivenUpError only."""
+        if self.finished:
+            return []
         if self.reader is None and self._announced and self.size and not self.gone:
             message = f"all of its {self.size} bytes are zero: they never arrived, or the file is damaged"
             return [("state", Batch(problems=(Problem("warning", "zeros", self.found.path, message),)))]
@@ -257,7 +246,6 @@ class LogFile:
 
     def close(self) -> None:
         """Let go of the reader's buffers."""
-        self._copy = None
         if self.reader is not None:
             self.reader.close()
 
@@ -279,7 +267,7 @@ class LogFile:
 
     def _check(
         self,
-        file: LocalFile | ReadFile | PartFile,
+        file: LocalFile | PartFile,
         calls: Calls,
         now: float,
         trust: bool,
@@ -395,7 +383,7 @@ class LogFile:
         self.format, self.reader = known, known.open(self.found.path, verify=self._verify)
         self._format_name, self.caught_up = known.name, False
 
-    def _advance(self, file: File, until: Callable[[], bool], pieces: list[Piece]) -> None:
+    def _advance(self, file: File, until: Callable[[], bool], pieces: list[Piece], *, last: bool) -> None:
         """Read on until the end or until `until`; what was decoded before an error is kept."""
         reader = self.reader
         assert reader is not None
@@ -413,6 +401,9 @@ class LogFile:
                     break
                 if until():
                     break
+            if last and self.caught_up:
+                self.finished = True
+                batches.append(reader.finish(file))
             if reader.offset != started:
                 self._identity.remember(file, reader.offset)
         finally:

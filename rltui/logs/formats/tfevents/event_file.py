@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, LogReader
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.formats.tfevents import oversized_record, record_decoder
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.bulk.small_logs import FirstBytes, decode_together
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER, UNCONFIRMED
@@ -32,7 +30,6 @@ class EventFileReader:
         self._damage = TornAndDamaged(path)
         self._path = path
         self._full = False  # whether tags have been left out
-        self._first: FirstBytes | None = None  # decoded with those of other logs
 
     @property
     def offset(self) -> int:
@@ -60,7 +57,6 @@ class EventFileReader:
 
     def close(self) -> None:
         """Let go of the templates; they are learned again."""
-        self._first = None
         if self._templates.learned:  # asked at every look at a quiet log
             self._templates = TemplateCache(self._templates.tags)
 
@@ -69,7 +65,7 @@ class EventFileReader:
         data = file.read_at(self._offset, budget)
         if not data:
             return self._with_problems(EMPTY)
-        decoded = self._decode(data)
+        decoded = bulk_reader.decode(data, self._templates, self.verify)
         if len(data) < budget:
             self._templates.drop_column()
         if not decoded.end and decoded.needed > len(data):
@@ -87,17 +83,6 @@ class EventFileReader:
             self._advance(decoded)
             return self._with_problems(decoded.batch)
         return self._after_damage(file, data, decoded.needed, final)
-
-    def expect(self, first: FirstBytes) -> None:
-        """The first bytes were decoded before: that counts if the first `read` finds just these."""
-        self._first = first
-
-    def _decode(self, data: bytes) -> record_decoder.Decoded:
-        first, self._first = self._first, None
-        if first is not None and not self._offset and first.content == data:
-            self._templates = TemplateCache(first.tags)
-            return first.decoded
-        return bulk_reader.decode(data, self._templates, self.verify)
 
     def _advance(self, decoded: record_decoder.Decoded) -> None:
         self._damage.resolved()
@@ -157,12 +142,3 @@ class EventFileReader:
         skipped = [record_decoder.SkippedRecord(*wrong, 0, needed)] if wrong else []
         self._advance(record_decoder.Decoded(batch, needed, HEADER, skipped))
         return self._with_problems(batch)
-
-
-def expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
-    """See `Format.expect`."""
-    files = [reader for reader in readers if isinstance(reader, EventFileReader)]
-    given = decode_together(contents, any(file.verify for file in files))
-    for file, first in zip(files, given, strict=False):
-        file.expect(first)
-    return bool(given)

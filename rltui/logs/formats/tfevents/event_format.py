@@ -5,8 +5,6 @@ That takes 3 % of what `export` of another log needs in all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rltui.logs.formats.interface import Format, LogReader
 from rltui.logs.log_file_names import is_events
 
@@ -32,10 +30,4 @@ def _reader(path: str, verify: bool) -> LogReader:
     return EventFileReader(path, verify=verify)
 
 
-def _expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
-    from rltui.logs.formats.tfevents.event_file import expect
-
-    return expect(readers, contents)
-
-
-FORMAT = Format("tfevents", _matches, _reader, expect=_expect)
+FORMAT = Format("tfevents", _matches, _reader)

@@ -75,13 +75,6 @@ class EventTags(TagNames):
         """Whether a tensor of this tag without metadata of its own counts as a scalar by now."""
         return self.plugin_of(tag) == SCALARS
 
-    def copy(self) -> EventTags:
-        """The same tags, for another log: both grow apart."""
-        other = EventTags()
-        other.names, other._numbers, other._places = list(self.names), dict(self._numbers), dict(self._places)
-        other.plugins, other._written = dict(self.plugins), self._written
-        return other
-
     def fork(self) -> EventTags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
         other = EventTags()
