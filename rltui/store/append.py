@@ -52,7 +52,8 @@ class PointAppender:
         self.points += size
         log = self.restarts.log(path, source.rank)
         if size > len(self.tags) and not batch.starts and not log.regressions.peculiar:
-            block = self.tags.block(path, batch)
+            rows = self.tags.of_batch(path, batch)
+            block = PointBlock.grouped(rows, Points(batch.step, batch.wall_time, batch.value))
             self._make_room(path, batch)
             if self._append_block(log, block, batch):
                 return NewPointsList(lambda: self._new_points(block))
@@ -89,8 +90,6 @@ class PointAppender:
         tails = starts + block.sizes - 1
         if log.regressions.plain:  # a step that is told twice may be a restart
             back = step[1:] <= step[:-1]
-            back[tails[:-1]] = False
-            back[tails[-1] :] = False
         else:
             back = step[1:] < step[:-1]
         back[starts[1:] - 1] = False

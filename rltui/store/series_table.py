@@ -24,9 +24,6 @@ _NO_SINGLE = np.empty(0, np.bool_)
 # Numbers of each row, and what they are of a row without points; see `SeriesTable`.
 _COUNTS = {"length": 0, "count": 0, "nonfinite": 0, "first": HIGHEST, "bucketed": LOWEST}
 _OF_NO_POINTS = np.array([[value] for value in _COUNTS.values()])
-# Points per series above which copying slice by slice beats one scatter: 280 points each take 0.9 of the
-# time, 17 points each 1.3 times as much (bench_store, history and small runs).
-_BY_SLICE = 24
 
 
 def slack(window: int) -> int:
@@ -222,8 +219,7 @@ class SeriesTable:
         if not finite.all():
             places = np.flatnonzero(~finite)
             owner = np.searchsorted(starts, places, side="right") - 1
-            real = places < (starts + block.sizes)[owner]
-            np.add.at(self.nonfinite, block.rows[owner[real]], 1)
+            np.add.at(self.nonfinite, block.rows[owner], 1)
 
     def _append(self, block: PointBlock) -> None:
         """Points that go forward in every row: those that will not stay go straight to the buckets."""
@@ -248,36 +244,12 @@ class SeriesTable:
         full = length + sizes
         self._make_room(int(full.max()))
         total = int(sizes.sum())
-        if total and not self._append_rectangle(rows, starts, sizes, length, points):
-            if total > _BY_SLICE * len(rows):
-                for (row, part), at in zip(
-                    PointBlock(rows, starts, sizes, points), length.tolist(), strict=True
-                ):
-                    self._write(row, at, part)
-            else:
-                begin = np.cumsum(sizes) - sizes
-                place = np.arange(total)
-                target = place + np.repeat(rows * self.width + length - begin, sizes)
-                self._scatter(target, points.take(place + np.repeat(starts - begin, sizes)))
+        if total:
+            begin = np.cumsum(sizes) - sizes
+            place = np.arange(total)
+            target = place + np.repeat(rows * self.width + length - begin, sizes)
+            self._scatter(target, points.take(place + np.repeat(starts - begin, sizes)))
         self.length[rows] = full
-
-    def _append_rectangle(self, rows: Rows, starts: Rows, sizes: Rows, length: Ints, points: Points) -> bool:
-        """Where neighbouring rows get as many points at the same place, as nearly always: one copy per table.
-
-        False, and nothing done, elsewhere. History takes 1.12 times as long without (bench_store).
-        """
-        count, at, size = len(rows), int(length[0]), int(sizes[0])
-        apart = int(starts[1] - starts[0]) if count > 1 else size
-        row, start = int(rows[0]), int(starts[0])
-        if int(rows[-1]) - row != count - 1 or apart < size or start + apart * count > len(points):
-            return False
-        if (length != at).any() or (sizes != size).any() or (np.diff(starts) != apart).any():
-            return False
-        of, slots, part = slice(row, row + count), slice(at, at + size), slice(start, start + apart * count)
-        self.step[of, slots] = points.step[part].reshape(-1, apart)[:, :size]
-        self.wall[of, slots] = points.wall_time[part].reshape(-1, apart)[:, :size]
-        self.value[of, slots] = points.value[part].reshape(-1, apart)[:, :size]
-        return True
 
     def _write(self, row: int, at: int, points: Points) -> None:
         slots = slice(at, at + len(points))

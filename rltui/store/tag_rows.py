@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +15,11 @@ from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.model import Points
 
 Rows = NDArray[np.intp]
-Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointBlock:
-    """Points by row: rows[i], ascending, has sizes[i] of them, from starts[i] on, in order of arrival.
-
-    What lies between two rows, if anything, repeats the last point of the one before.
-    """
+    """Points by row: rows[i], ascending, has sizes[i] of them, from starts[i] on, in order of arrival."""
 
     rows: Rows
     starts: Rows
@@ -42,30 +37,6 @@ class PointBlock:
         sizes = sizes[each]
         ordered = Points(points.step.take(order), points.wall_time.take(order), points.value.take(order))
         return cls(each, np.cumsum(sizes) - sizes, sizes, ordered)
-
-    @classmethod
-    def of_cycle(cls, rows: Rows, points: Points) -> PointBlock | None:
-        """Points whose rows come round in the same order, as most trainings log; None where one comes twice.
-
-        rows: of one round. Then the rows are the columns of a matrix, and nothing needs to be sorted, which
-        saves 15 % of the time that the store takes for history (bench_store, history).
-        """
-        wide = len(rows)
-        ordered = bool((rows[1:] > rows[:-1]).all())  # nearly always: rows are given in order of first points
-        order = np.arange(wide) if ordered else np.argsort(rows)
-        each = rows if ordered else rows[order]
-        if not ordered and (each[1:] == each[:-1]).any():
-            return None
-        full, rest = divmod(len(points), wide)
-        deep = full + (rest > 0)
-        missing = slice((full - 1) * wide + rest, full * wide) if rest else slice(0, 0)
-
-        def columns(array: NDArray[Number]) -> NDArray[Number]:
-            grid = (np.concatenate([array, array[missing]]) if rest else array).reshape(deep, wide).T
-            return np.ascontiguousarray(grid if ordered else grid[order]).ravel()
-
-        turned = Points(columns(points.step), columns(points.wall_time), columns(points.value))
-        return cls(each, np.arange(wide) * deep, full + (order < rest), turned)
 
     def __iter__(self) -> Iterator[tuple[int, Points]]:
         """The rows, each with its points."""
@@ -85,14 +56,6 @@ class Tick:
     table: Rows  # the rows of those tags
     rows: Rows  # distinct
     span: slice | None  # the same, where they are neighbours in order
-
-
-def _cycle(batch: Batch) -> int:
-    """After how many points the same tags come again, all the way; 0 where they do not."""
-    tag, size = batch.tag, len(batch)
-    again = np.flatnonzero(tag[1 : 2 * len(batch.tags) + 1] == tag[0])
-    length = int(again[0]) + 1 if len(again) else size
-    return length if 2 * length <= size and (tag[length:] == tag[:-length]).all() else 0
 
 
 class TagRows:
@@ -118,7 +81,7 @@ class TagRows:
 
     def of_batch(self, path: str, batch: Batch) -> Rows:
         """The row of each point, (n,)."""
-        return self._table(path, batch, 0)[batch.tag]
+        return self._table(path, batch)[batch.tag]
 
     def of_tags(self, path: str, tags: NDArray[np.uint32]) -> Rows:
         """The rows of tags of a log that have points."""
@@ -128,14 +91,6 @@ class TagRows:
         """The rows of the tags of a log that have points."""
         table = self._by_log.get(path, np.empty(0, np.intp))
         return table[table >= 0]
-
-    def block(self, path: str, batch: Batch) -> PointBlock:
-        """The points of a batch by row."""
-        points = Points(batch.step, batch.wall_time, batch.value)
-        cycle = _cycle(batch)
-        table = self._table(path, batch, cycle)
-        block = PointBlock.of_cycle(table[batch.tag[:cycle]], points) if cycle else None
-        return block if block is not None else PointBlock.grouped(table[batch.tag], points)
 
     def tick(self, path: str, batch: Batch) -> Tick | None:
         """The rows of a batch that has one point of each; None of others.
@@ -163,8 +118,8 @@ class TagRows:
         others = {row for table in self._by_log.values() for row in table.tolist()}
         return np.array(sorted(set(own.tolist()) - others), np.intp)
 
-    def _table(self, path: str, batch: Batch, cycle: int) -> Rows:
-        """The row of each tag of a log. cycle: points after which, as is known, no other tags come."""
+    def _table(self, path: str, batch: Batch) -> Rows:
+        """The row of each tag of a log."""
         table = self._by_log.get(path)
         if table is None or len(table) < len(batch.tags):
             old = np.empty(0, np.intp) if table is None else table
@@ -172,9 +127,8 @@ class TagRows:
             table = self._by_log[path] = np.concatenate([old, new])
         if not len(batch) or int(table.min()) >= 0:
             return table
-        tags = batch.tag[:cycle] if cycle else batch.tag
         first = np.full(len(table), -1, np.intp)
-        first[tags[::-1]] = np.arange(len(tags) - 1, -1, -1)  # of equal places the last assignment counts
+        first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal ones the last counts
         new = np.flatnonzero((first >= 0) & (table < 0))
         new = new[np.argsort(first[new])]  # in order of their first points
         rows = self.rows
