@@ -105,6 +105,13 @@ def test_recorded_runs_are_known() -> None:
     assert runs >= 66
 
 
+def test_a_reward_after_filtering_is_told_from_that_of_all_samples() -> None:
+    """prime-rl logs each metric of all rollouts, and of those that filtering left, for each environment."""
+    keys = ("train/agg/all/reward/mean", "train/agg/effective/reward/mean", "train/math/rewards/format/mean")
+    found = [MetricNames("prime-rl").name(key).canonical for key in keys]
+    assert found == ["reward.mean", "reward.filtered.mean", "reward.component.mean"]
+
+
 # ---- held-out data are never training
 
 
@@ -125,6 +132,7 @@ def test_recorded_runs_are_known() -> None:
         (None, "val/loss", "validation.loss"),
         (None, "validation/policy_loss", "policy.loss"),
         ("stable-baselines3", "eval/mean_reward", "validation.return.mean"),
+        ("prime-rl", "eval/agg/effective/avg@4", "validation.accuracy"),
     ],
 )
 def test_evaluation_is_held_out(framework: str | None, key: str, canonical: str) -> None:
