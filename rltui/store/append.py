@@ -1,9 +1,8 @@
 """The points of a run's logs on their way into its tables, past what restarts superseded.
 
 `Supersession` says which attempt each point belongs to and what that attempt supersedes. Nearly all
-points go forward in an attempt that is known: a step of a live run (`append_row`) and a block of history
-(`append_block`) take short ways, without which live steps take 2.4 times and history 1.7 to 2.9 times as long
-(bench_store). All others are looked at one by one.
+points go forward in an attempt that is known, and are taken as a block (`append_block`). All others are
+looked at one by one, which takes two to three times as long (bench_store).
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
-from rltui.store.tag_rows import PointBlock, Rows, TagRows, Tick
-
-MOST_OF_TICK = 4096  # points of one delivery up to which it may be one step
+from rltui.store.tag_rows import PointBlock, Rows, TagRows
 
 
 class PointAppender:
@@ -48,64 +45,47 @@ class PointAppender:
 
     def append(self, source: Source, batch: Batch) -> Sequence[NewPoints]:
         """Take the points of a log in, in the order of the file; the new shown points by tag."""
-        path, size = source.path, len(batch)
-        self.points += size
-        log = self.restarts.log(path, source.rank)
-        if size > len(self.tags) and not batch.starts and not log.regressions.peculiar:
-            rows = self.tags.of_batch(path, batch)
-            block = PointBlock.grouped(rows, Points(batch.step, batch.wall_time, batch.value))
-            self._make_room(path, batch)
-            if self._append_block(log, block, batch):
-                return NewPointsList(lambda: self._new_points(block))
-        tick = self.tags.tick(path, batch) if 0 < size <= MOST_OF_TICK and not batch.starts else None
-        rows = self.tags.of_batch(path, batch) if tick is None else tick.rows
-        self._make_room(path, batch)
+        self.points += len(batch)
+        log = self.restarts.log(source.path, source.rank)
+        rows = self.tags.of_batch(source.path, batch)
+        self._make_room(rows, batch)
         points = Points(batch.step, batch.wall_time, batch.value)
-        if tick is not None and self._append_tick(log, tick, points):
-            return NewPointsList(lambda: self._of_tick(tick, points))
+        if len(batch) and not batch.starts:
+            block = PointBlock.grouped(rows, points)
+            if self._append_block(log, rows, points, block):
+                return NewPointsList(lambda: self._new_points(block))
         return self._append_any(log, rows, points, batch)
 
-    def _make_room(self, path: str, batch: Batch) -> None:
+    def _make_room(self, rows: Rows, batch: Batch) -> None:
         """Rows for new tags. Some values may not have been float32 on disk."""
         self.table.add_rows(len(self.tags), len(batch) // max(len(self.tags), 1))
         if not np.logical_and.reduce(batch.single):
-            tags = batch.tag if not batch.single.any() else batch.tag[~batch.single]
-            self.table.note_doubles(self.tags.of_tags(path, tags), batch.value)
+            self.table.note_doubles(rows if not batch.single.any() else rows[~batch.single], batch.value)
 
-    def _append_tick(self, log: AttemptLog, tick: Tick, points: Points) -> bool:
-        """Append one step that goes forward in every series; False, and nothing taken, otherwise."""
-        rows, step = tick.rows, points.step
-        if len(self.restarts.logs) > 1 or log.regressions.peculiar:  # other logs, tags that may go back
-            newest = self.table.newest(rows)
-            if (step < newest).any():
-                return False
-        if not self.restarts.advance(log, rows, step, step, step, points.wall_time):
-            return False
-        self.table.append_row(rows, points, tick.span)
-        return True
-
-    def _append_block(self, log: AttemptLog, block: PointBlock, batch: Batch) -> bool:
+    def _append_block(self, log: AttemptLog, rows: Rows, points: Points, block: PointBlock) -> bool:
         """Append points that go forward in every series; False, and nothing taken, otherwise."""
-        rows, starts, step = block.rows, block.starts, block.points.step
-        tails = starts + block.sizes - 1
+        each, step = block.rows, block.points.step
+        tails = block.starts + block.sizes - 1
         if log.regressions.plain:  # a step that is told twice may be a restart
             back = step[1:] <= step[:-1]
         else:
             back = step[1:] < step[:-1]
-        back[starts[1:] - 1] = False
+        back[tails[:-1]] = False
         if back.any():
             return False
-        first, last = step[starts], step[tails]
+        first, last = step[block.starts], step[tails]
+        forward = bool((first >= self.table.newest(each)).all())
+        if log.regressions.peculiar and not forward:  # tags that may go back
+            return False
         if self.restarts.segments:
-            if not self.restarts.advance(log, rows, first, last, batch.step, batch.wall_time):
+            if not self.restarts.advance(log, each, first, last, points.step, points.wall_time):
                 return False
-        elif len(batch) == len(rows):
+        elif len(rows) == len(each):
             return False
         else:
-            head = slice(0, len(rows) + 1)  # so that one tag comes again
-            head_rows = self.tags.of_tags(log.path, batch.tag[head])
-            self.restarts.begin(log, head_rows, batch.step, batch.wall_time, rows, first, last)
-        if (first >= self.table.newest(rows)).all():
+            head = rows[: len(each) + 1]  # so that one tag comes again
+            self.restarts.begin(log, head, points.step, points.wall_time, each, first, last)
+        if forward:
             self.table.append_block(block)
         else:  # another log went further in what it shares with this one
             self.table.insert_block(block)
@@ -269,16 +249,6 @@ class PointAppender:
         self.problems[problem.key] = problem
 
     # ---- what is new, by tag
-
-    def _of_tick(self, tick: Tick, points: Points) -> list[NewPoints]:
-        """The points of a step by tag; one by one, in 0.7 of the time that sorting them takes."""
-        if tick.span is None:
-            return self._new_points(PointBlock.grouped(tick.rows, points))
-        step, wall, value = points.step, points.wall_time, points.value
-        return [
-            NewPoints(tag, Points(step[at : at + 1], wall[at : at + 1], value[at : at + 1]))
-            for at, tag in enumerate(self.tags.tags[tick.span])
-        ]
 
     def _new_points(
         self,

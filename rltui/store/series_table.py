@@ -140,41 +140,6 @@ class SeriesTable:
 
     # ---- points in
 
-    def append_row(self, rows: Rows, points: Points, span: slice | None = None) -> None:
-        """One new point for each of some distinct rows, none below the newest step of its row.
-
-        span: the same rows, where they are neighbours in order. Runs for every live step of every run, hence
-        `reduce` for `max()`, which takes twice as long on sixty numbers.
-        """
-        step, wall, value = points.step, points.wall_time, points.value
-        where: Rows | slice = rows if span is None else span
-        length = self.length[where]
-        longest = int(np.maximum.reduce(length))
-        if longest >= self.width:
-            self._make_room(longest + 1)
-            full = rows[length >= self.limit]
-            if len(full):
-                self._rollover(full, np.full(len(full), self.limit - self.window, np.intp))
-            length = self.length[where]
-            longest = int(np.maximum.reduce(length))
-        shortest, highest = int(np.minimum.reduce(length)), int(np.maximum.reduce(step))
-        if not shortest or highest >= 2**31:  # none is below an older point of its row
-            self._note_steps(int(step.min()), highest)
-        if not shortest:
-            young = rows[length == 0]
-            self.first[young] = np.minimum(self.first[young], step[length == 0])
-        if shortest == longest:
-            self.step[where, longest] = step
-            self.wall[where, longest] = wall
-            self.value[where, longest] = value
-        else:
-            self._scatter(rows * self.width + length, points)
-        self.length[where] += 1
-        self.count[where] += 1
-        finite = np.isfinite(value)
-        if not np.logical_and.reduce(finite):
-            np.add.at(self.nonfinite, rows[~finite], 1)
-
     def append_block(self, block: PointBlock) -> None:
         """Take in points that go forward in every row, none of them below the newest step of its row."""
         self._count(block)

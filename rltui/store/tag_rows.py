@@ -48,16 +48,6 @@ class PointBlock:
             yield row, Points(points.step[part], points.wall_time[part], points.value[part])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tick:
-    """One point for each of some rows: a step of a training. The next of its log mostly has the same rows."""
-
-    tags: bytes  # of the batch, as indices into its tag table
-    table: Rows  # the rows of those tags
-    rows: Rows  # distinct
-    span: slice | None  # the same, where they are neighbours in order
-
-
 class TagRows:
     """A tag of a run is a row from its first point on; each log has a tag table of its own."""
 
@@ -65,7 +55,6 @@ class TagRows:
         self.tags: list[str] = []  # by row
         self.rows: dict[str, int] = {}
         self._by_log: dict[str, Rows] = {}  # row of each tag of a log; -1 where it has no points
-        self._ticks: dict[str, Tick] = {}
         self._own = np.empty(0, np.bool_)
 
     @property
@@ -83,33 +72,10 @@ class TagRows:
         """The row of each point, (n,)."""
         return self._table(path, batch)[batch.tag]
 
-    def of_tags(self, path: str, tags: NDArray[np.uint32]) -> Rows:
-        """The rows of tags of a log that have points."""
-        return self._by_log[path][tags]
-
     def of_log(self, path: str) -> Rows:
         """The rows of the tags of a log that have points."""
         table = self._by_log.get(path, np.empty(0, np.intp))
         return table[table >= 0]
-
-    def tick(self, path: str, batch: Batch) -> Tick | None:
-        """The rows of a batch that has one point of each; None of others.
-
-        Those of the tick before if the tags are the same: without that a live step of sixty tags takes 1.25
-        times as long, and 1.4 times without `span` (bench_store, ticks).
-        """
-        known, tags = self._ticks.get(path), batch.tag.tobytes()
-        if known is not None and known.tags == tags and known.table is self._by_log.get(path):
-            return known
-        rows = self.of_batch(path, batch)
-        seen = np.zeros(len(self), np.bool_)
-        seen[rows] = True
-        if int(np.count_nonzero(seen)) != len(rows):
-            return None
-        first, neighbours = int(rows[0]), bool((np.diff(rows) == 1).all())
-        span = slice(first, first + len(rows)) if neighbours else None
-        tick = self._ticks[path] = Tick(tags, self._by_log[path], rows, span)
-        return tick
 
     def forget(self, path: str) -> Rows:
         """The log's tag table begins anew; the rows that no other log writes."""

@@ -14,7 +14,6 @@ from rltui.common.regex import regex
 from rltui.logs.log_file_names import file_order
 from rltui.store.model import HIGHEST, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
-from rltui.store.tag_rows import Rows
 
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
 _HEAD_POINTS = 512  # points looked at at once: with a hundred tags they hold enough steps
@@ -74,7 +73,6 @@ class Segment:
     cuts: Ints = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
     axis: int | None = None  # the step at which most tags of its first row began
     row: Bools | None = None  # the tags of that row
-    known_rows: Rows | None = None  # the rows of its last step, which all have a first
     tags: int = 0  # how many have a first
     first_step: int = HIGHEST
     first_wall: float = np.nan

@@ -125,11 +125,10 @@ class Supersession:
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if segment.axis is None or (rows is not segment.known_rows and _lacks_points(segment, rows)):
+        if segment.axis is None or _lacks_points(segment, rows):
             return False
         if not log.regressions.steady(rows, first, last):
             return False
-        segment.known_rows = rows
         segment.note_head(step)
         self._note_wall_times(log, wall)
         segment.high[rows] = last
