@@ -67,7 +67,7 @@ def judge_runs(
     if left:
         from rltui.many_runs.judge_shard import Question
 
-        parts += _judged(left, Question(config, now, at_step, verify), how.engine)
+        parts += _judged(left, Question(config, now, at_step, verify, tuple(logdirs)), how.engine)
     judged = merge(
         parts,
         compared=cache is not None and unchanged and cache.compared and how.part is None and not standings,

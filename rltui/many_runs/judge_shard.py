@@ -15,6 +15,7 @@ from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
 from rltui.panes.runs.run_outcome import outcome
 from rltui.rules.finding import Finding
+from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -23,12 +24,16 @@ from rltui.store.continued_runs import life_of
 
 
 class Question(NamedTuple):
-    """How runs are judged: the same for all shards. now: seconds since 1970, for how long a run is silent."""
+    """How runs are judged: the same for all shards.
+
+    now: seconds since 1970, for how long a run is silent. logdirs: below which files beside logs are read.
+    """
 
     config: Config
     now: float
     at_step: int | None = None
     verify: bool = False
+    logdirs: tuple[str, ...] = ()
 
 
 class _SharedNames(threading.local):
@@ -54,7 +59,9 @@ _SHARED = _SharedNames()
 
 def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None] | None = None) -> Judged:
     """Read and judge the runs of a shard, here or in another process: the result can be pickled."""
-    session = Session(question.config, shared=_SHARED.of(question.config, len(shard)))
+    names = _SHARED.of(question.config, len(shard))
+    plans = PlansBeside(question.logdirs).of if question.logdirs and question.at_step is None else None
+    session = Session(question.config, shared=names, plans=plans)
     said = chain.from_iterable(run.deliveries for run in shard)
     logs = [log for run in shard for log in run.logs]
     session.take_all(

@@ -65,7 +65,12 @@ def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRu
     verdicts.sort(key=lambda verdict: verdict.order)
     if not compared:
         verdicts = beside_sisters(verdicts)
-    return JudgedRuns(verdicts, [*problems.values(), *lost], missing)
+    judged = JudgedRuns(verdicts, [*problems.values(), *lost], missing)
+    continued = {of for of, _ in judged.lineage.values()}
+    for at, verdict in enumerate(verdicts if continued else ()):
+        if verdict.run in continued:
+            verdicts[at] = verdict._replace(pace=verdict.pace.followed())
+    return judged
 
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:

@@ -44,6 +44,8 @@ class Header(NamedTuple):
     token_rate: float | None = None  # tokens per second
     reached: int | None = None  # how far the run has come, where an earlier step is shown
     state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
+    cut_short: bool = False  # it is over, and nothing says that it was meant to be
+    exit_code: int = 0  # of its process, where its tracker noted one
     job: Job | None = None  # of a scheduler that writes the run
     job_left: float | None = None  # seconds until its time limit
     last_error: str = ""  # what a run that stopped printed as its last error
@@ -84,12 +86,16 @@ class Header(NamedTuple):
         """`usual gap 1m 04s · between steps, longest phase generation`; empty while all is as usual."""
         if self.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
+        if self.cut_short:
+            code = f"exit code {self.exit_code} " if self.exit_code else ""
+            return f"{code}at {self.step_text.replace(' / ', ' of ')}"
         if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
             return ""
         usual = f"usual gap {format_duration(self.gap)}" if self.gap and self.gap >= 1 else ""
         is_file = " " not in self.quiet
         what = f"quiet: {self.quiet}" if self.quiet and is_file else self.quiet
-        return " · ".join(filter(None, (usual, what))) or "nothing new is written"
+        over = "" if self.total else "no planned end is known, it may have finished"
+        return " · ".join(filter(None, (usual, what, over))) or "nothing new is written"
 
     @property
     def end_text(self) -> str:
@@ -99,13 +105,14 @@ class Header(NamedTuple):
 
     @property
     def silence_word(self) -> str:
-        """The words for a run that writes no more: `stalled 35m`, `log gone`."""
+        """The words for a run that writes no more: `stalled 35m`, `ended early`, `log gone`."""
         if self.quiet == GONE:
             return "log gone"
+        if self.cut_short:
+            return "failed" if self.exit_code else "ended early"
         known = self.age is not None and math.isfinite(self.age)
-        return (
-            f"stalled {format_age(coarse_age(self.age or 0.0)).removesuffix(' ago')}" if known else "stalled"
-        )
+        age = f" {format_age(coarse_age(self.age or 0.0)).removesuffix(' ago')}" if known else ""
+        return f"{self.state_word or self.state}{age}"
 
     @property
     def rate_text(self) -> str:
@@ -174,6 +181,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
         age=None,  # nobody knew when the next point would come
         eta=None,
         quiet="",
+        cut_short=False,
         last_error="",
         job=None,
     )
@@ -189,6 +197,8 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         framework=view.framework,
         state=alive.state,
         state_word=alive.word,
+        cut_short=alive.cut_short and at_step is None,
+        exit_code=alive.exit_code,
         step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
         total=alive.total,
         progress=alive.progress,

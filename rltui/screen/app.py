@@ -288,11 +288,14 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._alert()
         if self.updates.shown:
             follow_samples(self.state)
-            if view is not None:  # how far it goes may stand beside its log only
-                view.settings = state.hparams.files.of(view)
+            if view is not None:
+                state.hparams.files.plan_of(view.run, again=True)
+            state.hparams.files.read_plans()
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
             self._ask_for_jobs()
+            if self._progress() is None:
+                self.session.tell_continued()
             if self.session.tell_states(self.state.options.clock(), MOST_STATES):
                 self.changed()
         words = state.message

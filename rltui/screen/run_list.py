@@ -101,6 +101,7 @@ def _facts(state: AppState) -> list[RunFacts]:
     if cache.key == key and cache.value is not None and 0 <= age < len(cache.value) * PER_RUN:
         return cache.value
     version = sum(view.run.version for view in state.session.runs.values())
+    version = version << 20 | len(state.session.waiting())  # those are judged next
     if cache.key == key and cache.value is not None and version == cache.version and 0 <= age < OLDEST:
         return cache.value
     _judge_sisters(state)

@@ -397,6 +397,7 @@ class AppState:
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
         self.hparams = HParamsView(HParamsThread(self.options.logdirs))
+        self.session.look_beside(self.hparams.files.plan_of)
         self.run_settings = RunSettings(self.hparams.files.of)
         self.samples = SamplesView(SamplesThread(self.options.logdirs))
         self.console = ConsoleView(ConsoleViewThread())

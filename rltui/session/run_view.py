@@ -17,7 +17,6 @@ from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.log_state import of_sources
 from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.rules.run_state.state_finding import state_finding
-from rltui.run_context.hparams.hparams import NONE, HParams
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
@@ -59,7 +58,12 @@ class RunView:
     """One run with the names of its metrics and what its rules found."""
 
     def __init__(
-        self, run: Run, shared: SharedNames, held: HeldPoints | None = None, shown_name: str = ""
+        self,
+        run: Run,
+        shared: SharedNames,
+        held: HeldPoints | None = None,
+        shown_name: str = "",
+        plans: Callable[[Run], tuple[int, ...]] | None = None,
     ) -> None:
         self.run = run
         self.shown_name = shown_name or run.name  # its name for people
@@ -68,17 +72,18 @@ class RunView:
         self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, and how many points they are
         self._held_points = 0
         self._liveness: tuple[int, float, Liveness | None] = (-1, 0.0, None)
-        self._pace: tuple[tuple[int, HParams], RunPace] | None = None
+        self.continued = False  # by another run
+        self.plans = plans  # what files beside the log say of how far it goes, as far as they are read
+        self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of which version, by which plans
         self._tags_recognised = -1
         self.recognition: FrameworkMatch = shared.recognise((), run.name)
         self._evaluator: Evaluator | None = None
         self._tag_index: TagIndex | None = None
         self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
         self.last_line = ""  # of the console that was written to last
-        self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
         # Of what, from, until.
-        self._state_told: tuple[tuple[int, HParams, str, tuple[Finding, ...]], float, float] | None = None
+        self._state_told: tuple[tuple[object, ...], float, float] | None = None
         self._told: dict[Outside, tuple[Finding, ...]] = {}  # what its rules cannot know, by who tells it
         self._once: dict[str, tuple[object, object]] = {}
 
@@ -159,7 +164,7 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
         version, at, known = self._liveness
         if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
-            known = self._pace_by(self.settings).at(now)
+            known = self._now_pace().at(now)
             if known.state == "stalled":
                 known = known._replace(quiet=self._quiet())
             self._liveness = (self.run.version, now, known)
@@ -167,19 +172,24 @@ class RunView:
 
     def pace(self, now: float) -> RunPace:
         """What liveness follows from, for times from `now` (seconds since 1970) on."""
-        known = self._pace_by(NONE)
+        known = self._now_pace()
         return known if known.at(now).state == "ended" else known._replace(quiet=self._quiet())
 
     def _quiet(self) -> str:
         """What is quiet in it once it stalls; looked for anew when something came."""
         return self.once("quiet", (self.run.version, self.names), lambda: quiet(self.run, self.names))
 
-    def _pace_by(self, settings: HParams) -> RunPace:
-        key = (self.run.version, settings)
-        if self._pace is None or self._pace[0][0] != key[0] or self._pace[0][1] is not settings:
-            total = self._shared.config.total_of(self.run.name)
-            self._pace = (key, run_pace(self.run, total, settings.entries))
-        return self._pace[1]
+    def _now_pace(self) -> RunPace:
+        """By what its log says and, where that does not tell how far it goes, by files beside it."""
+        known, version = self._pace, self.run.version
+        if known is None or known[0] != version:
+            pace = run_pace(self.run, self._shared.config.total_of(self.run.name))
+            known = self._pace = (version, (), pace)
+        if self.plans is not None and (known[1] or known[2].total is None):
+            beside = self.plans(self.run)
+            if beside != known[1]:
+                known = self._pace = (version, beside, run_pace(self.run, beside=beside))
+        return known[2].followed() if self.continued else known[2]
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
@@ -215,11 +225,12 @@ class RunView:
     def tell_state(self, now: float) -> bool:
         """Let a remark say that it writes no more; now: seconds since 1970. True when findings changed."""
         failures, told = self._told_by("consoles"), self._state_told
-        known = (self.run.version, self.settings, self.last_line, failures)
+        pace = self._now_pace()
+        known = (pace, self.last_line, failures)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return False
         alive = self.liveness(now)
-        self._state_told = (known, now, self._pace_by(self.settings).until(now))
+        self._state_told = (known, now, pace.until(now))
         return self.tell("state", [state_finding(alive, self.run.last_step, self.last_line, failures)])
 
     def job_traces(self) -> RunTraces:

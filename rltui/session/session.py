@@ -19,6 +19,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter, named, shown_name, with_namesakes
+from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import HeldPoints, RunView
@@ -33,6 +34,7 @@ from rltui.session.sister_runs import (
 )
 from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
+from rltui.store.run import Run
 from rltui.store.store import Store
 
 if TYPE_CHECKING:  # with it comes what reads consoles
@@ -45,7 +47,8 @@ class Session:
     """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
 
     part: of these, as `RunFilter` has it. shared: what other sessions of this configuration have found out.
-    logdirs: the folders, which name a run that is a whole folder.
+    logdirs: the folders, which name a run that is a whole folder. plans: what files beside a run's logs say
+    of how many steps it was meant to take; without it they are read when it is asked for.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Session:
         part: tuple[int, int] | None = None,
         shared: SharedNames | None = None,
         logdirs: Sequence[str | Path] = (),
+        plans: Callable[[Run], tuple[int, ...]] | None = None,
     ) -> None:
         self.config = config if config is not None else Config()
         self._shared = shared if shared is not None else SharedNames(self.config)
@@ -73,11 +77,18 @@ class Session:
         self._looked_at: list[str] = []
         self._held = HeldPoints()
         self._logdirs = logdirs
+        self._plans = PlansBeside(logdirs).of if plans is None and logdirs else plans
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
         self._told_of_sisters: set[str] = set()
         self._told_until = 0  # place of the run whose state is told next
         self._judging: Iterator[None] | None = None  # the comparison that is under way
         self._standings: tuple[tuple[object, ...], Mapping[str, Standing]] = ((), {})
+
+    def look_beside(self, plans: Callable[[Run], tuple[int, ...]]) -> None:
+        """Ask this from now on what files beside the logs say of how far runs go, as `plans` above."""
+        self._plans = plans
+        for view in self.runs.values():
+            view.plans = plans
 
     def focus(self, *names: str) -> None:
         """Runs that are shown now: they, and the last few before them, hold full windows.
@@ -111,7 +122,7 @@ class Session:
                 self._sources = None
             if view is None:
                 view = self.runs[name] = RunView(
-                    run, self._shared, self._held, shown_name(name, self._logdirs)
+                    run, self._shared, self._held, shown_name(name, self._logdirs), self._plans
                 )
             view.hold(fresh)
             changed.add(name)
@@ -218,6 +229,12 @@ class Session:
         for name, (of, step) in self.lineage().items():
             found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))
         return list(dict.fromkeys(found))  # a follower and a run may report the same
+
+    def tell_continued(self) -> None:
+        """Let the runs that another one continues know that they are over."""
+        continued = {of for of, _ in self.lineage().values()}
+        for name, view in self.runs.items():
+            view.continued = name in continued
 
     def lineage(self) -> dict[str, Lineage]:
         """By name, the runs that go on where another one stopped."""

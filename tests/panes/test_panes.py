@@ -363,7 +363,7 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
 def test_a_stalled_run_says_so_first(view: RunView) -> None:
     """Whatever was written is well, but nothing is written: no green tick; warnings stay."""
     head = header(view, NOW)._replace(
-        state="stalled", age=2100.0, gap=64.0, quiet="rollout.jsonl", health="ok"
+        state="stalled", state_word="stalled", age=2100.0, gap=64.0, quiet="rollout.jsonl", health="ok"
     )
     second = header_lines(head, 120)[1]
     assert second.text.strip() == "◌ stalled 35m   usual gap 1m 04s · quiet: rollout.jsonl"

@@ -18,7 +18,11 @@ FailOn = Literal["warning", "critical", "never"]
 
 
 def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
-    """The promised code for these runs. As of an earlier step no run has stalled."""
+    """The promised code for these runs. As of an earlier step no run has stalled.
+
+    A run that ended before its planned steps, or by a failure, and of which nothing says that somebody wanted
+    it so, should be live: what was a stall an hour ago is none the less one because nobody came.
+    """
     verdicts = judged.verdicts
     if judged.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
         return WRONG
@@ -26,8 +30,10 @@ def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -
         return 0
     if max((verdict.rank for verdict in verdicts), default=-1) >= RANK[fail_on]:
         return FOUND
-    stalled = at_step is None and any(verdict.liveness.state == "stalled" for verdict in verdicts)
-    return STALLED if stalled else 0
+    if at_step is not None:
+        return 0
+    states = (verdict.liveness for verdict in verdicts)
+    return STALLED if any(one.state == "stalled" or one.cut_short for one in states) else 0
 
 
 def report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:

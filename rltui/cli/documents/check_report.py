@@ -23,6 +23,7 @@ from rltui.draw.symbols import (
 from rltui.many_runs.common_trouble import CommonTrouble, common_trouble
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import RUN_HEALTHS, Finding
+from rltui.rules.run_state.state_finding import STATES
 
 WIDTH = 100  # cells of a line, where the terminal is not narrower
 MOST_PROBLEMS = 20
@@ -60,7 +61,11 @@ def text_lines(
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
     fine = 0
     for verdict in sorted(
-        verdicts, key=lambda one: (_WORSE.index(one.health), one.liveness.state != "stalled")
+        verdicts,
+        key=lambda one: (
+            _WORSE.index(one.health),
+            one.liveness.state != "stalled" and not one.liveness.cut_short,
+        ),
     ):
         found = grouped(verdict)
         state = verdict.state_finding if at_step is None else None
@@ -152,7 +157,7 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
             f"{item.tag}  {item.course()}, since step {format_step(item.since_step)}"
             for item in finding.evidence
         ]
-    if finding.advice and finding.rank:
+    if finding.advice and (finding.rank or finding.id in STATES):
         parts.append(f"{marks['do']} {finding.advice}")
     if finding.look_next and finding.rank:
         parts.append(f"look next at {', '.join(finding.look_next)}")
@@ -173,6 +178,8 @@ def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
     if at_step is None:
         stalled = sum(verdict.liveness.state == "stalled" for verdict in verdicts)
         words += [f"{stalled} stalled"] if stalled else []
+        early = sum(verdict.liveness.cut_short for verdict in verdicts)
+        words += [f"{early} ended early"] if early else []
     else:
         words.append(f"as it was at step {format_step(at_step)}")
     return f"{len(verdicts)} run{'s' * (len(verdicts) != 1)}: {', '.join(words)}"

@@ -13,6 +13,7 @@ from rltui.common.text import clean
 from rltui.draw.numbers import format_short, format_step
 from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
 from rltui.rules.finding import RANK, Finding
+from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.run_view import RunView
 
 Kind = Literal["step", "finding", "end", "stalled", "metric"]
@@ -96,13 +97,27 @@ def first_match(
                 states = [view.liveness(now).state for view in read]
                 if all(state == "ended" for state in states):
                     whose = f"run {read[0].name} has" if len(read) == 1 else f"all {len(read)} runs have"
-                    return Match(condition, read[0].name if len(read) == 1 else None, f"{whose} ended")
+                    return _ended(condition, read, now, f"{whose} ended")
             continue
         for view in read:
             match = _match(condition, view, now)
             if match is not None:
                 return match
     return None
+
+
+def _ended(condition: Condition, views: Sequence[RunView], now: float, message: str) -> Match:
+    """That the runs are over; of one that did not finish, with what is known of its end."""
+    only = views[0] if len(views) == 1 else None
+    early = [view for view in views if view.liveness(now).cut_short]
+    if not early:
+        return Match(condition, None if only is None else only.name, message)
+    first = early[0]
+    found = state_finding(first.liveness(now), first.run.last_step, first.last_line)
+    if only is None:
+        message = f"{message}, {len(early)} of them early; {first.name}"
+    said = "" if found is None else f": {found.message[0].lower()}{found.message[1:]}"
+    return Match(condition, first.name, f"{message}{said}", step=first.run.last_step, finding=found)
 
 
 def unknown_metric(conditions: Sequence[Condition], views: Sequence[RunView]) -> str:

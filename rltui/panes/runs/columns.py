@@ -98,9 +98,9 @@ def step_text(run: ListedRun, width: int = 19) -> str:
 
 
 def _why_key(run: ListedRun) -> SortKey:
-    """The worst first, a stall as bad as a warning; of equal ones the one that broke first."""
+    """The worst first, a stall or early end as bad as a warning; of equal ones the one that broke first."""
     bad = RUN_HEALTHS.index(run.health) if run.health in RUN_HEALTHS else -1
-    stalled = _STALL if run.alive.state == "stalled" else -1
+    stalled = _STALL if run.alive.state == "stalled" or run.alive.cut_short else -1
     steps = [one.since_step for one in run.findings if one.rank]
     return (max(bad, stalled), bad, -min(steps, default=0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -98,7 +99,11 @@ def why_so(findings: Sequence[Finding], alive: Liveness, last_error: str, unjudg
     if alive.state == "stalled":
         age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
-        said.insert(1, f"stalled{age}{usual}")  # the state stands beside it: in little room the cause is told
+        said.insert(1, f"{alive.word}{age}{usual}")  # its state stands beside it: the cause comes first
+    elif alive.cut_short:
+        code = f"exit code {alive.exit_code}" if alive.exit_code else ""
+        done = f"ended early, {math.floor((alive.progress or 0.0) * 100)}% done" if alive.unfinished else ""
+        said.insert(1, ", ".join(filter(None, (code, done))))
     if last_error:
         said.append(f"last error: {last_error}")
     if not said or unjudged == NO_POINTS:

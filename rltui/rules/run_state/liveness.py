@@ -22,12 +22,27 @@ class Liveness(NamedTuple):
     total: int | None = None
     progress: float | None = None  # 0..1
     pace: float | None = None  # seconds per step, pauses included
-    known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
+    known: bool = True  # False: it is only so silent that it is taken as over, or as stalled
+    exit_code: int = 0  # of its process, where its tracker noted one
+    complete: bool = False  # of its planned steps no point is missing, as often as it logs
 
     @property
     def word(self) -> str:
-        """The state in one word; `ended?` where that is a guess."""
+        """The state in one word; `ended?` where that is a guess, `stalled?` where it may as well be over."""
         return self.state if self.known else f"{self.state}?"
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is over before its planned steps, whatever ended it."""
+        missing = bool(self.total) and self.progress is not None and self.progress < 1
+        return self.state == "ended" and missing and not self.complete
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether it is over and nothing says that it was meant to be: a crash, or steps that never came."""
+        if self.state != "ended" or self.quiet == GONE:
+            return False
+        return bool(self.exit_code) if self.known else self.unfinished
 
 
 class RunPace(NamedTuple):
@@ -44,6 +59,8 @@ class RunPace(NamedTuple):
     total: int | None
     progress: float | None
     quiet: str = ""  # what goes quiet when the run stalls
+    exit_code: int = 0  # of its process, where its tracker noted one
+    complete: bool = False  # of its planned steps no point is missing, as often as it logs
 
     def until(self, now: float) -> float:
         """When other words say how it is doing if nothing is written, seconds since 1970; infinity if never.
@@ -56,6 +73,10 @@ class RunPace(NamedTuple):
         if state == "live":
             return self.last_wall + self.patience
         return min(self.last_wall + self.given_up, now + age_lasts(now - self.last_wall))
+
+    def followed(self) -> RunPace:
+        """The same of a run that another one continues: it is over, and is to end where it did."""
+        return self if self.done else self._replace(done=True, complete=True)
 
     def at(self, now: float) -> Liveness:
         """Judge the run at a time (seconds since 1970).
@@ -73,5 +94,16 @@ class RunPace(NamedTuple):
         if state == "live" and self.total and self.last_step is not None and self.pace is not None:
             eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
         quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
-        known = self.done or state != "ended"
-        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, self.pace or None, known)
+        return Liveness(
+            state,
+            age,
+            self.gap,
+            quiet,
+            eta,
+            self.total,
+            self.progress,
+            pace=self.pace or None,
+            known=self.done or state == "live" or (state == "stalled" and self.total is not None),
+            exit_code=self.exit_code,
+            complete=self.complete,
+        )

@@ -1,14 +1,19 @@
-"""How many steps a run was meant to take, by the hyperparameters that its log records."""
+"""How many steps a run was meant to take, by the hyperparameters in its log and in files beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from rltui.logs.batch import Text
 from rltui.rules.special_metrics import special_metrics
-from rltui.run_context.hparams.hparams import HParam
+from rltui.run_context.hparams.hparams import HParam, merge
 from rltui.run_context.hparams.logged_text import logged_hparams
+from rltui.run_context.hparams.topics import known_hparams
 from rltui.store.run import Run
 
 # The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until it is stopped".
@@ -43,9 +48,43 @@ def _totals(texts: Iterable[Text]) -> Iterable[int]:
         yield from _candidates(logged_hparams([text]).entries)
 
 
-def planned_by(settings: Mapping[str, HParam], last: int | None) -> int | None:
-    """The planned number of steps by settings of files beside the log; None as for `planned`."""
-    return next((total for total in _candidates(settings) if last is not None and total >= last), None)
+class PlansBeside:
+    """How many steps runs were meant to take, by the files of hyperparameters beside their logs.
+
+    A folder is looked into once: most runs of a sweep share those above them. Blocks as long as the file
+    system does.
+    """
+
+    def __init__(self, logdirs: Sequence[str | os.PathLike[str]]) -> None:
+        self._logdirs = logdirs
+        self._runs: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._folders: dict[Path, tuple[int, ...]] = {}
+
+    def of(self, run: Run) -> tuple[int, ...]:
+        """Candidates for the planned number of steps, nearest files first; none where no file says it."""
+        paths = tuple(source.path for source in run.sources.values() if source.format)
+        known = self._runs.get(paths)
+        if known is None:
+            known = self._runs[paths] = tuple(self._look(paths))
+        return known
+
+    def _look(self, paths: Iterable[str]) -> Iterable[int]:
+        from rltui.run_context.hparams.hparam_files import folders_of, read  # most logs say it themselves
+
+        for folder in folders_of(paths, self._logdirs):
+            known = self._folders.get(folder.place)
+            if known is None:
+                files = (folder.place / name for name in known_hparams().files)
+                found = merge(read(file, file.name, _plan_pattern()) for file in files).entries
+                known = self._folders[folder.place] = tuple(_candidates(found))
+            yield from known
+
+
+@cache
+def _plan_pattern() -> re.Pattern[bytes]:
+    """What is found in a file that gives a number of planned steps."""
+    names = "|".join(special_metrics().planned_steps)
+    return re.compile(rf"(?:{names})[\"']?\s*[:=]\s*[\"']?[1-9]".encode())
 
 
 def _candidates(settings: Mapping[str, HParam]) -> Iterable[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -13,31 +13,29 @@ from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.run_state.liveness import RunPace
 from rltui.rules.run_state.log_state import all_gone
-from rltui.rules.run_state.planned_steps import planned, planned_by
+from rltui.rules.run_state.planned_steps import planned
 from rltui.rules.special_metrics import special_metrics
 from rltui.store.run import Run
 from rltui.store.series import Series
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rltui.run_context.hparams.hparams import HParam
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled
 LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
 ENDED_GAPS = 100.0  # gaps after which nobody waits any more
 ENDED_SECONDS = 3600.0  # and at least this long
+# Of the planned steps, what may be missing at the end of a whole training: many round them down to updates.
+# CleanRL runs `total_timesteps // batch_size` of them, which is 98.3 % of 1e6 steps for a batch of 65,536.
+ROUNDED = 0.02
 RECENT = 200  # steps of the present attempt that the pace is taken from
 
 
-def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] | None = None) -> RunPace:
+def run_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()) -> RunPace:
     """What is known of a run in time. total: planned steps, over the log's own.
 
-    settings: of files beside the log; they count where the log does not say how far the run goes.
+    beside: what files beside the log give as such; it counts where the log does not say how far the run goes.
     """
-    total = total or planned(run) or planned_by(settings or {}, run.last_step)
     last = run.last_step
+    total = total or planned(run) or next((one for one in beside if last is not None and one >= last), None)
     progress = None
     if total and last is not None and total > 0:
         progress = min(max(last / total, 0.0), 1.0)
@@ -46,8 +44,11 @@ def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] 
     done = run.exit_code is not None or _finished(run) or (progress is not None and progress >= 1.0)
     patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
     given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
-    if total and last is not None and total - last < _advance(steps):
-        given_up = patience  # the rest is less than it logs at once: no point is missing
+    complete = False
+    if total and last is not None:
+        if total - last <= _advance(steps):  # many count from zero to one before the end
+            given_up = patience  # the rest is no more than it logs at once: no point is missing
+        complete = total - last <= max(_advance(steps), ROUNDED * total)
     return RunPace(
         last_wall=_last_wall(run),
         done=done,
@@ -59,6 +60,8 @@ def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] 
         last_step=last,
         total=total,
         progress=progress,
+        exit_code=run.exit_code or 0,
+        complete=complete,
     )
 
 

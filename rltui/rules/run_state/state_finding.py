@@ -10,14 +10,16 @@ from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
 
-STALLED, ENDED_EARLY = "run-stalled", "run-ended-early"
+STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
+STATES = (STALLED, ENDED_EARLY, CRASHED)
 PANE = "timing"
+_AFTER = "Look at the end of its console: a time limit, no memory, a full disk, or somebody who stopped it."
 
 
 def state_finding(
     alive: Liveness, last_step: int | None, last_line: str = "", told: Iterable[Finding] = ()
 ) -> Finding | None:
-    """The remark that a run has stalled, or has ended before its planned steps; None for all others.
+    """The remark that a run has stalled, or has ended before its planned steps or by a crash; None otherwise.
 
     Of a log without scalars nothing is known since when: that there are none yet is said instead.
 
@@ -33,14 +35,20 @@ def state_finding(
         age = "" if alive.age is None or not math.isfinite(alive.age) else _for(alive.age)
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
         where = f", {alive.quiet}" if alive.quiet else ""
-        message = f"Nothing has been written{age}{usual}{where}{line}"
+        over = "" if alive.known else ". How many steps were planned is not known, so it may have finished"
+        message = f"Nothing has been written{age}{usual}{where}{line}{over}"
         advice = "Look at its processes and at the console: it may hang in a collective, a tool or the disk."
         return _remark(STALLED, "nothing is written any more", message, advice, step)
-    if alive.state == "ended" and alive.total and alive.progress is not None and alive.progress < 1.0:
-        probably = "" if alive.known else " probably"
-        message = f"It has{probably} ended at step {format_step(step)} of {format_step(alive.total)}{line}"
-        advice = "Look at the end of its console: a time limit, a crash, or somebody who stopped it."
-        return _remark(ENDED_EARLY, "ended before its planned steps", message, advice, step)
+    if alive.unfinished or alive.cut_short:
+        where = f"step {format_step(step)}"
+        if alive.unfinished and alive.total:
+            where += f" of {format_step(alive.total)}"
+        if alive.exit_code:
+            message = f"Its process ended with exit code {alive.exit_code} at {where}{line}"
+            return _remark(CRASHED, "ended by a failure", message, _AFTER, step)
+        ended = "It ended at" if alive.known else "It has written nothing since"
+        message = f"{ended} {where}{line}"
+        return _remark(ENDED_EARLY, "ended before its planned steps", message, _AFTER, step)
     return None
 
 

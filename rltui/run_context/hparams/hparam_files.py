@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -100,8 +101,11 @@ def _hparams_folders(folder: Folder) -> list[Folder]:
     return sorted(found, key=lambda one: one.shown)[:4]
 
 
-def read(place: Path, shown: str) -> HParams:
-    """The hyperparameters in one file; none when it is not there, a problem when it cannot be read."""
+def read(place: Path, shown: str, wanted: re.Pattern[bytes] | None = None) -> HParams:
+    """The hyperparameters in one file; none when it is not there, a problem when it cannot be read.
+
+    wanted: none either where this is not found in it, for to parse a large one takes 10 ms.
+    """
     try:
         with LocalFile(str(place), shown) as file:
             size = file.size()
@@ -113,6 +117,8 @@ def read(place: Path, shown: str) -> HParams:
                 data = file.read_at(0, LIMIT)
     except OSError as error:
         return NONE if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")
+    if wanted is not None and wanted.search(data) is None:
+        return NONE
     return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
 
 

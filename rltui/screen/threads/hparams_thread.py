@@ -9,10 +9,12 @@ from rltui.common import crash
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
+from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.hparams import hparam_files
 from rltui.run_context.hparams.hparams import NONE, HParams
 from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
 from rltui.session.run_view import RunView
+from rltui.store.run import Run
 
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 
@@ -28,6 +30,9 @@ class HParamsThread:
         self._spans: dict[str, LoggedSpans] = {}
         self._spans_wanted: set[str] = set()  # runs; others' traces are not read
         self._asked: dict[str, tuple[str, ...]] = {}
+        self._plans: dict[str, tuple[tuple[str, ...], float, tuple[int, ...]]] = {}  # as `_found`
+        self._plans_asked: dict[str, Run] = {}
+        self._plans_beside, self._plans_since = PlansBeside(()), -AGAIN
 
     def spans_of(self, view: RunView) -> LoggedSpans:
         """The spans of steps beside a run's logs; asks for them when they are unknown or old."""
@@ -47,6 +52,27 @@ class HParamsThread:
             self._ask(view.name, paths)
         return known[2] if known is not None else NONE
 
+    def plan_of(self, run: Run, *, again: bool = False) -> tuple[int, ...]:
+        """What files beside a run's logs say of how many steps it was meant to take, as far as they are read.
+
+        Those that are unknown are read after the next `read_plans`. again: old ones, too.
+        """
+        paths = tuple(source.path for source in list(run.sources.values()) if source.format)
+        known = self._plans.get(run.name)
+        if not self.logdirs or not paths:
+            return ()
+        old = known is not None and again and time.monotonic() - known[1] > AGAIN
+        if known is None or old or known[0] != paths:
+            with self.thread.lock:
+                self._plans_asked.setdefault(run.name, run)
+        return known[2] if known is not None else ()
+
+    def read_plans(self) -> None:
+        """Have the thread read what `plan_of` was asked for: the first frame need not share time with it."""
+        if self._plans_asked:
+            self.thread.start()
+            self.thread.wake()
+
     @property
     def loading(self) -> bool:
         """Whether something that is not known was asked for and is still to come."""
@@ -62,9 +88,12 @@ class HParamsThread:
     def _step(self) -> float | None:
         """Read the files of one run."""
         with self.thread.lock:
-            if not self._asked:
-                return None
-            name, paths = next(iter(self._asked.items()))
+            run = None if self._asked else next(iter(self._plans_asked.values()), None)
+            name, paths = next(iter(self._asked.items()), ("", ()))
+        if run is not None:
+            return self._look_for_plan(run)
+        if not name:
+            return None
         try:
             found = hparam_files.hparams_beside(paths, self.logdirs)
         except Exception as error:  # noqa: BLE001 (other runs' settings are still wanted)
@@ -82,6 +111,26 @@ class HParamsThread:
                 new = self._spans.get(name) is not spans
                 self._spans[name] = spans
                 self._done(name, new=new)
+        return 0.0
+
+    def _look_for_plan(self, run: Run) -> float:
+        """Look for the planned steps of one run; folders that runs share are looked into once a burst."""
+        now = time.monotonic()
+        if now - self._plans_since > AGAIN:
+            self._plans_beside, self._plans_since = PlansBeside(self.logdirs), now
+        paths = tuple(source.path for source in list(run.sources.values()) if source.format)
+        try:
+            found = self._plans_beside.of(run)
+        except Exception as error:  # noqa: BLE001 (the same edge)
+            crash.report(error)
+            found = ()
+        with self.thread.lock:
+            known = self._plans.get(run.name)
+            self._plans[run.name] = (paths, now, found)
+            self._plans_asked.pop(run.name, None)
+        if found != (() if known is None else known[2]):
+            self.version += 1
+            self.thread.tell()
         return 0.0
 
     def _done(self, name: str, *, new: bool, more: bool = False) -> None:

@@ -89,7 +89,8 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
         "ok",
         "unjudged",
     ):  # whatever it wrote was well, but it writes no more
-        return (STATE_GLYPH["stalled"], head.silence_word, STATE_ROLE["stalled"], head.end_text)
+        glyph = STATE_GLYPH["ended" if head.cut_short else "stalled"]
+        return (glyph, head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and head.health in ("ok", "unjudged"):  # nothing that could be judged
         return ("○", "waiting", "dim", "no values have been written yet")
     sentence = head.sentence

@@ -151,7 +151,7 @@ def _selected(state: AppState, name: str, width: int) -> Line:
         facts.append(f"{'last point' if run.points else 'last written'} {format_age(run.alive.age)}")
     left: list[Span] = [
         (f" {run.view.shown_name}", "strong"),
-        (f"  {run.why or 'nothing is wrong'}", HEALTH_ROLE.get(run.health, "text")),
+        (f"  {run.why or 'nothing is wrong'}", _why_role(run) if run.why else HEALTH_ROLE["ok"]),
         (f"  {' · '.join(facts)}", "dim"),
     ]
     return crop(line(*left), width)
@@ -248,7 +248,7 @@ def _heading(group: RunGroup, width: int) -> Line:
 
 def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], width: int) -> Line:
     view = run.view
-    state_role = STATE_ROLE.get(run.alive.state, "dim")
+    state_role = "warn" if run.alive.cut_short else STATE_ROLE.get(run.alive.state, "dim")
     spans: list[Span] = [
         sign_of(state, view),
         (f"{STATE_GLYPH.get(run.alive.state, '?')} ", state_role),
@@ -267,10 +267,15 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
             text = step_text(run, cells.width)
         role = cells.column.role(run) if cells.column.role is not None else "text"
         if cells.id == "why":
-            role = HEALTH_ROLE.get(run.health, "text") if run.health != "ok" else "warn"
+            role = _why_role(run)
             text = fitted_why(text, cells.width)
         spans.append((pad(text, cells.width, right=cells.right), role))
     return crop(line(*spans), width)
+
+
+def _why_role(run: RunFacts) -> str:
+    """Of what is said of a run: of one that is well it is that it has stalled or ended early."""
+    return HEALTH_ROLE.get(run.health, "text") if run.health != "ok" else "warn"
 
 
 def _trend(state: AppState, run: RunFacts, cells: int) -> list[Span]:
