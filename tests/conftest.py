@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Promises are about results. How long an example takes says how busy the machine is.
-settings.register_profile("rltui", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `--hypothesis-profile=thorough` draws twenty times as many examples, which are other ones each time.
+for name, count in {"rltui": 50, "thorough": 1000}.items():
+    settings.register_profile(
+        name, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=count
+    )
 settings.load_profile("rltui")
 
 

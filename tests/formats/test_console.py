@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
@@ -95,7 +95,6 @@ _spelled = st.sampled_from(_WORDS.split())
 _keys = st.sampled_from(["a", "actor/b", "time/c:mean", "d (e)", "f.g", "step", "a - b"])
 
 
-@settings(max_examples=200)
 @given(
     st.lists(_keys, min_size=1, max_size=4),
     st.lists(st.lists(_spelled, min_size=4, max_size=4), min_size=1, max_size=8),

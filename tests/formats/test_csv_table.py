@@ -7,7 +7,7 @@ import io
 import math
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
@@ -268,7 +268,6 @@ def test_newest_rows() -> None:
     assert len(newest) > 20
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.floats(), st.one_of(st.none(), st.floats(), st.text(max_size=4))), max_size=8),
     st.lists(st.integers(0, 300), max_size=5),
@@ -313,7 +312,6 @@ _cells = st.one_of(
 )
 
 
-@settings(max_examples=300)
 @given(st.lists(_cells, min_size=3, max_size=3), st.sampled_from([",", "\t", ";"]))
 @example(["-9007199254740993", "-0", "0"], ";")
 def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimiter: str) -> None:

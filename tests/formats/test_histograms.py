@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import QUANTILES, Batch, Histogram
@@ -30,7 +30,6 @@ def read(*events: bytes) -> Batch:
     return read_whole(FORMAT, MemFile(NAME, w.version() + b"".join(events)))
 
 
-@settings(max_examples=100)
 @given(NUMBERS, st.integers(1, 40))
 def test_quantiles_are_those_of_tensorboard(values: list[float], buckets: int) -> None:
     """A HistogramProto and a tensor give the values that TensorBoard draws as a distribution."""

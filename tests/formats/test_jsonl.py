@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
@@ -414,7 +414,6 @@ def same(one: Batch, other: Batch) -> bool:
     )
 
 
-@settings(max_examples=150)
 @given(st.lists(_lines, max_size=8), st.lists(st.integers(0, 400), max_size=6), st.integers(1, 200))
 def test_any_pieces_give_the_same(lines: list[bytes], places: list[int], budget: int) -> None:
     """The same bytes, cut anywhere and read with any budget, give the same scalars."""
@@ -423,7 +422,6 @@ def test_any_pieces_give_the_same(lines: list[bytes], places: list[int], budget:
     assert same(read_in_pieces(FORM, "metrics.jsonl", cut(data, places), budget), whole)
 
 
-@settings(max_examples=150)
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=8))
 def test_damage_loses_only_what_it_touches(place: int, damage: bytes) -> None:
     """Whatever overwrites some bytes, lines before and after it are read, and nothing raises."""

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.records import json_nan
@@ -54,7 +54,6 @@ def certain(line: bytes) -> object:
         return None
 
 
-@settings(max_examples=400)
 @given(st.dictionaries(_words, _values, max_size=5), st.sampled_from([None, 1]))
 def test_tokens_are_read_as_python_reads_them(record: dict[str, object], indent: int | None) -> None:
     """Bare NaN and Infinity at any depth, and the same words in keys and texts: as `json.loads` has them."""
@@ -64,7 +63,6 @@ def test_tokens_are_read_as_python_reads_them(record: dict[str, object], indent:
     assert found is not None or "\\" in line or "\x7f" in line
 
 
-@settings(max_examples=400)
 @given(st.lists(st.sampled_from([*_PIECES, '"a":', "NaN,", '{"']), max_size=14).map("".join))
 def test_what_is_no_json_is_not_made_json(line: str) -> None:
     """Of any row of pieces only that is read which Python reads too, and as the same."""
@@ -105,7 +103,6 @@ _CELLS = (
 )  # fmt: skip
 
 
-@settings(max_examples=300)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(["a", "b", "eta", "lr", "time", "data"]), _CELLS, max_size=6),

@@ -9,7 +9,7 @@ import statistics
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
@@ -164,7 +164,6 @@ def test_aggregates_of_a_step() -> None:
     assert found == pytest.approx(wanted)
 
 
-@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.floats(0, 100), st.integers(0, 500)), min_size=1, max_size=20),
     st.randoms(),
@@ -339,7 +338,6 @@ def test_length_limit(record: dict[str, Any], wanted: bool | None) -> None:
     assert hit_limit(record) is wanted
 
 
-@settings(max_examples=60)
 @given(st.lists(st.integers(0, 700), max_size=6), st.integers(1, 300))
 def test_any_pieces_give_the_same(places: list[int], budget: int) -> None:
     """However the bytes arrive, the last word on every step is the same."""

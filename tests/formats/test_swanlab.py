@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
@@ -83,7 +83,6 @@ def test_version_1() -> None:
     assert [text.body for text in batch.texts] == ["0"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), count=st.integers(1, 900))
 def test_any_cut_gives_the_same_points(data: st.DataObject, count: int) -> None:
     """However the bytes arrive, the points are the same."""
@@ -99,7 +98,6 @@ def test_any_cut_gives_the_same_points(data: st.DataObject, count: int) -> None:
     assert len(whole) == count
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.data(), version=st.sampled_from([1, 2]))
 def test_damage_never_raises(data: st.DataObject, version: int) -> None:
     """Changed and cut bytes give points and problems, never an exception."""

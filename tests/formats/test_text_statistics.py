@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.records.sample_statistics import SampledStep
@@ -100,7 +100,6 @@ def test_empty_and_identical_answers_are_counted_over_all() -> None:
     assert found["responses/identical_pct"] == 25
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from("pq"), st.sampled_from(["a", "b", "I cannot", "```", "答", ""])),

@@ -6,7 +6,7 @@ import math
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch, concat
@@ -31,7 +31,6 @@ def deliver(pieces: list[bytes], size: int, budget: int = 1 << 20, verify: bool 
     return concat(batches)
 
 
-@settings(max_examples=150)
 @given(files)
 def test_both_paths_give_the_same(data: bytes) -> None:
     """Read as columns and record by record, a file gives the same, with all checksums proved or not."""
@@ -42,7 +41,6 @@ def test_both_paths_give_the_same(data: bytes) -> None:
         assert columns.problems == singly.problems
 
 
-@settings(max_examples=150)
 @given(files, st.lists(st.integers(0, 4000), max_size=12), st.integers(40, 3000), st.booleans())
 def test_any_pieces_give_the_same(data: bytes, places: list[int], budget: int, by_columns: bool) -> None:
     """Bytes cut anywhere, delivered in any pieces and read with any budget, give the same."""
@@ -50,7 +48,6 @@ def test_any_pieces_give_the_same(data: bytes, places: list[int], budget: int, b
     assert content(deliver(cut(data, places), size, budget)) == content(deliver([data], SINGLY))
 
 
-@settings(max_examples=150)
 @given(
     files,
     st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 7)), min_size=1, max_size=3),
@@ -69,7 +66,6 @@ def test_damage_is_the_same_in_any_pieces(
     assert content(deliver(cut(bytes(damaged), places), SINGLY)) == whole
 
 
-@settings(max_examples=100)
 @given(st.lists(record(), max_size=20), st.integers(0, 20), st.binary(min_size=1, max_size=100))
 def test_nothing_before_damage_is_lost(records: list[bytes], place: int, junk: bytes) -> None:
     """What stands before damage is read, and so is every whole record behind it."""

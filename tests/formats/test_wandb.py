@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
@@ -154,7 +154,6 @@ def test_a_torn_end_is_no_damage_while_the_file_may_grow() -> None:
     assert {step for _, step, _ in rows(log.read(file))} == {4}
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), count=st.integers(1, 60), wide=st.integers(1, 60))
 def test_any_cut_gives_the_same_points(data: st.DataObject, count: int, wide: int) -> None:
     """However the bytes arrive, the points are the same; records cross blocks of 32 KiB."""
@@ -166,7 +165,6 @@ def test_any_cut_gives_the_same_points(data: st.DataObject, count: int, wide: in
     assert len(whole) == count * wide
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_damage_never_raises(data: st.DataObject) -> None:
     """Changed, cut and foreign bytes give points and problems, never an exception."""

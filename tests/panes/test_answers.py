@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
@@ -38,7 +38,6 @@ def test_shares_of_a_step_and_its_bottleneck() -> None:
     assert [fact.text for fact in found.facts][:2] == ["10.0 s", "6 steps/min"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     phases=st.dictionaries(
         st.sampled_from(["gen", "update_actor", "reward", "old_log_prob", "ref", "adv", "own_phase"]),

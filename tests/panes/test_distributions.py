@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rltui.config import Config
@@ -60,7 +60,6 @@ def test_tenths_and_extremes_make_a_ridge() -> None:
     assert all(np.allclose(row, 1 / BINS) for row in found.rows)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.floats(-100, 100), min_size=7, max_size=7).map(sorted), min_size=1, max_size=9))
 @example([[0.0] * 6 + [2.2e-311]])
 def test_rows_of_a_ridge_add_up_to_one(quantiles: list[list[float]]) -> None:

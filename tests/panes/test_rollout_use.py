@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
@@ -153,7 +153,6 @@ def test_the_user_and_the_settings_say_how_many_accelerators() -> None:
     assert told is not None and (told.value, told.formula) == (3, "configuration")
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -77,7 +77,7 @@ def test_longer_answers_explain_longer_steps() -> None:
     assert ids(slower, base) == ["step-above-baseline"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0.01, 0.3), st.integers(10, 300))
 def test_a_run_like_its_baseline_is_quiet(seed: int, noise: float, steps: int) -> None:
     """Two runs of one distribution never fire, however noisy and long."""

@@ -89,7 +89,7 @@ OWN = Config(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     name=st.sampled_from(SICK),
     seed=st.integers(0, 999),

@@ -127,7 +127,7 @@ def test_resume_within_a_later_session(tmp_path: Path) -> None:
     assert told == [100.0 + at for at in range(30, 40)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(4, 40), min_size=2, max_size=6), st.integers(0, 5))
 def test_flags_of_export_agree_with_the_store(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], first: int

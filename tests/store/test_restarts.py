@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rltui.logs.delivery import Delivery
@@ -383,7 +383,6 @@ _TAG_OF_THE_NEXT = [
 ]
 
 
-@settings(max_examples=150)
 @example((_TAG_OF_THE_NEXT, [0, 24, 31], [(17, 1)]))
 @given(histories())
 def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
@@ -422,7 +421,6 @@ def _files(draw: st.DrawFn) -> tuple[list[list[Row]], list[int]]:
     return logs, draw(st.permutations(pieces))
 
 
-@settings(max_examples=200)
 @given(_files())
 def test_order_of_arrival_does_not_matter(history: tuple[list[list[Row]], list[int]]) -> None:
     """Logs of one run read newest first, oldest first or in turns show the same and supersede the same."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.common.problem import Problem
@@ -130,7 +130,6 @@ def _series(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return steps, values
 
 
-@settings(max_examples=150)
 @given(_series(), st.integers(1, 40), st.integers(0, 3), st.floats(0, 0.9), st.floats(0.05, 1.2))
 def test_columns_of_a_window_that_is_exact(
     series: tuple[np.ndarray, np.ndarray], width: int, size: int, begin: float, share: float
@@ -160,7 +159,6 @@ def test_columns_of_a_window_that_is_exact(
             assert np.isnan(columns.low[index])
 
 
-@settings(max_examples=150)
 @given(_series(), st.lists(st.integers(0, 400), max_size=12), st.integers(1, 50))
 def test_nothing_is_lost_between_window_and_buckets(
     series: tuple[np.ndarray, np.ndarray], cuts: list[int], width: int
@@ -193,7 +191,6 @@ def test_nothing_is_lost_between_window_and_buckets(
     assert np.array_equal(tables[0][1].step, tables[1][1].step)
 
 
-@settings(max_examples=60)
 @given(st.permutations(range(60)), st.lists(st.integers(0, 60), max_size=8))
 def test_points_in_any_order_are_counted_once(order: list[int], cuts: list[int]) -> None:
     """Out-of-order points of two live writers are sorted in, whatever has left the window before."""
@@ -382,7 +379,6 @@ def test_last_step_does_not_fall_while_a_step_is_half_read() -> None:
     assert seen == sorted(seen)
 
 
-@settings(max_examples=80)
 @given(
     st.integers(1, 5),
     st.integers(0, 400),
