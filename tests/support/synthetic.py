@@ -52,13 +52,11 @@ def correlated_noise(shape: Shape, rng: np.random.Generator, n: int | None = Non
     white = rng.standard_normal(n)
     if not shape.correlated:
         return white * shape.noise
-    out = np.empty(n)
-    state = 0.0
-    keep = shape.correlated
-    for k in range(n):
-        state = keep * state + np.sqrt(1 - keep * keep) * white[k]
-        out[k] = state
-    return out * shape.noise
+    keep, state, out = shape.correlated, 0.0, []
+    for each in (np.sqrt(1 - keep * keep) * white).tolist():  # floats: ten times as fast as cells of an array
+        state = keep * state + each
+        out.append(state)
+    return np.array(out) * shape.noise
 
 
 def _outliers(x: np.ndarray, rng: np.random.Generator, factor: float) -> np.ndarray:
