@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from rltui.panes.runs.expression import amount, is_expression, parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.run_context.hparams.hparams import HParam, HParams, Value
-from tests.support.made_run import NOW, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding
 
 SETTINGS: dict[str, Value] = {
     "actor_rollout_ref/actor/optim/lr": 1e-3, "critic/optim/lr": 1e-5, "algo/Gamma": 0.99, "seed": 2,
@@ -18,14 +20,19 @@ SETTINGS: dict[str, Value] = {
 }  # fmt: skip
 
 
-def facts(settings: dict[str, Value] | None = None) -> RunFacts:
-    """A critical run of 300 steps with settings."""
+@cache
+def critical_run() -> MadeRun:
+    """A run of 300 steps; nothing is added to it."""
     run = believable(name="exp/ppo_lr=1e-3_seed2")
     run.found = [finding("actor/ppo_kl", "critical", id="kl-spike", title="KL spike")]
+    return run
+
+
+def facts(settings: dict[str, Value] | None = None) -> RunFacts:
+    """Such a run with settings."""
     chosen = SETTINGS if settings is None else settings
-    entries = {key: HParam(key, value, "config.yaml") for key, value in chosen.items()}
-    known = HParams(entries)
-    return RunFacts(run, NOW, RunSettings(lambda view: known), health="critical")
+    known = HParams({key: HParam(key, value, "config.yaml") for key, value in chosen.items()})
+    return RunFacts(critical_run(), NOW, RunSettings(lambda view: known), health="critical")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
@@ -228,7 +228,6 @@ def layout(y: int, row: list[tuple[str, Style | None]]) -> LinesUpdate:
     return LinesUpdate([(y, strip)])
 
 
-@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, HEIGHT - 1), rows), max_size=12))
 def test_any_lines_in_any_order_leave_the_same_glass(updates: list[tuple[int, Any]]) -> None:
     """Whatever is drawn over whatever, every cell and colour is right."""

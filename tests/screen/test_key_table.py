@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,9 @@ def test_every_key_arrives_from_a_terminal(key: str) -> None:
     assert [key_name(event) for event in events] == [key]
 
 
+@cache
 def _runs() -> tuple[MadeRun, MadeRun]:
+    """Two runs that nothing is added to."""
     one, two = warned(), believable(50, seed=5, name="other/run", modified=NOW - 104)
     one.found = [*one.found, finding("actor/ppo_kl", id="kl-high", title="KL > 0.1", since_step=230)]
     return one, two

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -29,12 +31,25 @@ def runs() -> list[MadeRun]:
     return found
 
 
-def run_list() -> Screen:
+@cache
+def shared_runs() -> list[MadeRun]:
+    """The same for tests that add nothing to them."""
+    return runs()
+
+
+def run_list(made: list[MadeRun] | None = None) -> Screen:
     """A screen that shows the list."""
-    screen = opened(*runs())
+    screen = opened(*(made or shared_runs()))
     screen.press("r")
     screen.frame(140, 40)
     return screen
+
+
+def short_run(name: str, **options: float) -> MadeRun:
+    """A run of one metric."""
+    run = MadeRun(name, **options)
+    run.add("critic/rewards/mean", [0.1, 0.2, 0.3])
+    return run
 
 
 def listed(screen: Screen) -> list[str]:
@@ -117,7 +132,7 @@ def test_a_sorted_list_starts_at_the_top() -> None:
 
 def test_the_selection_stays_with_its_run() -> None:
     """New data and a filter that keeps it move the line, not the choice."""
-    screen = run_list()
+    screen = run_list(runs())
     screen.press("down")
     listed(screen)
     chosen = screen.overlays[-1].kind.selected
@@ -243,7 +258,7 @@ def test_names_do_not_change_while_one_filters() -> None:
 
 def test_the_words_stay_while_the_list_scrolls() -> None:
     """In a list longer than the screen the words over the columns are always seen."""
-    many = [believable(20, seed=1, name=f"run_{number}", modified=NOW - number) for number in range(60)]
+    many = [short_run(f"run_{number}", modified=NOW - number) for number in range(60)]
     screen = opened(*many)
     for key in ("r", "end"):
         screen.press(key)
@@ -259,7 +274,7 @@ def test_only_lines_in_sight_ask_for_curves(monkeypatch: pytest.MonkeyPatch) -> 
     drawn: list[str] = []
     trend = facts._trend
     monkeypatch.setattr(facts, "_trend", lambda view, *rest: (drawn.append(view.name), trend(view, *rest))[1])
-    many = [believable(5, seed=1, name=f"run_{number}") for number in range(100)]
+    many = [short_run(f"run_{number}") for number in range(100)]
     screen = opened(*many)
     for key in ("r", "S", "down"):
         screen.press(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,6 @@ HOSTILE = [
     "{0.__class__}",
     "%s%n",
 ]
-
-
-def opened_with(*runs: MadeRun, **options: object) -> Screen:
-    """A screen over made-up runs."""
-    return opened(*runs, **options)
 
 
 def text(screen: Screen, width: int = 100, height: int = 30) -> str:
@@ -173,14 +169,14 @@ async def test_an_error_in_the_application_is_kept() -> None:
 
 def test_every_binding_does_something_everywhere() -> None:
     """No key of the table raises, in any pane, with any overlay, on any size, with and without runs."""
-    for screen in (opened_with(), opened_with(MadeRun()), monitor_without_runs()):
+    sizes = cycle(((100, 30), (30, 8), (60, 20)))
+    for screen in (opened(), opened(MadeRun()), monitor_without_runs()):
         for bind in bindings():
             for before in ((), ("3",), ("f",), ("r",), ("3", "enter"), ("3", "e"), ("/",), (":",)):
                 for key in before:
                     screen.press(key)
                 screen.do(bind.action)
-                for size in ((100, 30), (30, 8)):
-                    assert screen.frame(*size).lines
+                assert screen.frame(*next(sizes)).lines
                 screen.overlays.clear()
                 screen.state.metric_query = ""
 
@@ -238,14 +234,14 @@ def test_without_a_run_it_waits() -> None:
 
 def test_a_tiny_terminal_is_told() -> None:
     """Below twenty by five it says only what it needs."""
-    assert text(opened_with(), 19, 5).strip() == "needs 20x5\nis 19x5"
-    assert text(opened_with(), 12, 4).strip() == "needs 20x5\nis 12x4"
-    assert "step 300" in text(opened_with(), 40, 5)
+    assert text(opened(), 19, 5).strip() == "needs 20x5\nis 19x5"
+    assert text(opened(), 12, 4).strip() == "needs 20x5\nis 12x4"
+    assert "step 300" in text(opened(), 40, 5)
 
 
 def test_moving_between_cards_and_panes() -> None:
     """On the overview the arrows move between cards; elsewhere left and right turn panes; Tab always does."""
-    screen = opened_with()
+    screen = opened()
     screen.frame(140, 45)
     first = screen.rows()
     screen.press("right")
@@ -263,7 +259,7 @@ def test_moving_between_cards_and_panes() -> None:
 
 def test_a_finding_leads_to_its_metric_and_back() -> None:
     """Enter on a finding shows the chart of its metric; Escape leads back, in the end to the overview."""
-    screen = opened_with()
+    screen = opened()
     screen.press("f")
     assert "Lower the learning rate" in text(screen)
     screen.press("enter")
@@ -279,7 +275,7 @@ def test_a_finding_leads_to_its_metric_and_back() -> None:
 
 def test_explain_says_what_is_known() -> None:
     """The explanation names the key, the finding, the facts; an unknown metric is told as one."""
-    screen = opened_with()
+    screen = opened()
     screen.go_to_tag("actor/pg_clipfrac")
     screen.press("e")
     shown = text(screen)
@@ -292,7 +288,7 @@ def test_explain_says_what_is_known() -> None:
 
 def test_filter_narrows_and_escape_clears() -> None:
     """`/` takes words, globs and regexes; the board follows; Escape shows everything again."""
-    screen = opened_with()
+    screen = opened()
     screen.press("9")
     for key in "/entropy":
         screen.press(key)
@@ -323,7 +319,7 @@ def test_filters() -> None:
 def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
     """The list of runs sorts, filters, marks for comparison, and shows the chosen run."""
     one, two = warned(), believable(50, name="other/run", modified=NOW - 104)
-    screen = opened_with(one, two)
+    screen = opened(one, two)
     assert "run 1 of 2" in text(screen)
     screen.press("r")
     assert "other" in text(screen)
@@ -344,7 +340,7 @@ def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
 def test_marked_runs_are_drawn_over_each_other() -> None:
     """A chart shows the marked runs with a glyph and a name each."""
     one, two = warned(), believable(50, seed=5, name="other/run", modified=NOW - 104)
-    screen = opened_with(one, two)
+    screen = opened(one, two)
     screen.state.selection.marked_runs = ["other/run"]
     screen.go_to_tag("actor/entropy")
     screen.press("enter")
@@ -355,7 +351,7 @@ def test_marked_runs_are_drawn_over_each_other() -> None:
 def test_pause_freezes_and_data_go_on() -> None:
     """Paused, the screen shows the moment of the pause whatever arrives; again `p` is live."""
     run = warned()
-    screen = opened_with(run)
+    screen = opened(run)
     screen.press("p")
     before = text(screen)
     run.add("actor/entropy", [*run.run.series["actor/entropy"].recent().value, 99.0])
@@ -368,7 +364,7 @@ def test_pause_freezes_and_data_go_on() -> None:
 
 def test_time_travel_shows_what_was() -> None:
     """`[` goes back through the run: values, steps and findings are those of then; `]` comes back to now."""
-    screen = opened_with()
+    screen = opened()
     screen.press("3")
     for _ in range(10):
         screen.press("[")
@@ -383,7 +379,7 @@ def test_time_travel_shows_what_was() -> None:
 
 def test_pins_and_density() -> None:
     """A pinned metric leads its pane; full density takes distributions apart."""
-    screen = opened_with()
+    screen = opened()
     screen.go_to_tag("actor/lr")
     screen.press("*")
     assert screen.rows()[0].tag == "actor/lr"
@@ -404,7 +400,7 @@ def test_charts_of_every_kind(tag: str) -> None:
     run.add("a/nan", [math.nan, math.inf])
     run.add("a/one", [3.0])
     run.add("a/huge", [1e308, -1e308, 5.0])
-    screen = opened_with(run)
+    screen = opened(run)
     screen.go_to_tag(tag)
     screen.press("enter")
     for key in (
@@ -436,7 +432,7 @@ def test_the_cursor_tells_the_exact_value() -> None:
     """The chart's cursor names the step and the value that was logged there."""
     run = MadeRun()
     run.add("a/b", [0.5, 1.5, 2.5, 3.5])
-    screen = opened_with(run)
+    screen = opened(run)
     screen.state.saved.smoothing = 0
     screen.go_to_tag("a/b")
     screen.press("enter")
@@ -447,7 +443,7 @@ def test_the_cursor_tells_the_exact_value() -> None:
 
 def test_help_names_every_key() -> None:
     """Help is made from the table: every action's words are in it."""
-    screen = opened_with()
+    screen = opened()
     screen.press("H")
     shown = text(screen, 160, 90)
     for bind in bindings():
@@ -457,7 +453,7 @@ def test_help_names_every_key() -> None:
 
 def test_the_palette_finds_everything() -> None:
     """A few letters find panes, metrics, runs and actions."""
-    screen = opened_with()
+    screen = opened()
     for key in ":clipfr":
         screen.press(key)
     screen.press("enter")
@@ -472,7 +468,7 @@ def test_thousands_of_metrics_stay_quick() -> None:
     """Of five thousand metrics only those in sight are drawn."""
     run = MadeRun()
     run.add_many([f"layer{index % 50}/norm/{index}" for index in range(5000)], [1.0, 2.0])
-    screen = opened_with(run)
+    screen = opened(run)
     screen.press("9")
     screen.frame(140, 45)
     drawn: list[str] = []
@@ -499,7 +495,7 @@ def test_thousands_of_metrics_stay_quick() -> None:
 def test_a_snapshot_is_a_file_beside_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`s` writes the pane into the working directory, copies it, says where; nothing is ever overwritten."""
     monkeypatch.chdir(tmp_path)
-    screen = opened_with()
+    screen = opened()
     screen.press("3")
     screen.press("s")
     screen.press("s")
@@ -513,7 +509,7 @@ def test_a_snapshot_is_a_file_beside_the_user(tmp_path: Path, monkeypatch: pytes
 def test_a_snapshot_of_a_chart_is_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`s` in a large chart writes it as text, which is copied, as SVG, and as PNG where that can be."""
     monkeypatch.chdir(tmp_path)
-    screen = opened_with()
+    screen = opened()
     for key in ("3", "enter", "s"):
         screen.press(key)
     texts, svgs = ([*tmp_path.glob(f"*.{ending}")] for ending in ("txt", "svg"))
@@ -574,7 +570,7 @@ def test_layout_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_ascii_only() -> None:
     """With --ascii not one character of the screen is beyond ASCII, and every glyph has a likeness."""
-    screen = opened_with(ascii_only=True)
+    screen = opened(ascii_only=True)
     for key in ("1", "3", "f", "9", "H", "escape", "3", "enter"):
         screen.press(key)
         for one in screen.frame(100, 30).lines:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,23 @@ def started(home: dict[str, str], **options: object) -> Terminal:
     return Terminal.python(*SCREEN, env=env, **options).until_text("Entropy")  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A screen that several tests type into; none of them ends it, and none sees that it was ended."""
+    state = tmp_path_factory.mktemp("terminal")
+    with started({"XDG_STATE_HOME": str(state), "LC_ALL": "C.UTF-8"}) as terminal:
+        yield terminal
+        terminal.type("q")
+        assert terminal.wait() == 0
+
+
+@pytest.fixture
+def overview(running: Terminal) -> Terminal:
+    """The same on the overview."""
+    running.type("1")
+    return running.until_text("Entropy")
+
+
 def test_quit_gives_the_terminal_back(home: dict[str, str]) -> None:
     """`q` ends with 0 and every mode and line setting is as before."""
     with started(home) as terminal:
@@ -42,20 +60,12 @@ def test_quit_gives_the_terminal_back(home: dict[str, str]) -> None:
     [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)],
 )
 def test_signals_give_the_terminal_back(home: dict[str, str], sent: signal.Signals, code: int) -> None:
-    """Each ending signal restores the terminal within a second and ends with 128 plus its number."""
+    """Each ending signal restores the terminal at once and ends with 128 plus its number."""
     with started(home) as terminal:
         begun = time.monotonic()
         os.kill(terminal.pid, sent)
         assert terminal.wait() == code
-        assert time.monotonic() - begun < 1.5
-        assert terminal.restored(), terminal.modes_on()
-
-
-def test_ctrl_c_ends_with_130(home: dict[str, str]) -> None:
-    """Ctrl-C typed into the terminal ends as an interrupt does."""
-    with started(home) as terminal:
-        terminal.type(b"\x03")
-        assert terminal.wait() == 130
+        assert time.monotonic() - begun < 5
         assert terminal.restored(), terminal.modes_on()
 
 
@@ -86,18 +96,15 @@ def test_an_internal_error_is_one_line_and_a_file(home: dict[str, str], tmp_path
         assert "made by a test" in report.read_text()
 
 
-def test_bytes_that_are_not_utf8_do_no_harm(home: dict[str, str]) -> None:
+def test_bytes_that_are_not_utf8_do_no_harm(overview: Terminal) -> None:
     """Stray bytes from a keyboard or a paste are passed over and keys go on working."""
-    with started(home) as terminal:
-        terminal.type(b"\xff\xfe\x80\xc3(")
-        terminal.type("3")
-        terminal.until_text("Learning rate")
-        terminal.type("q")
-        assert terminal.wait() == 0
+    overview.type(b"\xff\xfe\x80\xc3(")
+    overview.type("3")
+    overview.until_text("Learning rate")
 
 
 def test_random_keys_do_no_harm(home: dict[str, str]) -> None:
-    """Hundreds of random keys, none of which leaves, neither crash nor hang the screen."""
+    """Hundreds of random keys neither crash nor hang the screen; Ctrl-C leaves it as an interrupt does."""
     import random
 
     rng = random.Random(7)
@@ -136,18 +143,15 @@ def test_without_a_terminal_it_says_so(home: dict[str, str], missing: str) -> No
     assert "terminal" in done.stderr
 
 
-def test_resizing_down_to_nothing_and_back(home: dict[str, str]) -> None:
+def test_resizing_down_to_nothing_and_back(overview: Terminal) -> None:
     """Every size is survived; a tiny terminal says that it is too small."""
-    with started(home) as terminal:
-        for width, height in ((40, 12), (20, 5), (15, 4), (1, 1), (300, 100), (80, 24)):
-            terminal.resize(width, height)
-            terminal.quiet(0.1, 2)
-            assert terminal.status is None
-            if width == 15:
-                terminal.until_text("needs 20x5")
-        terminal.until_text("Entropy")
-        terminal.type("q")
-        assert terminal.wait() == 0
+    for width, height in ((40, 12), (20, 5), (15, 4), (1, 1), (300, 100), (80, 24), (100, 30)):
+        overview.resize(width, height)
+        overview.quiet(0.1, 2)
+        assert overview.status is None
+        if width == 15:
+            overview.until_text("needs 20x5")
+    overview.until_text("Entropy")
 
 
 def test_stop_and_continue(home: dict[str, str]) -> None:
@@ -165,34 +169,31 @@ def test_stop_and_continue(home: dict[str, str]) -> None:
         assert terminal.restored(), terminal.modes_on()
 
 
-def test_ctrl_l_mends_what_other_programs_wrote(home: dict[str, str]) -> None:
+def test_ctrl_l_mends_what_other_programs_wrote(overview: Terminal) -> None:
     """After something else has written over the screen, one key brings back all of it."""
-    with started(home) as terminal:
-        terminal.quiet(0.3)
-        whole = terminal.text
-        for _ in range(3):
-            terminal.stream.feed(b"\x1b[5;1Hbroadcast message from root " * 4)
-        assert terminal.text != whole
-        terminal.type(b"\x0c")
-        terminal.until(lambda t: t.text == whole)
-        assert terminal.text == whole
+    overview.quiet(0.3)
+    whole = overview.text
+    for _ in range(3):
+        overview.stream.feed(b"\x1b[5;1Hbroadcast message from root " * 4)
+    assert overview.text != whole
+    overview.type(b"\x0c")
+    overview.until(lambda t: t.text == whole)
 
 
-def test_nothing_is_sent_while_nothing_changes(home: dict[str, str]) -> None:
+def test_nothing_is_sent_while_nothing_changes(overview: Terminal) -> None:
     """An idle screen sends no byte, and uses next to no processor time once the start is over.
 
     What panes need is imported after the first frame, which takes as long as the machine lets it.
     """
-    with started(home) as terminal:
-        terminal.quiet(0.5)
-        used = 1.0
-        for _ in range(8):
-            before = terminal.cpu_seconds()
-            assert terminal.quiet(2.5) == 0
-            used = terminal.cpu_seconds() - before
-            if used < 0.15:
-                break
-        assert used < 0.15
+    overview.quiet(0.5)
+    used = 1.0
+    for _ in range(20):
+        before = overview.cpu_seconds()
+        assert overview.quiet(1.0) == 0
+        used = overview.cpu_seconds() - before
+        if used < 0.06:
+            break
+    assert used < 0.06
 
 
 def test_colours_can_be_switched_off(home: dict[str, str]) -> None:

@@ -70,6 +70,15 @@ def cut(view: Any, step: int, folder: Path) -> None:
         write(path, tfwriter.version() + b"".join(body))
 
 
+@pytest.fixture(scope="module")
+def whole_and_cut(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Session, Session]:
+    """The finished run, and what was there of it at a third of its course."""
+    whole = Session.load([folder], run_glob="a")
+    then = tmp_path_factory.mktemp("cut")
+    cut(whole.runs["a"], 100, then)
+    return whole, Session.load([then])
+
+
 def points_of(points: Any) -> tuple[Any, ...]:
     """The columns of points."""
     return points.step, points.wall_time, points.value
@@ -88,31 +97,26 @@ def text_of(screen: Screen, width: int, height: int) -> str:
 @pytest.mark.parametrize(("width", "height"), [(140, 45), (80, 24)])
 @pytest.mark.parametrize("pane", ["overview", "reward", "policy", "timing", "all", "findings", "Train"])
 def test_a_moment_shows_nothing_of_what_was_to_come(
-    folder: Path, tmp_path: Path, pane: str, width: int, height: int
+    whole_and_cut: tuple[Session, Session], pane: str, width: int, height: int
 ) -> None:
     """A finished run at a third of its course is shown, to the letter, as a log that was cut there."""
-    whole = Session.load([folder], run_glob="a")
-    cut(whole.runs["a"], 100, tmp_path)
-    then = Session.load([tmp_path])
     frames = []
-    for session in (whole, then):
+    for session in whole_and_cut:
         screen = opened_over(session, at_step=100)
         screen.go(pane)
         frames.append(text_of(screen, width, height))
     assert frames[0] == frames[1]
     assert "step 100" in frames[0]
-    screen = opened_over(whole)
+    screen = opened_over(whole_and_cut[0])
     screen.go(pane)
     assert text_of(screen, width, height) != frames[0]
 
 
 @pytest.mark.parametrize("tag", ["critic/score/mean", "actor/grad_norm", "Train/mean_reward/time"])
-def test_pages_of_one_metric_end_at_the_moment(folder: Path, tmp_path: Path, tag: str) -> None:
+def test_pages_of_one_metric_end_at_the_moment(whole_and_cut: tuple[Session, Session], tag: str) -> None:
     """The large chart, on every axis, and the page that explains a metric are those of a log that was cut."""
-    whole = Session.load([folder], run_glob="a")
-    cut(whole.runs["a"], 100, tmp_path)
     pages = []
-    for session in (whole, Session.load([tmp_path])):
+    for session in whole_and_cut:
         screen = opened_over(session, at_step=100)
         screen.go_to_tag(tag)
         screen.press("enter")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +17,9 @@ TAGS = tuple(tfwriter.TAGS[:60])
 
 class Paced:
     """An event file below `folder/name` with `history` steps, the last of them `every` seconds ago."""
+
+    # What was written before a moment, and the dice after that: many tests begin at the same moment.
+    _histories: ClassVar[dict[object, tuple[bytes, np.random.Generator]]] = {}
 
     def __init__(
         self,
@@ -36,8 +41,13 @@ class Paced:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         now = clock()
-        rows = [self._row(step, now - (history - step + 1) * every) for step in range(1, history + 1)]
-        self._write(tfwriter.version(now - (history + 1) * every) + b"".join(rows))
+        key = (type(self), history, every, tags, seed, now)
+        if key not in self._histories:
+            rows = [self._row(step, now - (history - step + 1) * every) for step in range(1, history + 1)]
+            written = tfwriter.version(now - (history + 1) * every) + b"".join(rows)
+            self._histories[key] = (written, copy.deepcopy(self._draw))
+        written, self._draw = copy.deepcopy(self._histories[key])
+        self._write(written)
         self.at = history
 
     def _row(self, step: int, wall: float) -> bytes:

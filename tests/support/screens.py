@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from rltui.panes.baseline.comparison import Difference
@@ -92,9 +93,9 @@ def screen_of(app: Monitor) -> Screen:
 
 
 def session(*runs: MadeRun) -> Session:
-    """A session of runs that were read already."""
+    """A session of runs that were read already; without any, of one that nothing may be added to."""
     made = Session()
-    made.runs.update({run.name: run for run in runs or (warned(),)})
+    made.runs.update({run.name: run for run in runs or (_shared_run(),)})
     return made
 
 
@@ -103,6 +104,11 @@ def warned() -> MadeRun:
     run = believable()
     run.found = [finding()]
     return run
+
+
+@cache
+def _shared_run() -> MadeRun:
+    return warned()
 
 
 def monitor(*runs: MadeRun, **options: Any) -> Monitor:
