@@ -37,16 +37,18 @@ def put(server: S3Server, content: str, key: str = RUN) -> None:
     server.writer.pipe_file(key, content.encode())
 
 
-def test_a_thousand_runs_cost_one_request_a_look(server: S3Server) -> None:
-    """Two listings of 1,000 tell of 1,005 logs; nothing else is asked while nothing changes."""
-    names = [f"bucket/runs/{number:04}/metrics.jsonl" for number in range(1005)]
+def test_many_runs_cost_one_request_a_look(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two listings, here of 50 names, tell of 55 logs; nothing else is asked while nothing changes."""
+    monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "50")
+    monkeypatch.setattr("rltui.logs.remote.object_store.PAGE", 50)
+    names = [f"bucket/runs/{number:04}/metrics.jsonl" for number in range(55)]
     server.add(names, b"")
     mirror = mirror_of("s3://bucket/runs")
     for changed in (True, False):
         server.asked.clear()
         assert mirror.sync() == Sync(changed=changed, requests=2)
         assert server.asked == ["LIST", "LIST"]
-    assert len(files_of(mirror)) == 1005
+    assert len(files_of(mirror)) == 55
     server.add(names[:10], lines(range(4)).encode())
     server.asked.clear()
     assert mirror.sync() == Sync(changed=True, requests=2 + 10)

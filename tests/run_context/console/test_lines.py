@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.run_context.console.console_file import PIECE, ConsoleFile
-from rltui.run_context.console.line_search import BLOCK, LineSearch
+from rltui.run_context.console.line_search import LineSearch
 from rltui.run_context.console.line_window import KEPT, MARGIN, LineWindow, index_at
 from rltui.run_context.console.lines import console_lines, level_of, wall_time_of
 from rltui.run_context.console.moments import Moment, moment_of, place_of
@@ -98,23 +98,30 @@ def test_pages_of_a_file_fit_together(tmp_path: Path) -> None:
     assert file.line_number(last[0].offset) == 39_996
 
 
-def test_search_finds_lines_across_pieces(tmp_path: Path) -> None:
+@pytest.fixture
+def block(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Bytes that are searched at once: few, so that a small console has many of them."""
+    monkeypatch.setattr("rltui.run_context.console.line_search.BLOCK", 1 << 12)
+    return 1 << 12
+
+
+def test_search_finds_lines_across_pieces(tmp_path: Path, block: int) -> None:
     """Each line that holds the text is found once, with its place, in any case."""
-    data = b"".join(b"Needle %d\n" % n if n % 50_000 == 0 else b"hay %d\n" % n for n in range(800_000))
+    data = b"".join(b"Needle %d\n" % n if n % 250 == 0 else b"hay %d\n" % n for n in range(4000))
+    assert len(data) > 8 * block
     file = _file(tmp_path, data)
     search = LineSearch(file, "nEEdle")
     while search.search():
         pass
-    assert [line.text for line in search.lines] == [f"Needle {n}" for n in range(0, 800_000, 50_000)]
+    assert [line.text for line in search.lines] == [f"Needle {n}" for n in range(0, 4000, 250)]
     assert all(file.after(line.offset, 1)[0].text == line.text for line in search.lines)
 
 
 @pytest.mark.parametrize("cut", [-9, -5, 0, 3])
-def test_search_finds_lines_on_the_border_of_two_blocks(tmp_path: Path, cut: int) -> None:
+def test_search_finds_lines_on_the_border_of_two_blocks(tmp_path: Path, block: int, cut: int) -> None:
     """A word or a traceback that reaches over a border is found whole, once."""
-    trace = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
-    data = b"x\n" * ((BLOCK + cut) // 2) + trace
-    file = _file(tmp_path, data + b"y\n" * ((BLOCK - len(trace)) // 2))
+    data = b"x\n" * ((block + cut) // 2) + TRACE
+    file = _file(tmp_path, data + b"y\n" * ((block - len(TRACE)) // 2))
     for search in (LineSearch(file), LineSearch(file, level="error")):
         while search.search():
             pass
@@ -176,15 +183,17 @@ def test_a_followed_end_is_what_the_file_says(pieces: list[bytes]) -> None:
         assert window.lines[-1].end == file.size
 
 
-def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path) -> None:
+def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last line at or before a time or a step, in a console of any size; None where it tells neither."""
+    monkeypatch.setattr("rltui.run_context.console.moments.SPAN", 1 << 10)
+    monkeypatch.setattr("rltui.run_context.console.moments.AHEAD", 1 << 14)
     lines = []
-    for n in range(60_000):
+    for n in range(3000):
         clock = f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}"
         lines += [f"2026-01-31 {clock} step:{n} - a:1", "  some text without a time", ""]
     file = _file(tmp_path, "\n".join(lines).encode())
     start = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
-    for step in (0, 1, 12_345, 59_999):
+    for step in (0, 1, 1234, 2999):
         for moment in (Moment(start + step + 0.5), Moment(None, step)):
             place = place_of(file, moment)
             assert place is not None
@@ -192,7 +201,7 @@ def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path) -> None:
     assert moment_of(file.after(0, 1)[0]) == Moment(start, 0)
     silent = tmp_path / "silent"
     silent.mkdir()
-    assert place_of(_file(silent, b"hello\n" * 50_000), Moment(start, 3)) is None
+    assert place_of(_file(silent, b"hello\n" * 5000), Moment(start, 3)) is None
 
 
 def test_a_bar_counts_steps_where_its_total_is_that_of_the_run() -> None:
