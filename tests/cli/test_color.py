@@ -81,7 +81,7 @@ def test_text_fits_its_terminal(logs: Path) -> None:
 
     def seen(*words: str) -> str:
         with Terminal.python("-m", "rltui", words[0], str(logs), *words[1:], size=(60, 60)) as terminal:
-            terminal.until(lambda one: not one.pump(4.0), 30)
+            terminal.wait(30)
             return terminal.text
 
     pipe = " ".join(rltui("check", logs).out.split())

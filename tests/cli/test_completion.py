@@ -14,21 +14,15 @@ from tests.support.checked import WELL, environment, write
 from tests.support.commands import rltui
 
 
-def offered(home: Path, *words: str) -> list[str]:
+def offered(monkeypatch: pytest.MonkeyPatch, home: Path, *words: str) -> list[str]:
     """The values that bash is offered for the last word."""
-    line = " ".join(("rltui", *words))
-    asked = environment(home, _RLTUI_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(words)))
-    done = subprocess.run(
-        [sys.executable, "-m", "rltui"],
-        env=asked,
-        cwd=home,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
-    )
-    assert done.stderr == ""
-    return done.stdout.splitlines()
+    monkeypatch.chdir(home)
+    asked = {"_RLTUI_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(("rltui", *words))}
+    for name, value in (asked | {"COMP_CWORD": str(len(words))}).items():
+        monkeypatch.setenv(name, value)
+    done = rltui()
+    assert (done.code, done.err) == (0, "")
+    return done.out.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -47,16 +41,19 @@ def offered(home: Path, *words: str) -> list[str]:
         (("logs", "--baseline", ""), {"plain,first", "plain,second"}),
     ],
 )
-def test_what_is_offered(tmp_path: Path, words: tuple[str, ...], expected: set[str]) -> None:
+def test_what_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], expected: set[str]
+) -> None:
     """Commands, options, choices, panes, themes, metrics, run names; files where a LOGDIR is meant."""
     write(tmp_path / "logs" / "first", WELL)
     write(tmp_path / "logs" / "second", WELL)
-    assert set(offered(tmp_path, *words)) == expected
+    assert set(offered(monkeypatch, tmp_path, *words)) == expected
 
 
-def test_all_commands_are_offered(tmp_path: Path) -> None:
+def test_all_commands_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`rltui <TAB>` lists the commands."""
-    assert {"plain,watch", "plain,check", "plain,wait", "plain,completion"} <= set(offered(tmp_path, ""))
+    found = set(offered(monkeypatch, tmp_path, ""))
+    assert {"plain,watch", "plain,check", "plain,wait", "plain,completion"} <= found
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -7,11 +7,7 @@ import gzip
 import io
 import json
 import math
-import os
-import signal
-import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +17,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 
 from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import PointPrinter
@@ -235,31 +231,6 @@ def test_tail_prints_each_point_once() -> None:
     assert steps == list(range(7))
 
 
-def _until(condition: Any, process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert process.poll() is None, "ended early"
-        assert time.monotonic() < end, "nothing came"
-        os.sched_yield()
-
-
-@pytest.mark.parametrize(("number_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_follow_until_a_signal(tmp_path: Path, number_: int, code: int) -> None:
-    """--follow waits for the folder, prints lines as they are written and ends with the promised code."""
-    out = tmp_path / "out"
-    logs = tmp_path / "logs"
-    with out.open("wb") as file, running("export", logs, "--follow", stdout=file) as process:
-        write(logs / "metrics.jsonl", {"step": 1, "loss": 1.0})
-        _until(lambda: out.read_bytes().count(b"\n") == 1, process)
-        write(logs / "metrics.jsonl", {"step": 2, "loss": 0.5})
-        _until(lambda: out.read_bytes().count(b"\n") == 2, process)
-        process.send_signal(number_)
-        assert process.wait(10) == code
-        assert process.stderr is not None
-        assert "Traceback" not in process.stderr.read()
-    assert json.loads(out.read_bytes().splitlines()[1])["step"] == 2
-
-
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
     """`| head` ends the export without a word."""
     write(tmp_path / "metrics.jsonl", *[{"step": step, "loss": 1.0} for step in range(50_000)])
@@ -459,7 +430,6 @@ def test_export_agrees_with_the_store() -> None:
     assert store.runs["odd/odd-torch/purged"].superseded == 20
 
 
-@settings(max_examples=150)
 @given(histories())
 def test_flags_are_what_the_store_hides(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
     """For any history of restarts the points without the flag are those that the store shows, tag by tag.

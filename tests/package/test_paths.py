@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 from rltui.alerts.sent_log import SentAlert, SentLog
 from rltui.common import crash, paths
 from rltui.screen.saved_layout import SavedLayout, path_for, save_layout
+from tests.support.commands import rltui
 
 
 @pytest.fixture
@@ -94,25 +93,21 @@ def test_an_export_is_not_written_beside_the_log_it_reads(tmp_path: Path) -> Non
     """`export LOG --output FILE` with FILE in the folder of the log ends with 2 and writes nothing."""
     log = tmp_path / "metrics.jsonl"
     log.write_text('{"step": 1, "loss": 2}\n')
-    words = ["export", str(log), "--output", str(tmp_path / "out.csv")]
-    ended = subprocess.run(
-        [sys.executable, "-m", "rltui", *words], capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert "which is only read" in ended.stderr
+    done = rltui("export", log, "--output", tmp_path / "out.csv")
+    assert (done.code, done.out) == (2, "")
+    assert "which is only read" in done.err
     assert list(tmp_path.iterdir()) == [log]
 
 
 @pytest.mark.parametrize("name", ["runs", "check", "export", "doctor", "snapshot"])
-def test_the_home_folder_may_be_written_as_a_tilde(name: str, tmp_path: Path) -> None:
+def test_the_home_folder_may_be_written_as_a_tilde(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A quoted `~/runs` reaches every command as the folder it means."""
     (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 2}\n' * 3)
-    env = {"HOME": str(tmp_path), "PATH": "", "XDG_CACHE_HOME": str(tmp_path / ".cache")}
-    words = [sys.executable, "-m", "rltui", name, "~/metrics.jsonl"]
-    ended = subprocess.run(
-        words, capture_output=True, text=True, check=False, env=env, cwd=Path(__file__).parents[2]
-    )
-    assert (ended.returncode, ended.stderr) == (0, "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = rltui(name, "~/metrics.jsonl")
+    assert (done.code, done.err) == (0, "")
 
 
 @pytest.fixture
