@@ -28,7 +28,7 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
         for key, value in [*record.items(), *inner.items()]
         if type(value) in (int, float) and key not in steps
     ]
-    if not steps and is_of_data(record, numbers):
+    if is_transition(record) or (not steps and is_of_data(record, numbers)):
         return False
     nested = any(isinstance(value, dict) for value in record.values())
     return bool(steps and (numbers or nested)) or (telling and bool(numbers))
@@ -37,6 +37,12 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
     """Whether a record without a step has the keys of a data set, and none of its `numbers` is a score."""
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
+
+
+def is_transition(keys: Iterable[str]) -> bool:
+    """Whether a record has the keys of one step of an environment, what was seen and what was done: data."""
+    known = {record_keys.compared(key) for key in keys}
+    return not (names().state_keys.isdisjoint(known) or names().action_keys.isdisjoint(known))
 
 
 def is_cut_point(line: bytes, telling: bool) -> bool:

@@ -45,6 +45,8 @@ class LogFileNames(NamedTuple):
     column: re.Pattern[str]
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
+    state_keys: frozenset[str]
+    action_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
     entered_folders: tuple[str, ...]
     rotated: re.Pattern[str]
@@ -135,6 +137,13 @@ def is_plain(name: str) -> bool:
     """Whether a base name is one that frameworks give their one metrics log."""
     name = name.lower()
     return not {stem_of(name), name.removesuffix(".gz")}.isdisjoint(names().plain_stems)
+
+
+def are_saved_columns(heads: Sequence[str]) -> bool:
+    """Whether the columns of a table are those of one series that TensorBoard's page saved."""
+    return [re.sub("[ _]", "", head).lower() for head in heads] == [
+        head.replace(" ", "") for head in names().saved_columns
+    ]
 
 
 def exported_columns(heads: Sequence[str]) -> list[re.Match[str]]:

@@ -16,7 +16,7 @@ from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, 
 from rltui.logs.sample_layouts.layouts import log_place
 
 _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
-_NUMBERS = regex(r"\d+")
+_NUMBERS = regex(r"(?<![-_]v)\d+")  # but for versions: another `CartPole-v0` is another task
 
 
 class RunName(NamedTuple):

@@ -59,8 +59,9 @@ def test_tables(text: str) -> None:
 )
 def test_a_series_that_tensorboard_saved_is_called_by_its_file(name: str, tag: str) -> None:
     """The column is called Value; the wall time beside it is no series."""
-    batch = read("Wall time,Step,Value\n1700000000.5,0,1.5\n1700000009.5,2048,2.5\n", f"ppo/{name}")
-    assert list(points(batch)) == [(tag, 0, 1700000000.5, 1.5), (tag, 2048, 1700000009.5, 2.5)]
+    for wall_time in ("Wall time", "Walltime"):
+        batch = read(f"{wall_time},Step,Value\n1700000000.5,0,1.5\n1700000009.5,2048,2.5\n", f"ppo/{name}")
+        assert list(points(batch)) == [(tag, 0, 1700000000.5, 1.5), (tag, 2048, 1700000009.5, 2.5)]
 
 
 def test_a_table_of_a_run_is_called_by_the_folder_of_its_metric() -> None:
@@ -153,6 +154,47 @@ def test_one_column(name: str, text: str, tag: str) -> None:
     assert rows(batch) == [("reward", 1, 2.0)]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
+def test_rows_of_numbers_without_a_header(delimiter: str) -> None:
+    """A first column that grows is the step; the only other one is called by its file, whose name tells.
+
+    Columns that do not grow are values, and rows their steps. Wide rows are a matrix, others data.
+    """
+    data = [(100 * k + k * k, 2.5 - k / 4, k) for k in range(9)]
+    two, three = ("".join(delimiter.join(map(str, row[:n])) + "\n" for row in data) for n in (2, 3))
+    assert FORM.matches("rewards.csv", two.encode()) and FORM.matches("train_loss.txt", two.encode())
+    assert not FORM.matches("parking.csv", two.encode())
+    assert not FORM.matches("rewards.csv", (delimiter.join("1" * 17) + "\n").encode() * 4)
+    assert rows(read(two, "ppo/rewards.csv")) == [("rewards", step, value) for step, value, _ in data]
+    found = rows(read(three, "rewards.csv"))
+    assert found[:2] == [("rewards/2", 0, 2.5), ("rewards/3", 0, 0.0)] and found[-1][1] == data[-1][0]
+    found = rows(read("".join(f"{k % 3}{delimiter}{k}.5\n" for k in range(4)), "loss.csv"))
+    assert found[:3] == [("loss/1", 1, 0.0), ("loss/2", 1, 0.5), ("loss/1", 2, 1.0)]
+
+
+@given(st.lists(st.integers(0, 90), max_size=6))
+def test_rows_without_a_header_decide_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+    """Eight rows tell whether the first numbers grow, though they come one by one."""
+    data = b"".join(b"%d,%d.5\n" % (k * k, k) for k in range(12))
+    pieces = read_in_pieces(FORM, "rewards.csv", cut(data, cuts), 7)
+    assert list(points(pieces)) == list(points(read_whole(FORM, MemFile("rewards.csv", data))))
+    assert pieces.step.tolist() == [k * k for k in range(12)]
+
+
+def test_a_row_is_shown_at_once_where_no_column_can_count() -> None:
+    """A live table without steps waits for further rows only while its first numbers may be steps."""
+    file = MemFile("rewards.csv", b"name,reward,size\nx,0.5,1\n", b"y,1.5,1\n")
+    log = FORM.open(file.path)
+    assert [rows(batch) for batch in read_on(log, file)] == [[("reward", 1, 0.5), ("size", 1, 1.0)]]
+
+
+def test_steps_of_an_environment_are_no_log() -> None:
+    """What was seen and done at each step, and a table of the values of actions, tell of no training."""
+    assert not FORM.matches("rewards.csv", b"episode,step,state,action,reward\n1,1,3,0,0.5\n")
+    assert not FORM.matches("scores.csv", b"State,Action,Q_Value\n3,0,0.5\n")
+    assert FORM.matches("rewards.csv", b"episode,step,actions,reward\n1,1,3,0.5\n")
+
+
 def test_a_tensor_over_several_lines_is_one_cell() -> None:
     """Its lines may have as many numbers as there are columns; a quote that was torn costs its own row."""
     tensor = '"tensor([[0.5, 1.5,\n        2.0, 3.5, 4.5,\n2.5, 3.0, 4.5,\n 9.5]], grad_fn=<A>)"'
@@ -170,7 +212,10 @@ def test_non_finite_and_odd_cells() -> None:
 
 
 def test_steps_of_tables() -> None:
-    """Large steps stay exact; Spinning Up counts epochs; fractions of an epoch are no steps, rows are."""
+    """Large steps stay exact; Spinning Up counts epochs; fractions of an epoch are no steps, rows are.
+
+    Steps of a mean over runs, or of a figure, are rounded.
+    """
     assert rows(read("step,a\n9007199254740993,1\n")) == [("a", 9007199254740993, 1.0)]
     assert rows(read("Epoch\tAverageEpRet\n0\t1.5\n1\t2\n", "progress.txt")) == [
         ("AverageEpRet", 0, 1.5),
@@ -179,6 +224,8 @@ def test_steps_of_tables() -> None:
     assert rows(read("game,score\n1,9\n2,3\n")) == [("score", 1, 9.0), ("score", 2, 3.0)]
     assert rows(read("Episode,Time_step,win\n8,668,0.5\n")) == [("Episode", 668, 8.0), ("win", 668, 0.5)]
     assert rows(read("epcount,tcount,eprew\n3,512,0.5\n")) == [("epcount", 512, 3.0), ("eprew", 512, 0.5)]
+    figure = rows(read("iteration,nash\n1,9\n3.75,3\n7.25,1\n"))
+    assert [(step, value) for _, step, value in figure] == [(1, 9.0), (4, 3.0), (7, 1.0)]
     batch = read("epoch,loss\n0.5,3\n1.0,2\n")
     assert rows(batch) == [("epoch", 1, 0.5), ("loss", 1, 3.0), ("epoch", 2, 1.0), ("loss", 2, 2.0)]
     assert [problem.code for problem in batch.problems] == ["no-step"]

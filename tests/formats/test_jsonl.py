@@ -440,12 +440,15 @@ def test_damage_loses_only_what_it_touches(place: int, damage: bytes) -> None:
 
 
 def test_a_single_object_without_a_step_is_a_result() -> None:
-    """It becomes a log when more follow; under a name that only logs have it is one at once."""
+    """It becomes a log when more follow; under a name that only logs have it is one at once.
+
+    One that names its step is none before its line ends: a checkpoint says of itself where it is.
+    """
     one = b'{"highest_score": 12}'
     assert not FORM.matches("score.json", one) and not FORM.matches("score.json", one + b"\n")
-    assert FORM.matches("score.json", one + b"\n" + one) and FORM.matches(
-        "score.json", b'{"step": 1, "score": 12}'
-    )
+    assert FORM.matches("score.json", one + b"\n" + one)
+    stepped = b'{"episode": 361, "score": 12}'
+    assert FORM.matches("score.json", stepped + b"\n") and not FORM.matches("score.json", stepped)
     assert FORM.matches("metrics.json", one) and FORM.matches("score.jsonl", one)
 
 

@@ -74,6 +74,9 @@ def test_only_sisters_are_compared() -> None:
     assert swept["sweep/seed_9"].kin == "form a sweep"
     unnamed = [run(f"PPO_{k}", learning(rng), settings="", names="") for k in range(4)]
     assert standings([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].kin == "are named alike"
+    versions = [each._replace(run=f"Ant-v4_{each.run[-1]}") for each in unnamed]
+    assert "Ant-v4_9" in standings([*versions, run("Ant-v4_9", low, "", "")])
+    assert "Ant-v5_9" not in standings([*versions, run("Ant-v5_9", low, "", "")])  # another task
     assert "DQN_9" not in standings([*unnamed, run("DQN_9", low, "", "")])
 
 

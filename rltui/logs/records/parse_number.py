@@ -91,6 +91,15 @@ def step_of(value: object) -> int | None:
     return None
 
 
+def rounded_step(value: object) -> int | None:
+    """The step of a mean over runs, or of a curve that was read off a figure: no whole number, and beyond 1.
+
+    Below that it would be the share of a training that is done.
+    """
+    known = type(value) is float and math.isfinite(value) and 1 <= abs(value) < 1 << 63
+    return round(value) if known else None  # type: ignore[call-overload]  # a float
+
+
 def wall_time(value: object) -> float:
     """Seconds since 1970 of a clock reading (number or ISO text), NaN for anything else.
 

@@ -23,7 +23,15 @@ from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
-from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time
+from rltui.logs.records.parse_number import (
+    from_text,
+    ratio,
+    real,
+    rounded_step,
+    seconds,
+    step_of,
+    wall_time,
+)
 from rltui.logs.records.tag_table import TagTable
 
 _NUMBERS = {int, float}
@@ -130,6 +138,11 @@ class RecordBatcher:
                 step = step_of(value) if type(value) is int or not record_keys.needs_integer(key) else None
                 if step is not None:
                     break
+            if step is None:
+                for key in key_set.steps:
+                    step = None if record_keys.needs_integer(key) else rounded_step(record[key])
+                    if step is not None:
+                        break
             if step is not None and key_set.outer and key == key_set.steps[0]:
                 coarse = next((value for name in key_set.outer if type(value := record[name]) is int), None)
                 if coarse is not None:

@@ -31,10 +31,12 @@ _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
 _DELIMITERS = ",\t;"
+_WIDEST = 16  # columns of a table without header: a row of more is one of a matrix
 _NUMBERS = {int, float}
 _ITEMS = 3  # rows that begin with a name of their own, after which a table without steps is one of things
 _STEP = "step"
 _COUNTED = 3  # rows whose first numbers grow by one stride, which makes them steps: two would by chance
+_GROWN = 8  # rows without header whose first numbers just grow: eight outcomes do once in 40,000 tables
 _DECIMAL = regex(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
 
 
@@ -62,6 +64,23 @@ class TableHeader:
         if len(names) < 2 or not any(names) or any(_number(name) is not None for name in names):
             return None
         return cls(line, _tags(names, path), delimiter)
+
+    @classmethod
+    def unnamed(cls, line: bytes, path: str) -> TableHeader | None:
+        """The columns of a table that begins with a row of numbers, in a file that is named after a metric.
+
+        None for any other line, and for one number alone.
+        """
+        if log_file_names.names().column.search(path.rpartition("/")[2]) is None:
+            return None
+        text = line.decode("utf-8", "replace").strip("\ufeff\r\0 ")
+        delimiter = max(_DELIMITERS, key=text.count)
+        cells = _split(text, delimiter if delimiter in text else " ")
+        if not 1 < len(cells) <= _WIDEST or any(_number(cell) is None for cell in cells):
+            return None
+        called = _called(path)
+        names = [f"{called}/{number}" for number in range(1, len(cells) + 1)]
+        return cls(b"", names, delimiter if delimiter in text else " ")
 
     def cells(self, line: bytes) -> list[str]:
         """The cells of a row; between other marks a comma is that of a decimal, as spreadsheets write it."""
@@ -118,14 +137,19 @@ class TableHeader:
             return any(_number(cell) is not None for cell in cells)
         return all(step_of(_number(cells[column])) is not None for column in self._steps)
 
-    def counting_column(self, rows: Sequence[Mapping[str, object]]) -> str | None:
+    def counting_column(self, rows: Sequence[Mapping[str, object]], *, known: bool = True) -> str | None:
         """The column that gives the steps, though it is no step key: its first rows count evenly.
 
         It is the first one, unless its name tells of what a training achieves (lengths and scores may grow
-        evenly, too), or one that is named as counters are.
+        evenly, too), or one that is named as counters are. Where nothing has a name, it is the finer of the
+        first two that just grow. known: whether there are as many rows as are needed; else the column that
+        it may still be.
         """
-        if self.has_steps or len(rows) < _COUNTED:
+        if self.has_steps or (known and len(rows) < self.deciding):
             return None
+        if not self.line:
+            counts = [name for name in self.names[:2] if _grows([row.get(name) for row in rows])]
+            return max(counts, key=lambda name: step_of(rows[-1].get(name)) or 0, default=None)
         keys = record_keys.log_keys()
         names = [name for name in self.names if record_keys.compared(name) in keys.column_steps]
         first = self.names[0]
@@ -134,11 +158,17 @@ class TableHeader:
             names.insert(0, first)
         return next((name for name in names if _counts_evenly([row.get(name) for row in rows])), None)
 
+    @property
+    def deciding(self) -> int:
+        """Rows by which it is known whether a column counts."""
+        return _COUNTED if self.line else _GROWN
+
     def counting(self, column: str) -> TableHeader:
-        """The same with a column as the step."""
-        return TableHeader(
-            self.line, [_STEP if name == column else name for name in self.names], self.delimiter
-        )
+        """The same with a column as the step. Of a table without names the only other one is the file's."""
+        names = [_STEP if name == column else name for name in self.names]
+        if not self.line and len(names) == 2:
+            names = [name.rpartition("/")[0] or name for name in names]
+        return TableHeader(self.line, names, self.delimiter)
 
     def is_like(self, other: TableHeader) -> bool:
         """Whether it is the header of the same table with other columns."""
@@ -146,11 +176,17 @@ class TableHeader:
 
 
 def _counts_evenly(values: Sequence[object]) -> bool:
-    """Whether values are whole numbers that grow by one stride."""
+    """Whether values are whole numbers that grow, by one stride."""
+    steps = [step_of(value) for value in values]
+    known = [step for step in steps if step is not None]
+    return _grows(values) and len({later - former for former, later in pairwise(known)}) < 2
+
+
+def _grows(values: Sequence[object]) -> bool:
+    """Whether values are whole numbers that grow."""
     steps = [step_of(value) for value in values]
     known = [step for step in steps if step is not None and step >= 0]
-    strides = {later - former for former, later in pairwise(known)}
-    return len(known) == len(steps) and len(strides) == 1 and min(strides) > 0
+    return len(known) == len(steps) and all(later > former for former, later in pairwise(known))
 
 
 def _tags(names: list[str], path: str) -> list[str]:
@@ -159,7 +195,7 @@ def _tags(names: list[str], path: str) -> list[str]:
     TensorBoard writes the tag into the name of the file alone, W&B the run into each column.
     """
     known, base = log_file_names.names(), path.rpartition("/")[2]
-    if [name.lower() for name in names] == list(known.saved_columns):
+    if log_file_names.are_saved_columns(names):
         saved = known.saved_series.match(base)
         return ["time", names[1], saved["tag"] if saved else _saved_as(path)]
     exported = log_file_names.exported_columns(names)
@@ -182,6 +218,8 @@ def _called(path: str) -> str:
 
 
 def _split(line: str, delimiter: str) -> list[str]:
+    if delimiter == " ":
+        return line.split()
     if '"' not in line:
         return line.split(delimiter)
     try:
@@ -302,6 +340,9 @@ class CsvParser:
             name = self._title.decode("utf-8", "replace").strip('\ufeff "')
             self._header = TableHeader(b"", [name or _called(self._path)], ",")
             self._add(self._header.record([text]), records)
+        elif (header := TableHeader.unnamed(line, self._path)) is not None:
+            self._header, self._held = header, []
+            self._add(header.record(header.cells(text.encode())), records)
         elif not offset and len(_split(text, ",")) == 1:
             self._title = line
         else:
@@ -327,19 +368,22 @@ class CsvParser:
     def _settle(self, records: RecordSink) -> None:
         """Give the rows that were held: they say whether the first column counts, or there are no more."""
         held, self._held = self._held, None
-        if not held or self._header is None:
+        header = self._header
+        if not held or header is None:
             return
-        self._counts = column = self._header.counting_column(held)
+        self._counts = column = header.counting_column(held)
         if column is not None:
-            self._header = self._header.counting(column)
-            held = [{_STEP if name == column else name: value for name, value in row.items()} for row in held]
+            self._header = header.counting(column)
+            called = dict(zip(header.names, self._header.names, strict=True))
+            held = [{called[name]: value for name, value in row.items()} for row in held]
         for row in held:
             records.add(row)
 
     def _add(self, record: dict[str, object], records: RecordSink) -> None:
-        if self._held is not None:
+        if self._held is not None and self._header is not None:
             self._held.append(record)
-            if len(self._held) == _COUNTED:
+            enough = len(self._held) == self._header.deciding
+            if enough or self._header.counting_column(self._held, known=False) is None:
                 self._settle(records)
             return
         if not self._monitor:
@@ -374,6 +418,8 @@ def _matches(name: str, head: bytes) -> bool:
     header = TableHeader.of(lines[0], name) if lines else None
     if header is None:
         return _is_column(name, head)
+    if log_contents.is_transition(header.names):
+        return False
     steps = record_keys.step_keys(header.names)
     if not steps and not log_file_names.is_telling(name):
         return False
@@ -395,13 +441,23 @@ def _matches(name: str, head: bytes) -> bool:
 
 
 def _is_column(name: str, head: bytes) -> bool:
-    """Whether a file named after a metric has one number in each line, as numpy.savetxt writes them."""
+    """Whether a file named after a metric has nothing but numbers, as numpy.savetxt writes them.
+
+    One in each line, perhaps below its name, or as many in each line as in the others.
+    """
+    if log_file_names.names().column.search(name) is None:
+        return False
     lines = head.decode("utf-8-sig", "replace").split("\n")[:-1]
     rows = [row for line in lines if (row := line.strip())]
+    table = TableHeader.unnamed(rows[0].encode(), name) if rows else None
+    if table is not None:
+        every = [table.cells(row.encode()) for row in rows]
+        return len(rows) >= _ITEMS and all(
+            len(cells) == len(table.names) and None not in map(_number, cells) for cells in every
+        )
     if rows and _number(rows[0]) is None:
         rows = rows[1:]
-    found = len(rows) >= _ITEMS and all(_number(row) is not None for row in rows)
-    return found and bool(log_file_names.names().column.search(name))
+    return len(rows) >= _ITEMS and all(_number(row) is not None for row in rows)
 
 
 def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:

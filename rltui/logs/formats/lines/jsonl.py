@@ -147,8 +147,10 @@ def _matches(name: str, head: bytes) -> bool:
             return False
         # A single object without a step is a result ({"highest_score": 12}), unless more of its kind follow.
         alone = len(lines) == 1 or (len(lines) == 2 and not lines[1].strip())
-        whole_one = alone and lines[0].rstrip().endswith(b"}")
-        telling = telling and not (whole_one and not log_file_names.is_plain(name))
+        whole_one = alone and lines[0].rstrip().endswith(b"}") and not log_file_names.is_plain(name)
+        if whole_one and len(lines) == 1:
+            return False  # a document, such as what a checkpoint says of itself: a log ends its records
+        telling = telling and not whole_one
     for line in whole:
         try:
             found = list(objects(line))

@@ -12,7 +12,7 @@ from rltui.common.regex import regex
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, part_format
-from rltui.logs.log_file_names import is_plain, is_telling, names
+from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names
 from rltui.logs.records.parse_number import step_of
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
@@ -283,8 +283,8 @@ def _begins_with_row(path: str) -> bool:
 def _saved_beginning(path: str) -> tuple[int, float] | None:
     """Step and wall time of the first row of a table that was saved; None for any other file."""
     header, _, rest = _head(path).partition(b"\n")
-    columns = [column.strip().lower() for column in header.decode("utf-8-sig", "replace").split(",")]
-    point = _saved_line(rest.partition(b"\n")[0], 0) if columns == list(names().saved_columns) else None
+    columns = [column.strip() for column in header.decode("utf-8-sig", "replace").split(",")]
+    point = _saved_line(rest.partition(b"\n")[0], 0) if are_saved_columns(columns) else None
     return None if point is None else point[:2]
 
 
