@@ -49,6 +49,12 @@ def console_findings(
     return tuple(one for one in found.values() if not (named and one.id == "exception"))
 
 
+def says_it_is_over(run: Run, report: ConsoleReport) -> bool:
+    """Whether the last line of a console tells that the training is over, and no points came much later."""
+    outlived = math.isfinite(run.last_wall) and run.last_wall > report.modified + WENT_ON
+    return not outlived and console_facts().finished.search(report.last_line) is not None
+
+
 def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> Finding:
     failure = found.failure
     place = f"line {found.line:,} of {found.path}" if found.line else f"byte {found.offset:,} of {found.path}"

@@ -20,7 +20,7 @@ from rltui.rules.run_state.state_finding import state_finding
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
-from rltui.session.console_findings import console_findings
+from rltui.session.console_findings import console_findings, says_it_is_over
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
@@ -73,6 +73,7 @@ class RunView:
         self._held_points = 0
         self._liveness: tuple[int, float, Liveness | None] = (-1, 0.0, None)
         self.continued = False  # by another run
+        self._said_over = False  # by the last line of its console
         self.plans = plans  # what files beside the log say of how far it goes, as far as they are read
         self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of which version, by which plans
         self._tags_recognised = -1
@@ -189,7 +190,8 @@ class RunView:
             beside = self.plans(self.run)
             if beside != known[1]:
                 known = self._pace = (version, beside, run_pace(self.run, beside=beside))
-        return known[2].followed() if self.continued else known[2]
+        pace = known[2].said_over() if self._said_over else known[2]
+        return pace.followed() if self.continued else pace
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
@@ -198,6 +200,8 @@ class RunView:
         self.consoles = tuple(reports)
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         self.last_line = "" if newest is None else newest.last_line
+        self._said_over = newest is not None and says_it_is_over(self.run, newest)
+        self._liveness = (-1, 0.0, None)
         if not any(report.failures for report in self.consoles):
             return self.tell("consoles", ())
         state = self.liveness(now).state

@@ -87,5 +87,7 @@ def test_a_state_that_changes_is_told_at_the_next_call() -> None:
     view.set_consoles([ConsoleReport("", "train.log", last, 9, last_line="waiting")], last + 9e5)
     ended = told(last + 9e5)
     assert ended is not None and "waiting" in ended.message
+    view.set_consoles([ConsoleReport("", "train.log", last, 9, last_line="Training complete.")], last + 9e5)
+    assert told(last + 9e5) is None and view.liveness(last + 400).state == "ended"
     session.apply([delivery([("loss", 30, 1.0)], run="run", wall=last + 9e5)])
     assert told(last + 9e5 + 10) is None

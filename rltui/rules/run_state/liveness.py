@@ -74,6 +74,10 @@ class RunPace(NamedTuple):
             return self.last_wall + self.patience
         return min(self.last_wall + self.given_up, now + age_lasts(now - self.last_wall))
 
+    def said_over(self) -> RunPace:
+        """The same of a run whose console ends with words that it is over: its silence is no stall."""
+        return self if self.done else self._replace(given_up=self.patience, complete=True)
+
     def followed(self) -> RunPace:
         """The same of a run that another one continues: it is over, and is to end where it did."""
         return self if self.done else self._replace(done=True, complete=True)

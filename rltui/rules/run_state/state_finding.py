@@ -35,8 +35,8 @@ def state_finding(
         age = "" if alive.age is None or not math.isfinite(alive.age) else _for(alive.age)
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
         where = f", {alive.quiet}" if alive.quiet else ""
-        over = "" if alive.known else ". How many steps were planned is not known, so it may have finished"
-        message = f"Nothing has been written{age}{usual}{where}{line}{over}"
+        over = "" if alive.known else "; no planned number of steps is known, so it may have finished"
+        message = f"Nothing has been written{age}{usual}{where}{over}{line}"
         advice = "Look at its processes and at the console: it may hang in a collective, a tool or the disk."
         return _remark(STALLED, "nothing is written any more", message, advice, step)
     if alive.unfinished or alive.cut_short:

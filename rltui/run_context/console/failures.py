@@ -58,6 +58,7 @@ class ConsoleFacts(NamedTuple):
     time: re.Pattern[str]
     step: re.Pattern[str]
     training: re.Pattern[str]
+    finished: re.Pattern[str]  # the last line of a training that is over
     error_words: tuple[str, ...]  # literal; a line that is an error has one of them
     warning_words: tuple[str, ...]
 

@@ -83,6 +83,24 @@ def test_an_exception_that_was_caught_is_none() -> None:
     assert _named(trace.replace("ValueError: no JSON", "KeyboardInterrupt")) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "over"),
+    [
+        ("Training completed. Do not forget to share your model", True),
+        ("`Trainer.fit` stopped: `max_steps=200` reached.", True),
+        ("INFO finished training in 300 s", True),
+        ("training is not yet done", False),
+        ("Epoch 3 of 10: training done", False),
+        ("waiting for 3 workers until the run is done", False),
+        ("training failed; job finished with code 1", False),
+        ("step 40 done, reward 0.6", False),
+    ],
+)
+def test_the_last_line_says_that_a_training_is_over(line: str, over: bool) -> None:
+    """Words of a training that is over are known, those of a part of it are not."""
+    assert (console_facts().finished.search(line) is not None) is over
+
+
 def test_healthy_consoles_name_no_failure() -> None:
     """Ordinary lines of trainers and engines, a few megabytes of them, give no finding at all."""
     generator = random.Random(7)
