@@ -9,7 +9,7 @@ import pytest
 from rltui.logs.batch import concat
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import PartFile
-from rltui.logs.formats.worker_monitors import WorkerMonitors
+from rltui.logs.formats.worker_monitors import MONITORS
 from rltui.logs.local_file import Calls
 from tests.support.livelogs import Live, append, write
 
@@ -111,7 +111,7 @@ def test_any_cut_gives_the_same_episodes(tmp_path: Path) -> None:
     heads = [text.index(b"\n", text.index(b"r,l,t") + 7) + 1 for text in texts]
     for rank, text in enumerate(texts):
         write(grown / f"{rank}.monitor.csv", text[: heads[rank]])
-    (part,) = (WorkerMonitors().parts(str(grown / "0.monitor.csv")) or pytest.fail("no part")).parts
+    (part,) = (MONITORS.parts(str(grown / "0.monitor.csv")) or pytest.fail("no part")).parts
     file, reader = PartFile(part, "0.monitor.csv", Calls()), part.format.open("0.monitor.csv")
     batches = [reader.read(file)]
     for rank, text in enumerate(texts):
@@ -119,7 +119,7 @@ def test_any_cut_gives_the_same_episodes(tmp_path: Path) -> None:
             append(grown / f"{rank}.monitor.csv", text[begin : begin + 5])
             batches.append(reader.read(file))
     cut = concat(batches)
-    (part,) = (WorkerMonitors().parts(str(whole / "0.monitor.csv")) or pytest.fail("no part")).parts
+    (part,) = (MONITORS.parts(str(whole / "0.monitor.csv")) or pytest.fail("no part")).parts
     once = part.format.open("x").read(PartFile(part, "x", Calls()))
 
     def rows(batch: object) -> list[tuple[object, ...]]:

@@ -74,16 +74,15 @@ class Parts(NamedTuple):
     beside: bool = False  # files beside it belong to it: of no account for one that the user named
 
 
-class Container(Protocol):
-    """A kind of container."""
+class Container(NamedTuple):
+    """A kind of container.
 
-    def could_be(self, place: str) -> bool:
-        """Whether a path is worth opening. Touches no file."""
-        ...
+    could_be: whether a path is worth opening; touches no file. parts: what is in it, None when it is no such
+    container; raises OSError.
+    """
 
-    def parts(self, place: str) -> Parts | None:
-        """Its runs; None when it is no such container. Raises OSError."""
-        ...
+    could_be: Callable[[str], bool]
+    parts: Callable[[str], Parts | None]
 
 
 class _Held(threading.local):

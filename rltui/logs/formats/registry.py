@@ -63,15 +63,15 @@ class FormatRegistry:
         from rltui.logs.formats.trackers import databases, exported_table, metric_files, mlflow, trackio
 
         return (
-            databases.TrackerDatabase(),
-            mlflow.MlflowFolders(),
-            metric_files.DvcliveFolder(),
-            exported_table.ExportedTable(),
-            metric_files.MetricTables(),
-            metric_files.SavedTables(),
-            metric_files.ScalarsFolder(),
-            trackio.Inbox(),
-            worker_monitors.WorkerMonitors(),
+            databases.DATABASE,
+            mlflow.FOLDER,
+            metric_files.DVCLIVE,
+            exported_table.EXPORTED,
+            metric_files.D3RLPY,
+            metric_files.SAVED,
+            metric_files.TORCHRL,
+            trackio.INBOX,
+            worker_monitors.MONITORS,
         )
 
     def could_be_container(self, place: str) -> bool:

@@ -18,10 +18,10 @@ from dataclasses import field
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Parts
+from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look
 from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
@@ -95,33 +95,29 @@ def _keep_pace(one: Beginning, other: Beginning) -> bool:
     return True
 
 
-class WorkerMonitors:
-    """The `Container` of monitors `0.monitor.csv`, `1.monitor.csv`, ...: the first one holds the run."""
+def _parts(place: str) -> Parts | None:
+    """The training of monitors `0.monitor.csv`, `1.monitor.csv`, ..., in the first; nothing for the others.
 
-    def could_be(self, place: str) -> bool:
-        """Whether it is named like the monitor of a worker."""
-        return bool(_NAME.match(place))
+    None for any other file.
+    """
+    folder, _, name = place.rpartition("/")
+    mine = _beginning_of(place)
+    if mine is None:
+        return None
+    ranked = worker_names(os.listdir(folder))  # noqa: PTH208 - strings are what is kept
+    if not mine.ends:  # there is nothing to read yet, and other workers may still be made
+        return Parts(beside=True)
+    workers = _workers(folder, ranked)
+    # The only worker of a training is a run of its own unless another log says that the folder is one.
+    if name not in workers or (len(workers) < 2 and not _has_run(os.listdir(folder))):  # noqa: PTH208
+        return None
+    first = _beginning_of(f"{folder}/{workers[0]}")
+    if name != workers[0] or first is None:
+        return Parts(beside=True)
+    return Parts((WorkersRun(folder, workers, first.start),), beside=True)
 
-    def parts(self, place: str) -> Parts | None:
-        """The training, or nothing for what the first worker's monitor has; None for any other file.
 
-        Raises OSError.
-        """
-        folder, _, name = place.rpartition("/")
-        mine = _beginning_of(place)
-        if mine is None:
-            return None
-        ranked = worker_names(os.listdir(folder))  # noqa: PTH208 - strings are what is kept
-        if not mine.ends:  # there is nothing to read yet, and other workers may still be made
-            return Parts(beside=True)
-        workers = _workers(folder, ranked)
-        # The only worker of a training is a run of its own unless another log says that the folder is one.
-        if name not in workers or (len(workers) < 2 and not _has_run(os.listdir(folder))):  # noqa: PTH208
-            return None
-        first = _beginning_of(f"{folder}/{workers[0]}")
-        if name != workers[0] or first is None:
-            return Parts(beside=True)
-        return Parts((WorkersRun(folder, workers, first.start),), beside=True)
+MONITORS = Container(lambda place: bool(_NAME.match(place)), _parts)
 
 
 def _has_run(listed: Sequence[str]) -> bool:
@@ -165,7 +161,7 @@ class MonitorsRead:
     held: list[Row] = field(default_factory=list)  # of workers that are further than others were read
 
 
-class WorkersRun(FilesPart):
+class WorkersRun(FilesPart[MonitorsRead]):
     """A `Part`: the monitors of all workers, their episodes in the order of their steps.
 
     A step is one of the training: all n workers step together, so worker k ends an episode after s steps of
@@ -174,11 +170,10 @@ class WorkersRun(FilesPart):
 
     def __init__(self, folder: str, names: Sequence[str], start: float) -> None:
         key = f"{len(names)} workers, {start:.0f}" if len(names) > 1 else ""
-        super().__init__([f"{folder}/{name}" for name in names], key, "")
+        super().__init__("csv", [f"{folder}/{name}" for name in names], key)
         self._folder = folder
         self._names = tuple(names)
         self._start = start
-        self.format = part_format("csv", self)
 
     def look(self, cursor: MonitorsRead | None, budget: int) -> Look[MonitorsRead] | None:
         """The episodes behind `cursor` that are further than no worker was read. Raises OSError.

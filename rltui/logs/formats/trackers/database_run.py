@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, part_format
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, PointColumns, TrackerAlert
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,74 +48,13 @@ class Schema(NamedTuple):
     alerts: Callable[[sqlite3.Connection, str], Sequence[TrackerAlert]] | None = None
 
 
-class RowCounts:
-    """Bytes of the rows of each run of a database; new rows are counted once for all runs."""
-
-    def __init__(self, tables: Sequence[Rows]) -> None:
-        self._tables = tables
-        self._last = [0] * len(tables)  # the last rowid that is counted, by table
-        self._bytes: dict[str, int] = {}
-        self._base: sqlite3.Connection | None = None  # it shows the database as it was when it was opened
-
-    def known(self, run: str) -> int:
-        """As of the last count."""
-        return self._bytes.get(run, 0)
-
-    def is_as_of(self, base: sqlite3.Connection | None, run: str) -> bool:
-        """Whether the rows of a run are counted as the connection shows them."""
-        return base is not None and self._base is base and run in self._bytes
-
-    def of(self, run: str, base: sqlite3.Connection) -> int:
-        """As of now. Raises sqlite3.Error."""
-        if self._base is not base:
-            self._count_new(base)
-            self._base = base
-        if run not in self._bytes:
-            self._bytes[run] = sum(self._count(number, run, base) for number in range(len(self._tables)))
-        return self._bytes[run]
-
-    def _count(self, number: int, run: str, base: sqlite3.Connection) -> int:
-        rows = self._tables[number]
-        sql = f"SELECT sum({rows.size}) FROM {rows.table} AS r WHERE {rows.run} = ? AND rowid <= ?"
-        return int(base.execute(sql, (run, self._last[number])).fetchone()[0] or 0)
-
-    def _count_new(self, base: sqlite3.Connection) -> None:
-        for number, rows in enumerate(self._tables):
-            before = self._last[number]
-            last = base.execute(f"SELECT max(rowid) FROM {rows.table}").fetchone()[0] or 0
-            self._last[number] = max(before, last)
-            if not self._bytes or last <= before:
-                continue
-            sql = (
-                f"SELECT {rows.run}, sum({rows.size}) FROM {rows.table} AS r"
-                f" WHERE rowid > ? AND rowid <= ? GROUP BY {rows.run}"
-            )
-            for run, size in base.execute(sql, (before, last)):
-                if run in self._bytes:
-                    self._bytes[run] += int(size or 0)
-
-
-_COUNTS: WeakValueDictionary[tuple[object, ...], RowCounts] = WeakValueDictionary()
-
-
-def _counts_of(place: str, tables: Sequence[Rows]) -> RowCounts:
-    """The counts that all runs of a database share, those that are listed later, too."""
-    key = place, *((rows.table, rows.run, rows.size) for rows in tables)
-    found = _COUNTS.get(key)
-    if found is None:
-        found = _COUNTS[key] = RowCounts(tables)
-    return found
-
-
-class DatabaseRun:
+class DatabaseRun(FilesPart[Cursor]):
     """A `Part`: one run of a database."""
 
     def __init__(self, place: str, key: str, run: str, schema: Schema) -> None:
-        self.place, self.key, self.run = place, key, run
+        super().__init__(schema.format, (place,), key, run)
         self._schema = schema
-        self.format = part_format(schema.format, self)
-        self.moves = False
-        self._counts = _counts_of(place, schema.rows)
+        self._counted: dict[str, tuple[int, int]] = {}  # by table: the last rowid, bytes of the rows so far
 
     def stamp(self) -> tuple[int, ...]:
         """What changes when something new can be read from the database. Raises OSError."""
@@ -132,10 +70,16 @@ class DatabaseRun:
 
     def size(self) -> int:
         """Bytes of the run's rows; what is known of it while a writer is at work. Raises OSError."""
-        if self._counts.is_as_of(sqlite_file.held_connection(self.place), self.key):
-            return self._counts.known(self.key)
-        counted = sqlite_file.read_database(self.place, lambda base: self._counts.of(self.key, base))
-        return self._counts.known(self.key) if counted is None else counted
+        sqlite_file.read_database(self.place, self._count)
+        return sum(size for _, size in self._counted.values())
+
+    def _count(self, base: sqlite3.Connection) -> None:
+        for rows in self._schema.rows:
+            last, before = self._counted.get(rows.table, (0, 0))
+            new = f"FROM {rows.table} AS r WHERE {rows.run} = ? AND rowid > ?"
+            found = base.execute(f"SELECT max(rowid), sum({rows.size}) {new}", (self.key, last))
+            newest, size = found.fetchone()
+            self._counted[rows.table] = newest or last, before + int(size or 0)
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
         """Rows behind `cursor`, the last rowid of each table. Raises OSError."""

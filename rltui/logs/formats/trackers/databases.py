@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Parts
+from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.trackers import mlflow, optuna, sqlite_file, trackio
 
 if TYPE_CHECKING:
@@ -14,26 +14,19 @@ if TYPE_CHECKING:
 _NAME = regex(r"\.(db|sqlite3?)\Z")
 
 
-class TrackerDatabase:
-    """The `Container` of all trackers that use SQLite."""
+def _parts(place: str) -> Parts | None:
+    """The runs of a tracker's database. None for any other file, and while a writer is at work."""
+    if not sqlite_file.is_database(place):
+        return None
 
-    def could_be(self, place: str) -> bool:
-        """Whether it is named like a database."""
-        return bool(_NAME.search(place))
+    def runs(base: sqlite3.Connection) -> Parts | None:
+        return (
+            trackio.parts_of_database(place, base)
+            or mlflow.parts_of_database(place, base)
+            or optuna.parts_of_database(place, base)
+        )
 
-    def parts(self, place: str) -> Parts | None:
-        """The runs of a tracker's database. None for any other file, and while a writer is at work.
+    return sqlite_file.read_database(place, runs)
 
-        Raises OSError.
-        """
-        if not sqlite_file.is_database(place):
-            return None
 
-        def runs(base: sqlite3.Connection) -> Parts | None:
-            return (
-                trackio.parts_of_database(place, base)
-                or mlflow.parts_of_database(place, base)
-                or optuna.parts_of_database(place, base)
-            )
-
-        return sqlite_file.read_database(place, runs)
+DATABASE = Container(lambda place: bool(_NAME.search(place)), _parts)

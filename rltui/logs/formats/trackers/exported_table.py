@@ -11,8 +11,8 @@ import math
 import os
 from functools import lru_cache
 
-from rltui.logs.formats.container import Parts
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, part_format
+from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look
 from rltui.logs.log_file_names import exported_columns, is_plain
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import step_keys
@@ -24,32 +24,25 @@ Cursor = tuple[int, int]  # rows that were taken, and the bytes of the table the
 Columns = dict[str, dict[str, list[int]]]  # by run and tag: the columns of its value and its bounds
 
 
-class ExportedTable:
-    """The `Container`: each run is a part of the table."""
-
-    def could_be(self, place: str) -> bool:
-        """Whether it is a table that has no name under which programs keep all of their metrics."""
-        return place.endswith(".csv") and not is_plain(place.rpartition("/")[2])
-
-    def parts(self, place: str) -> Parts | None:
-        """The runs; None for any other table, and for one of a single run. Raises OSError."""
-        with open(place, "rb") as file:  # noqa: PTH123
-            head = file.read(_HEAD)
-            if b" - " not in head or b"__M" not in head:
-                return None
-            header = head + (b"" if b"\n" in head else file.readline(_HEADER_CAP))
-        columns = _columns(header.partition(b"\n")[0].decode("utf-8-sig", "replace"))
-        if len(columns) < 2 or os.stat(place).st_size > _SIZE_CAP:  # noqa: PTH116
+def _parts(place: str) -> Parts | None:
+    """The runs of a table; None for any other, and for one of a single run."""
+    with open(place, "rb") as file:  # noqa: PTH123
+        head = file.read(_HEAD)
+        if b" - " not in head or b"__M" not in head:
             return None
-        return Parts(tuple(_Run(place, run) for run in columns))
+        header = head + (b"" if b"\n" in head else file.readline(_HEADER_CAP))
+    columns = _columns(header.partition(b"\n")[0].decode("utf-8-sig", "replace"))
+    if len(columns) < 2 or os.stat(place).st_size > _SIZE_CAP:  # noqa: PTH116
+        return None
+    return Parts(tuple(_Run("csv", (place,), run, run) for run in columns))
 
 
-class _Run(FilesPart):
+# A table that has no name under which programs keep all of their metrics.
+EXPORTED = Container(lambda place: place.endswith(".csv") and not is_plain(place.rpartition("/")[2]), _parts)
+
+
+class _Run(FilesPart[Cursor]):
     """A `Part`: the columns of one run."""
-
-    def __init__(self, place: str, run: str) -> None:
-        super().__init__((place,), run, run)
-        self.format = part_format("csv", self)
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
         """All rows at once, in the first look; later rows where there are more of them. Raises OSError."""

@@ -9,9 +9,9 @@ import stat
 from collections.abc import Callable
 
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Parts
+from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
-from rltui.logs.formats.trackers.part_reader import Look, part_format
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look
 from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names
 from rltui.logs.records.parse_number import step_of
 
@@ -21,7 +21,7 @@ _FIRST = 1 << 12  # bytes by which a table without header is known
 _PIECE = 1 << 20  # bytes that are read of one file in one look
 
 
-class MetricFiles:
+class MetricFiles(FilesPart[Cursor]):
     """A `Part`: the files below a folder, each named like its metric.
 
     line_of: makes a point of a line, given the step of a line that names none, counted from the first step of
@@ -31,26 +31,24 @@ class MetricFiles:
 
     def __init__(
         self,
-        format_name: str,
+        form: str,
         place: str,
-        run: str,
         folder: str,
         line_of: Callable[[bytes, int], MetricLine | None],
-        about: Callable[[], tuple[dict[str, object], str]],
+        *,
+        run: str = "",
+        about: Callable[[], tuple[dict[str, object], str]] = lambda: ({}, ""),
         ending: str = "",
         beside: tuple[str, ...] = (),
         names: frozenset[str] | None = None,
     ) -> None:
-        self.place, self.run = place, run
+        super().__init__(form, (place,), run=run)
         self._beside = beside
         self._folder = folder
         self._line_of = line_of
         self._about = about
         self._ending = ending
         self._names = names
-        self.key = ""  # there is one run
-        self.format = part_format(format_name, self)
-        self.moves = False
         self._first: int | None = None  # the lowest first step
 
     def size(self) -> int:
@@ -143,21 +141,15 @@ _TSV = regex(rb"(-?\d+)\t(\S+)\Z")
 _TSV_WITH_TIME = regex(rb"(\d{10,})\t(-?\d+)\t(\S+)\Z")
 
 
-class DvcliveFolder:
-    """The `Container` of DVCLive: a folder `plots` with `metrics/<key>.tsv`; the run is the folder above."""
+def _dvclive_parts(place: str) -> Parts | None:
+    """The run of DVCLive's `plots/metrics/<key>.tsv`: that of the folder above."""
+    if not os.path.isdir(f"{place}/metrics"):  # noqa: PTH112
+        return None
+    part = MetricFiles("dvclive", place, f"{place}/metrics", _dvclive_line, ending=".tsv")
+    return Parts((part,), ("plots",))
 
-    def could_be(self, place: str) -> bool:
-        """Whether it is named `plots`."""
-        return place.endswith("/plots")
 
-    def parts(self, place: str) -> Parts | None:
-        """The one run; None where the folder holds no metrics."""
-        if not os.path.isdir(f"{place}/metrics"):  # noqa: PTH112
-            return None
-        part = MetricFiles(
-            "dvclive", place, "", f"{place}/metrics", _dvclive_line, lambda: ({}, ""), ending=".tsv"
-        )
-        return Parts((part,), ("plots",))
+DVCLIVE = Container(lambda place: place.endswith("/plots"), _dvclive_parts)
 
 
 def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
@@ -184,30 +176,27 @@ _STEP_ROW = regex(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|
 _STATISTICS = b"epoch,step,min,max,mean,std"
 
 
-class MetricTables:
-    """The `Container` of d3rlpy: tables without headers, each named like its metric; one training a folder.
+def _is_unnamed_table(place: str) -> bool:
+    """Whether a path is that of a table without a name under which programs keep all of their metrics."""
+    found = _CSV.match(place)
+    return found is not None and not is_plain(found["name"])
 
-    The first of them holds the run.
-    """
 
-    def could_be(self, place: str) -> bool:
-        """Whether it is a table that has no name under which programs keep all of their metrics."""
-        found = _CSV.match(place)
-        return found is not None and not is_plain(found["name"])
+def _d3rlpy_parts(place: str) -> Parts | None:
+    """The run of a folder's tables, in the first; nothing for the others, None for any other table."""
+    if not _begins_with_row(place) and not _head(place).startswith(_STATISTICS):
+        return None
+    folder, _, name = place.rpartition("/")
+    beside = sorted(filter(_is_unnamed_table, os.listdir(folder)))  # noqa: PTH208
+    first = next((each for each in beside if _begins_with_row(f"{folder}/{each}")), None)
+    if first is None or not any(map(is_telling, beside)):
+        return None
+    if name != first:
+        return Parts(beside=True)
+    return Parts((MetricFiles("csv", place, folder, _epoch_line, ending=".csv"),), beside=True)
 
-    def parts(self, place: str) -> Parts | None:
-        """The run, or nothing for its other tables; None for any other table. Raises OSError."""
-        if not _begins_with_row(place) and not _head(place).startswith(_STATISTICS):
-            return None
-        folder, _, name = place.rpartition("/")
-        beside = sorted(each for each in os.listdir(folder) if self.could_be(each))  # noqa: PTH208
-        first = next((each for each in beside if _begins_with_row(f"{folder}/{each}")), None)
-        if first is None or not any(map(is_telling, beside)):
-            return None
-        if name != first:
-            return Parts(beside=True)
-        part = MetricFiles("csv", place, "", folder, _epoch_line, lambda: ({}, ""), ending=".csv")
-        return Parts((part,), beside=True)
+
+D3RLPY = Container(_is_unnamed_table, _d3rlpy_parts)
 
 
 # Rows below the header of a table that TensorBoard's page saved: `Wall time,Step,Value`.
@@ -218,52 +207,46 @@ _SAVED_ROW = regex(
 _AT_ONCE = 1.0  # seconds between the first values of the metrics of one run, which its writer writes together
 
 
-class SavedTables:
-    """The `Container` of tables that somebody saved from TensorBoard's page under names of their own.
+def _may_be_saved(place: str) -> bool:
+    """Whether a table has not the name that the page gives, which says run and tag."""
+    found = _CSV.match(place)
+    return found is not None and not names().saved_series.match(found["name"])
+
+
+def _saved_parts(place: str) -> Parts | None:
+    """Tables that somebody saved from TensorBoard's page under names of their own.
 
     Such a name may be that of a metric or of a run. Those of one folder are metrics of one run where they
     begin at one step and at one time; the first of them holds the run. Others are read by themselves.
     """
-
-    def could_be(self, place: str) -> bool:
-        """Whether it is a table, and has not the name that the page gives, which says run and tag."""
-        found = _CSV.match(place)
-        return found is not None and not names().saved_series.match(found["name"])
-
-    def parts(self, place: str) -> Parts | None:
-        """The run, or nothing for its other tables; None for any other table. Raises OSError."""
-        begins = _saved_beginning(place)
-        if begins is None:
-            return None
-        folder, _, name = place.rpartition("/")
-        tables = [each for each in sorted(os.listdir(folder)) if self.could_be(each)]  # noqa: PTH208
-        alike = [each for each in tables if _begin_together(begins, _saved_beginning(f"{folder}/{each}"))]
-        if len(alike) < 2:
-            return None
-        if name != alike[0]:
-            return Parts(beside=True)
-        part = MetricFiles(
-            "csv", place, "", folder, _saved_line, lambda: ({}, ""), ".csv", names=frozenset(alike)
-        )
-        return Parts((part,), beside=True)
+    begins = _saved_beginning(place)
+    if begins is None:
+        return None
+    folder, _, name = place.rpartition("/")
+    tables = sorted(filter(_may_be_saved, os.listdir(folder)))  # noqa: PTH208
+    alike = [each for each in tables if _begin_together(begins, _saved_beginning(f"{folder}/{each}"))]
+    if len(alike) < 2:
+        return None
+    if name != alike[0]:
+        return Parts(beside=True)
+    part = MetricFiles("csv", place, folder, _saved_line, ending=".csv", names=frozenset(alike))
+    return Parts((part,), beside=True)
 
 
-class ScalarsFolder:
-    """The `Container` of TorchRL's CSVLogger: a folder `scalars` of tables; the run is the folder above."""
+SAVED = Container(_may_be_saved, _saved_parts)
 
-    def could_be(self, place: str) -> bool:
-        """Whether it is named `scalars`."""
-        return place.endswith("/scalars")
 
-    def parts(self, place: str) -> Parts | None:
-        """The one run; None where the folder holds no such table. Raises OSError."""
-        if not os.path.isdir(place):  # noqa: PTH112
-            return None
-        tables = (f"{each}/{name}" for each, _, listed in os.walk(place) for name in sorted(listed))
-        if not any(_CSV.match(table) and _STEP_ROW.match(_head(table).split(b"\n")[0]) for table in tables):
-            return None
-        part = MetricFiles("csv", place, "", place, _step_line, lambda: ({}, ""), ending=".csv")
-        return Parts((part,), ("scalars",))
+def _torchrl_parts(place: str) -> Parts | None:
+    """The run of TorchRL's CSVLogger, a folder `scalars` of tables: that of the folder above."""
+    if not os.path.isdir(place):  # noqa: PTH112
+        return None
+    tables = (f"{each}/{name}" for each, _, listed in os.walk(place) for name in sorted(listed))
+    if not any(_CSV.match(table) and _STEP_ROW.match(_head(table).split(b"\n")[0]) for table in tables):
+        return None
+    return Parts((MetricFiles("csv", place, place, _step_line, ending=".csv"),), ("scalars",))
+
+
+TORCHRL = Container(lambda place: place.endswith("/scalars"), _torchrl_parts)
 
 
 def _head(path: str) -> bytes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Part, Parts
+from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
 from rltui.logs.formats.trackers.part_reader import PointColumns, unique_names
@@ -88,35 +88,31 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
 _LINE = regex(rb"(-?\d+) (\S+)(?: (-?\d+))?\s*\Z")
 
 
-class MlflowFolders:
-    """The `Container` of runs in folders: a `meta.yaml` with a run id, beside a folder `metrics`."""
+def _parts_of_folder(place: str) -> Parts | None:
+    """The run of a `meta.yaml` with a run id, beside a folder `metrics`; none when it was deleted."""
+    about = _meta(place)
+    key = about.get("run_id") or about.get("run_uuid")
+    if not isinstance(key, str):
+        return None
+    folders = ("metrics", "params", "tags")
+    if about.get("lifecycle_stage") == "deleted":
+        return Parts((), folders)
+    folder = place.rpartition("/")[0]
+    experiment = _experiment_of(folder)
+    name = "-".join(filter(None, (str(about.get("run_name") or ""), key[:8])))
+    part = MetricFiles(
+        "mlflow",
+        place,
+        f"{folder}/metrics",
+        _line,
+        run=f"../../{experiment}/{name}",
+        about=lambda: _of_folder(place),
+        beside=(f"{folder}/params", f"{folder.rpartition('/')[0]}/meta.yaml"),
+    )
+    return Parts((part,), folders)
 
-    def could_be(self, place: str) -> bool:
-        """Whether it is a file named `meta.yaml`."""
-        return place.endswith("/meta.yaml")
 
-    def parts(self, place: str) -> Parts | None:
-        """The run of the folder, none when it was deleted. Raises OSError."""
-        about = _meta(place)
-        key = about.get("run_id") or about.get("run_uuid")
-        if not isinstance(key, str):
-            return None
-        folders = ("metrics", "params", "tags")
-        if about.get("lifecycle_stage") == "deleted":
-            return Parts((), folders)
-        folder = place.rpartition("/")[0]
-        experiment = _experiment_of(folder)
-        name = "-".join(filter(None, (str(about.get("run_name") or ""), key[:8])))
-        part: Part = MetricFiles(
-            "mlflow",
-            place,
-            f"../../{experiment}/{name}",
-            f"{folder}/metrics",
-            _line,
-            lambda: _of_folder(place),
-            beside=(f"{folder}/params", f"{folder.rpartition('/')[0]}/meta.yaml"),
-        )
-        return Parts((part,), folders)
+FOLDER = Container(lambda place: place.endswith("/meta.yaml"), _parts_of_folder)
 
 
 def _line(line: bytes, step: int) -> MetricLine | None:

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Level, Problem
 from rltui.logs.batch import EMPTY, Batch, Text, concat
-from rltui.logs.formats.container import Part, part_file
+from rltui.logs.formats.container import part_file
 from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -56,22 +56,23 @@ class Look(Generic[C]):
     skipped: int = 0  # rows that hold no points
 
 
-class LookingPart(Part, Protocol[C]):
-    """A part that can be looked at from a cursor on."""
+class FilesPart(Generic[C]):
+    """A `Part` that is looked at from a cursor on: by itself one that is read from files as they are.
 
-    def look(self, cursor: C | None, budget: int) -> Look[C] | None:
-        """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
-        ...
-
-
-class FilesPart:
-    """What parts have in common that are read from files as they are. All calls raise OSError."""
+    All calls raise OSError.
+    """
 
     moves = False
 
-    def __init__(self, places: Sequence[str], key: str, run: str) -> None:
+    def __init__(self, form: str, places: Sequence[str], key: str = "", run: str = "") -> None:
         self._places = tuple(places)
         self.place, self.key, self.run = places[0], key, run
+        # Its container finds it, never a name.
+        self.format = Format(form, lambda _name, _head: False, lambda path, _: PartReader(path, self))
+
+    def look(self, cursor: C | None, budget: int) -> Look[C] | None:
+        """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
+        raise NotImplementedError
 
     def size(self) -> int:
         """Bytes of all files."""
@@ -97,7 +98,7 @@ class FilesPart:
 class PartReader(Generic[C]):
     """A `LogReader` of a part."""
 
-    def __init__(self, path: str, part: LookingPart[C]) -> None:
+    def __init__(self, path: str, part: FilesPart[C]) -> None:
         self._path = path
         self._part = part
         self._records = RecordBatcher(path)
@@ -180,11 +181,6 @@ class PartReader(Generic[C]):
             self._said_exit = look.exit_code
             texts.append(Text("exit", self._step, math.nan, "exit-code", look.exit_code))
         return texts
-
-
-def part_format(name: str, part: LookingPart[C]) -> Format:
-    """The format of one part, which its container finds, never a name: see `container.Container.parts`."""
-    return Format(name, lambda _name, _head: False, lambda path, _: PartReader(path, part))
 
 
 def unique_names(rows: Sequence[tuple[str, str]]) -> dict[str, str]:

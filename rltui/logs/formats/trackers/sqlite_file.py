@@ -110,11 +110,6 @@ def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | No
     return None
 
 
-def held_connection(place: str) -> sqlite3.Connection | None:
-    """The connection that parts of a database share in this look; None where there is none."""
-    return _CONNECTIONS.held(place)
-
-
 class _State(NamedTuple):
     """What differs once a database was written: its header holds a counter of changes."""
 
@@ -141,11 +136,6 @@ class _Connections(threading.local):
         """What a database without a WAL was when it was opened; None where it is not open."""
         kept = self._kept.get(place)
         return kept[1] if kept is not None and kept[1].wal <= 0 else None
-
-    def held(self, place: str) -> sqlite3.Connection | None:
-        """The connection that is kept; None where there is none."""
-        kept = self._kept.get(place)
-        return None if kept is None else kept[2]
 
     @contextlib.contextmanager
     def to(self, place: str, uri: str, state: _State) -> Iterator[sqlite3.Connection]:

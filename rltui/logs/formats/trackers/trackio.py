@@ -17,10 +17,10 @@ import orjson
 from rltui.common.problem import Level
 from rltui.common.regex import regex
 from rltui.common.text import QUOTE_LIMIT, clean
-from rltui.logs.formats.container import Parts
+from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, TrackerAlert, part_format, unique_names
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, TrackerAlert, unique_names
 from rltui.logs.records.parse_number import iso_time, step_of
 
 if TYPE_CHECKING:
@@ -133,42 +133,31 @@ def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[TrackerAler
 _INBOX = regex(r"/inbox/[^/]+/\d+\.jsonl\Z")
 
 
-class Inbox:
-    """The `Container` of records that wait to be imported: lines of one writer, perhaps of several runs."""
-
-    def could_be(self, place: str) -> bool:
-        """Whether it is a numbered file in the folder of a writer."""
-        return bool(_INBOX.search(place))
-
-    def parts(self, place: str) -> Parts | None:
-        """The runs that the file speaks of; None for a file that is none of trackio's. Raises OSError."""
-        runs: dict[str, tuple[str, str]] = {}
-        others = False
-        for line in _lines(place, 0, LINE_CAP)[0]:
-            entry = _entry(line)
-            if entry is None:
-                others = True
-            else:
-                project, name = str(entry.get("project") or ""), str(entry.get("run") or "")
-                runs.setdefault(_key_of(entry), (project, name))
-        if others and not runs:
-            return None
-        # A run goes by the name that it will have in the database, two folders above.
-        return Parts(
-            tuple(
-                InboxRun(place, key, "/".join(filter(None, ("../..", *names)))) for key, names in runs.items()
-            )
-        )
+def _inbox_parts(place: str) -> Parts | None:
+    """The runs of records that wait to be imported, lines of one writer; None for any other file."""
+    runs: dict[str, tuple[str, str]] = {}
+    others = False
+    for line in _lines(place, 0, LINE_CAP)[0]:
+        entry = _entry(line)
+        if entry is None:
+            others = True
+        else:
+            project, name = str(entry.get("project") or ""), str(entry.get("run") or "")
+            runs.setdefault(_key_of(entry), (project, name))
+    if others and not runs:
+        return None
+    # A run goes by the name that it will have in the database, two folders above.
+    named = {key: "/".join(filter(None, ("../..", *names))) for key, names in runs.items()}
+    return Parts(tuple(InboxRun("trackio-inbox", (place,), key, run) for key, run in named.items()))
 
 
-class InboxRun(FilesPart):
+INBOX = Container(lambda place: bool(_INBOX.search(place)), _inbox_parts)
+
+
+class InboxRun(FilesPart[tuple[int, int]]):
     """A `Part`: the records of one run in a file of the inbox."""
 
     moves = True
-
-    def __init__(self, place: str, key: str, run: str) -> None:
-        super().__init__((place,), key, run)
-        self.format = part_format("trackio-inbox", self)
 
     def look(self, cursor: tuple[int, int] | None, budget: int) -> Look[tuple[int, int]] | None:
         """Whole lines behind `cursor`: offset and last step. Raises OSError."""
