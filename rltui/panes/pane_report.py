@@ -1,18 +1,24 @@
-"""One pane of a run with what stands around it: what text, Markdown and JSON are made of."""
+"""One pane of a run with what stands around it: what the overview, text, Markdown and JSON are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from rltui.common.named_tuple import NamedTuple
 from rltui.panes.answers.files_beside import NOTHING, Beside
+from rltui.panes.charts.step_window import window_for
 from rltui.panes.header import Header, header
-from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import PANES
+from rltui.panes.rows.key_rows import KEY_METRICS, rows_and_constants
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings
 
-KEY_METRICS = 16  # rows of an overview
+if TYPE_CHECKING:
+    from rltui.panes.baseline.comparison import Difference
 
 
 class PaneReport(NamedTuple):
@@ -21,6 +27,25 @@ class PaneReport(NamedTuple):
     header: Header
     pane: PaneView
     findings: tuple[Finding, ...]
+
+
+def overview(
+    view: RunView,
+    now: float,
+    at_step: int | None = None,
+    *,
+    share: float = 1.0,
+    against: Mapping[str, Difference] | None = None,
+    then: PastFindings | None = None,
+) -> PaneReport:
+    """What is wrong with a run, and the few metrics that matter for it."""
+    findings = tuple(view.evaluator.findings()) if then is None else then.findings
+    rows, constants = rows_and_constants(view, KEY_METRICS, at_step, against, findings)
+    shown = PaneView(
+        "overview", PANES["overview"].title, tuple(rows), window_for(view, now, share=share, at_step=at_step),
+        empty=PANES["overview"].empty, constants=tuple(constants),
+    )  # fmt: skip
+    return PaneReport(header(view, now, at_step, then), shown, findings)
 
 
 def pane_report(
@@ -32,10 +57,9 @@ def pane_report(
     `beside` is what files beside its logs say.
     """
     if pane == "overview":
-        found = overview(view, now, at_step, count=KEY_METRICS, then=then)
-        known = PANES[pane]
-        shown = PaneView(pane, known.title, (*found.rows, *found.constants), found.window, empty=known.empty)
-        return PaneReport(found.header, shown, found.findings)
+        found = overview(view, now, at_step, then=then)
+        rows = (*found.pane.rows, *found.pane.constants)
+        return found._replace(pane=replace(found.pane, rows=rows, constants=()))
     shown = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings,
                       beside=beside)  # fmt: skip
     findings = shown.findings

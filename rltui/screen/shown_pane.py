@@ -10,7 +10,7 @@ from rltui.panes.answers.files_beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane import TREES, PaneView, pane_view
-from rltui.panes.rows.key_rows import key_rows, pinned_rows
+from rltui.panes.rows.key_rows import KEY_METRICS, key_rows, pinned_rows
 from rltui.panes.rows.row import Row, first_row, rows_of
 from rltui.panes.rows.row_tree import folded, folded_answer
 from rltui.rules.finding import Finding
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rltui.panes.baseline.comparison import Difference
 
 CARDS = ("overview", PINNED)  # panes that are made of cards
-KEY_METRICS = 16  # cards of the overview
 LARGE = 300  # rows from which a pane is not made anew for every point
 NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline

@@ -14,7 +14,7 @@ from rltui.draw.numbers import format_ticks
 from rltui.draw.value_range import robust_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges
-from rltui.panes.overview import overview
+from rltui.panes.pane_report import overview
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines, overview_lines
 from rltui.panes.rows.row import Row, rows_of

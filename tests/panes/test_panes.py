@@ -16,9 +16,9 @@ from rltui.panes.charts.step_window import StepWindow, column_width, window_of
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.evidence import evidence_of
 from rltui.panes.header import coarse_age, header
-from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
+from rltui.panes.pane_report import overview
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_grid, overview_lines
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar

@@ -11,8 +11,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.overview import Overview
-from rltui.panes.pane_list import PANES
+from rltui.panes.pane_report import PaneReport
 from rltui.panes.render.card_curve import CardCurve, CardStyle, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
@@ -128,20 +127,21 @@ def _moved(row: Row) -> str:
 
 
 def overview_lines(
-    data: Overview, width: int, height: int, style: CardStyle, *, selected: int = -1, full: bool = False
+    data: PaneReport, width: int, height: int, style: CardStyle, *, selected: int = -1, full: bool = False
 ) -> tuple[list[Line], list[MetricCard]]:
     """The overview below its header: findings, then cards; and where the cards stand."""
     most = max(1, min(len(unexplained(data.findings)), 2 if height < 22 else 5 if height < 34 else 8))
-    if not data.rows and not data.findings:
-        return [line(("   " + PANES["overview"].empty, "dim"))], []
+    pane = data.pane
+    if not pane.rows and not data.findings:
+        return [line(("   " + pane.empty, "dim"))], []
     lines = finding_lines(data.findings, width, most, health=data.header.health)
     lines.append(BLANK)
     quiet = (
-        [constants_line(data.constants, width)] if data.constants and height >= LEAST_FOR_CONSTANTS else []
+        [constants_line(pane.constants, width)] if pane.constants and height >= LEAST_FOR_CONSTANTS else []
     )
     height -= len(quiet)
     drawn, cards = cards_lines(
-        data.rows, data.window, width, height - len(lines), style, selected=selected, full=full
+        pane.rows, pane.window, width, height - len(lines), style, selected=selected, full=full
     )
     cards = [card._replace(y=card.y + len(lines)) for card in cards]
     lines += drawn

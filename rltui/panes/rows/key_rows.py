@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
+KEY_METRICS = 16  # rows of an overview
+
 
 def key_rows(
     view: RunView,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rltui.common.text import cell_width, count_of, pad
 from rltui.draw.cells import BLANK, Span, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
-from rltui.panes.overview import Overview, overview
-from rltui.panes.pane import PaneView
-from rltui.panes.pane_list import PANES
+from rltui.panes.pane_report import PaneReport, overview
 from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
@@ -17,7 +17,7 @@ from rltui.rules.finding import unexplained
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
-from rltui.screen.shown_pane import KEY_METRICS, differences
+from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
 
@@ -28,26 +28,27 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     if view is None:
         return Page()
     data = overview(
-        view, state.now, state.time.at_step, count=KEY_METRICS, share=state.time.share,
+        view, state.now, state.time.at_step, share=state.time.share,
         against=differences(state), then=shown_run.past_findings(state),
     )  # fmt: skip
     data = data._replace(findings=tuple(shown_run.unacknowledged(state)))
+    rows = data.pane.rows
     most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
-        made = PaneView("overview", "Overview", data.rows, data.window, empty=PANES["overview"].empty)
         top = Page(
             finding_lines(data.findings, width, 1 if height < 11 else 3, health=data.header.health)
-            if data.rows or data.findings
+            if rows or data.findings
             else []
         )
         top = _with_file_warnings(state, data, top, width)
         from rltui.screen.pages.pane_page import pane_page  # as in `page_of_pane`
 
-        return top.below(pane_page(state, made, width, height - len(top.lines), column_words=False))
+        shown = replace(data.pane, constants=())
+        return top.below(pane_page(state, shown, width, height - len(top.lines), column_words=False))
     room = height - len(runs.lines)
     tag = state.selection.rows.get("overview", "")
-    at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
+    at = next((index for index, row in enumerate(rows) if row.tag == tag), 0 if rows else -1)
     lines, cards = overview_lines(
         data, width, room, card_style(state), selected=at, full=state.saved.density == "full"
     )
@@ -56,14 +57,14 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
         Spot(0, index, width, 1, "go-finding", finding.id)
         for index, finding in enumerate(unexplained(data.findings)[: len(lines)])
     ]
-    spots += card_spots(cards, data.rows)
+    spots += card_spots(cards, rows)
     page = _with_file_warnings(state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
     page.drawn = state.drawn.get("overview", PaneDrawn())._replace(card_columns=columns, cards=len(cards))
     return page.below(runs)
 
 
-def _with_file_warnings(state: AppState, data: Overview, page: Page, width: int) -> Page:
+def _with_file_warnings(state: AppState, data: PaneReport, page: Page, width: int) -> Page:
     """The overview, whose first line tells of warnings about the data where no finding is told."""
     count = len(shown_run.file_warnings(state))
     if count and not data.findings and page.lines:
