@@ -114,59 +114,14 @@ class TimeTravel:
         self.at_step = self.frozen_now = self.reached = None
 
 
-# ---- overlays; kinds of lists without attributes are no tuples, since those would be equal and false
+# ---- overlays
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
-    """All keys and signs."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemTable:
-    """The table of problems, and the terms of the field."""
-
-
-class ExplainOverlay(NamedTuple):
-    """What the metric of a row means."""
-
-    row: Row
-
-
-@dataclass(slots=True)
-class RunList:
-    """The list of runs; the selection stays with its run, wherever that moves."""
-
-    selected: str
-
-
-@dataclass(frozen=True, slots=True)
-class Palette:
-    """Everything by name."""
-
-
-class MetricPicker(NamedTuple):
-    """Metrics to draw beside the one that a large chart shows, or `instead` of it."""
-
-    tag: str
-    instead: bool = False
-
-
-class RunChoice(NamedTuple):
-    """What the list of runs is grouped by, or a column more for it."""
-
-    of: Literal["group", "column"]
-
-
-class HParamDetails(NamedTuple):
-    """One hyperparameter in full."""
-
-    key: str
-
-
-ListKind: TypeAlias = (
-    Help | ProblemTable | ExplainOverlay | RunList | Palette | MetricPicker | RunChoice | HParamDetails
-)
+ListKind: TypeAlias = Literal[
+    "help", "problems", "explain", "setting", "runs", "palette", "beside", "instead", "group", "column"
+]
+READ: tuple[ListKind, ...] = ("help", "problems", "explain", "setting")  # their query is searched for in them
+TYPED: tuple[ListKind, ...] = ("palette", "beside", "instead", "group", "column")  # typing is all one does
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +144,15 @@ class ListDrawn:
 class ListOverlay:
     """A list over the panes with a selected item, or a first line in sight where nothing can be chosen.
 
-    match: the line that a search went to; None for the first one that is found.
+    kind: help, the table of problems, what the metric of a row means, a setting in full, the runs, everything
+    by name; metrics to draw beside that of a large chart, or instead of it; what the list of runs is grouped
+    by, or a column more for it. of: the key of the setting, the tag of the chart, the run selected, which
+    stays so wherever it moves. match: the line that a search went to; None for the first one that is found.
     """
 
     kind: ListKind
+    of: str = ""
+    row: Row | None = None  # that is explained
     at: int = 0
     top: int = 0
     query: str = ""
@@ -200,15 +160,18 @@ class ListOverlay:
     match: int | None = None
     drawn: ListDrawn = ListDrawn()
 
+    def __post_init__(self) -> None:
+        self.typing = self.kind in TYPED
+
     @property
     def place(self) -> str:
         """The place whose keys it takes."""
-        return "runs" if isinstance(self.kind, RunList) else "list"
+        return "runs" if self.kind == "runs" else "list"
 
     @property
     def searches(self) -> bool:
         """Whether its query is searched for in its lines; others filter by it."""
-        return isinstance(self.kind, Help | ProblemTable | ExplainOverlay | HParamDetails)
+        return self.kind in READ
 
 
 @dataclass(slots=True, eq=False)

@@ -17,14 +17,8 @@ from rltui.screen.state import (
     SMOOTHINGS,
     WINDOW_SHARES,
     AppState,
-    ExplainOverlay,
     FilterPrompt,
-    Help,
-    HParamDetails,
     ListOverlay,
-    Palette,
-    ProblemTable,
-    RunList,
 )
 
 Action = Callable[[AppState, str], None]
@@ -53,7 +47,7 @@ def _open(state: AppState, _: str) -> None:
     if state.selection.pane == HPARAMS:
         setting = selected_hparam(state)
         if setting is not None:
-            state.overlays.append(ListOverlay(HParamDetails(setting.key)))
+            state.overlays.append(ListOverlay("setting", setting.key))
     elif navigation.on_findings(state):
         navigation.open_evidence(state)
     elif (row := shown_pane.selected(state)) is not None:
@@ -110,7 +104,7 @@ def _acknowledge(state: AppState, *, snooze: bool) -> None:
 def _explain(state: AppState, _: str) -> None:
     row = shown_pane.selected(state)
     if row is not None:
-        state.overlays.append(ListOverlay(ExplainOverlay(row)))
+        state.overlays.append(ListOverlay("explain", row=row))
 
 
 def _back(state: AppState, _: str) -> None:
@@ -133,7 +127,7 @@ def _back(state: AppState, _: str) -> None:
 
 def _runs(state: AppState, _: str) -> None:
     view = shown_run.run(state)
-    state.overlays.append(ListOverlay(RunList(view.name if view is not None else "")))
+    state.overlays.append(ListOverlay("runs", view.name if view is not None else ""))
 
 
 def _run(state: AppState, name: str) -> None:
@@ -307,8 +301,8 @@ ACTIONS: dict[str, Action] = {
     "acknowledge": lambda state, _: _acknowledge(state, snooze=False),
     "snooze": lambda state, _: _acknowledge(state, snooze=True),
     "explain": _explain,
-    "problems": lambda state, _: state.overlays.append(ListOverlay(ProblemTable())),
-    "help": lambda state, _: state.overlays.append(ListOverlay(Help())),
+    "problems": lambda state, _: state.overlays.append(ListOverlay("problems")),
+    "help": lambda state, _: state.overlays.append(ListOverlay("help")),
     "runs": _runs,
     "run": _run,
     "next-run": lambda state, _: navigation.turn_run(state, 1),
@@ -316,7 +310,7 @@ ACTIONS: dict[str, Action] = {
     "mark": _mark,
     "baseline": _baseline,
     "filter": lambda state, _: state.overlays.append(FilterPrompt()),
-    "palette": lambda state, _: state.overlays.append(ListOverlay(Palette(), typing=True)),
+    "palette": lambda state, _: state.overlays.append(ListOverlay("palette")),
     "back": _back,
     "pause": lambda state, _: navigation.pause(state),
     "earlier": lambda state, _: navigation.travel(state, -1),

@@ -20,7 +20,6 @@ from rltui.screen.state import (
     AppState,
     ChartOverlay,
     ListOverlay,
-    MetricPicker,
     Spread,
 )
 
@@ -204,7 +203,7 @@ def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
 
 
 def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False) -> None:
-    state.overlays.append(ListOverlay(MetricPicker(chart.row.tag, instead), typing=True))
+    state.overlays.append(ListOverlay("instead" if instead else "beside", chart.row.tag))
 
 
 def _turn_finding(state: AppState, action: str) -> None:

@@ -7,17 +7,7 @@ from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.pages.lists.overlay_page import list_content
-from rltui.screen.state import (
-    AppState,
-    ExplainOverlay,
-    Help,
-    ListOverlay,
-    MetricPicker,
-    Palette,
-    ProblemTable,
-    RunChoice,
-    RunList,
-)
+from rltui.screen.state import TYPED, AppState, ListOverlay
 from rltui.screen.text_filter import edited
 
 # What the screen does below any list.
@@ -49,22 +39,19 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
             overlay.query = ""
         else:
             state.overlays.pop()
+    elif action == overlay.kind:
+        state.overlays.pop()  # the key that opened it
     elif action == "help":
-        if isinstance(overlay.kind, Help):
-            state.overlays.pop()  # the key that opened it
-        else:
-            state.overlays.append(ListOverlay(Help()))
+        state.overlays.append(ListOverlay("help"))
     elif overlay.searches and action == "filter":
         overlay.query, overlay.typing = "", True
     elif overlay.searches and action in ("next-finding", "previous-finding"):
         _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
-    elif isinstance(overlay.kind, RunList):
+    elif overlay.kind == "runs":
         _perform_in_runs(state, overlay, command)
-    elif (type(overlay.kind), action) in ((ExplainOverlay, "explain"), (ProblemTable, "problems")):
-        state.overlays.pop()  # the key that opened it
     items = overlay.drawn.items
-    if isinstance(overlay.kind, RunList) and items and action not in _SORTING:
-        overlay.kind.selected = items[min(overlay.at, len(items) - 1)][1]
+    if overlay.kind == "runs" and items and action not in _SORTING:
+        overlay.of = items[min(overlay.at, len(items) - 1)][1]
     return following
 
 
@@ -108,23 +95,21 @@ def _choose(
 ) -> Command | None:
     """What Enter or a click on the selected item does; returns a command to be done below the list."""
     kind = overlay.kind
-    if not items or not isinstance(
-        kind, ExplainOverlay | ProblemTable | RunList | Palette | MetricPicker | RunChoice
-    ):
+    if not items:
         return None
     chosen = items[min(overlay.at, len(items) - 1)][1]
     name, _, argument = chosen.partition(" ")
-    if isinstance(kind, ExplainOverlay | ProblemTable):
+    if kind in ("explain", "problems"):
         navigation.go_to_tag(state, chosen)
         return None
     state.overlays.pop()
-    if isinstance(kind, RunList):
+    if kind == "runs":
         navigation.choose_run(state, chosen)
-    elif isinstance(kind, RunChoice):
+    elif kind in ("group", "column"):
         _take_choice(state, kind, chosen)
-    elif isinstance(kind, MetricPicker) and kind.instead:
+    elif kind == "instead":
         navigation.go_to_chart(state, argument)
-    elif isinstance(kind, MetricPicker):
+    elif kind == "beside":
         actions.perform(state, "together", argument)
     elif name == "metric":
         navigation.go_to_tag(state, argument)
@@ -133,22 +118,22 @@ def _choose(
     return None
 
 
-def _take_choice(state: AppState, kind: RunChoice, chosen: str) -> None:
+def _take_choice(state: AppState, kind: str, chosen: str) -> None:
     """Group the list of runs, or add a column to it, which a second choice removes."""
-    if kind.of == "group":
+    if kind == "group":
         state.saved.run_group = chosen
     else:
         navigation.toggle(state.saved.run_columns, chosen)
     below = state.overlay
-    if isinstance(below, ListOverlay) and isinstance(below.kind, RunList):
+    if isinstance(below, ListOverlay) and below.kind == "runs":
         _go_to_top(below)
 
 
 def _go_to_top(overlay: ListOverlay) -> None:
     """Whoever has sorted a list wants to see what is first in it."""
     overlay.at = overlay.top = 0
-    if isinstance(overlay.kind, RunList):
-        overlay.kind.selected = ""
+    if overlay.kind == "runs":
+        overlay.of = ""
 
 
 def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) -> None:
@@ -167,18 +152,15 @@ def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) ->
         state.saved.run_order = order.by(command.argument or order.column).text
         _go_to_top(overlay)
     elif action in ("group", "columns"):
-        kind = RunChoice("group" if action == "group" else "column")
-        state.overlays.append(ListOverlay(kind, typing=True))
+        state.overlays.append(ListOverlay("group" if action == "group" else "column"))
     elif action == "filter":
         overlay.typing = True
-    elif action == "runs":
-        state.overlays.pop()
 
 
 def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
     """Take a key as text of the query; False when it is none."""
-    always = isinstance(overlay.kind, Palette | MetricPicker | RunChoice)  # there one does nothing but type
-    in_runs = isinstance(overlay.kind, RunList)
+    always = overlay.kind in TYPED  # there one does nothing but type
+    in_runs = overlay.kind == "runs"
     if key == "enter" and not always:
         overlay.typing = False
         return True
@@ -199,6 +181,5 @@ def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
         overlay.match = None  # the first match that is drawn
     elif key != "backspace" or not in_runs:
         overlay.at = 0
-        if isinstance(overlay.kind, RunList):
-            overlay.kind.selected = ""
+        overlay.of = "" if in_runs else overlay.of
     return True

@@ -16,26 +16,15 @@ from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.sample_details_page import sample_details
 from rltui.screen.run_list import listing
-from rltui.screen.state import (
-    AppState,
-    ChartOverlay,
-    ExplainOverlay,
-    Help,
-    HParamDetails,
-    ListOverlay,
-    Overlay,
-    ProblemTable,
-    RunList,
-    SampleOverlay,
-)
+from rltui.screen.state import AppState, ChartOverlay, ListOverlay, Overlay, SampleOverlay
 
 
 def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, height: int) -> Page:
     """The screen with an overlay on it."""
     if isinstance(overlay, ChartOverlay):
         return chart_page(state, overlay, width, height)
-    if isinstance(overlay, ListOverlay) and isinstance(overlay.kind, RunList):
-        return runs_page(state, overlay, overlay.kind, width, height)
+    if isinstance(overlay, ListOverlay) and overlay.kind == "runs":
+        return runs_page(state, overlay, width, height)
     if isinstance(overlay, ListOverlay):
         content = list_content(state, overlay, *list_size(width, height))
         return list_page(overlay, content, under, width, height)
@@ -47,24 +36,24 @@ def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, hei
 def covers(overlay: Overlay) -> bool:
     """Whether nothing of what lies below an overlay is seen."""
     return isinstance(overlay, ChartOverlay | SampleOverlay) or (
-        isinstance(overlay, ListOverlay) and isinstance(overlay.kind, RunList)
+        isinstance(overlay, ListOverlay) and overlay.kind == "runs"
     )
 
 
 def list_content(state: AppState, overlay: ListOverlay, width: int, height: int) -> ListContent:
     """What a list shows in so many cells."""
-    kind = overlay.kind
-    if isinstance(kind, Help):
-        return help_content(state.options.keys, width, _place_below(state, overlay))
-    if isinstance(kind, ProblemTable):
-        return problems_content(state, width)
-    if isinstance(kind, ExplainOverlay):
-        return explanation(state, kind.row, width)
-    if isinstance(kind, RunList):
-        return ListContent([], list(listing(state, overlay.query).items))
-    if isinstance(kind, HParamDetails):
-        return hparam_details(state, kind.key, width)
-    return palette(state, overlay, kind, width, height)
+    if overlay.row is not None:
+        return explanation(state, overlay.row, width)
+    match overlay.kind:
+        case "help":
+            return help_content(state.options.keys, width, _place_below(state, overlay))
+        case "problems":
+            return problems_content(state, width)
+        case "setting":
+            return hparam_details(state, overlay.of, width)
+        case "runs":
+            return ListContent([], list(listing(state, overlay.query).items))
+    return palette(state, overlay, width, height)
 
 
 def _place_below(state: AppState, overlay: ListOverlay) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, line
@@ -11,7 +13,7 @@ from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import MOVING
 from rltui.screen.input.key_table import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
-from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette, RunChoice
+from rltui.screen.state import SAMPLES, AppState, ListOverlay
 from rltui.screen.text_filter import SCATTERED, fuzzy
 
 WIDTH = 84  # cells
@@ -30,25 +32,27 @@ class PaletteEntry(NamedTuple):
     also: str = ""  # other words that find it
 
 
-def palette(
-    state: AppState, overlay: ListOverlay, kind: Palette | MetricPicker | RunChoice,
-    width: int, height: int,
-) -> ListContent:  # fmt: skip
+TITLES = {"beside": "draw beside it", "instead": "chart of", "group": "group runs by", "column": "column"}
+
+
+def palette(state: AppState, overlay: ListOverlay, width: int, height: int) -> ListContent:
     """The best matches first; the box keeps its size while one types: what is looked at must not move."""
-    if isinstance(kind, MetricPicker):
-        title, entries = "draw beside it", _metrics_beside(state, kind.tag)
-        if kind.instead:
-            title, entries = "chart of", _metrics(state)
-    elif isinstance(kind, RunChoice):
-        title = "group runs by" if kind.of == "group" else "column"
-        entries = _run_choices(state, kind)
-    else:
-        title, entries = "", _everything(state)
+    match overlay.kind:
+        case "beside":
+            entries = _metrics_beside(state, overlay.of)
+        case "instead":
+            entries = _metrics(state)
+        case "group":
+            entries = _run_choices(run_list.group_choices(state), [state.saved.run_group])
+        case "column":
+            entries = _run_choices(run_list.column_choices(state), state.saved.run_columns)
+        case _:
+            entries = _everything(state)
     found = _matching(entries, overlay.query)
     lines, items = _lines(found, min(width, WIDTH))
     tall = max(overlay.drawn.tall, min(len(lines), max(height - 4, 1)))
     lines += [BLANK] * (tall - len(lines))
-    return ListContent(lines, items, f"{title}: {overlay.query}▏", tall=tall)
+    return ListContent(lines, items, f"{TITLES.get(overlay.kind, '')}: {overlay.query}▏", tall=tall)
 
 
 def _matching(entries: list[PaletteEntry], query: str) -> list[PaletteEntry]:
@@ -112,12 +116,8 @@ def _metrics_beside(state: AppState, shown_tag: str) -> list[PaletteEntry]:
     ]
 
 
-def _run_choices(state: AppState, kind: RunChoice) -> list[PaletteEntry]:
+def _run_choices(names: Sequence[str], chosen: Sequence[str]) -> list[PaletteEntry]:
     """What the list of runs can be grouped by, or shown with; what it is now comes first."""
-    if kind.of == "group":
-        names, chosen = run_list.group_choices(state), [state.saved.run_group]
-    else:
-        names, chosen = run_list.column_choices(state), state.saved.run_columns
     found = []
     for name in sorted(names, key=lambda name: name not in chosen):
         sort, colon, key = name.partition(":")

@@ -17,7 +17,7 @@ from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Page, Spot, scrolled
-from rltui.screen.state import AppState, ListDrawn, ListOverlay, RunList
+from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 LEAST_NAME, MOST_NAME = 12, 40  # cells
 LEAST_WHY = 14
@@ -42,13 +42,13 @@ class _Cells(NamedTuple):
         return self.column is not None and self.column.right
 
 
-def runs_page(state: AppState, overlay: ListOverlay, kind: RunList, width: int, height: int) -> Page:
+def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) -> Page:
     """The whole screen. Only lines in sight ask for curves; a click on a word over a column sorts by it."""
     found = run_list.listing(state, overlay.query)
     items = found.items
     at = min(overlay.at, max(len(items) - 1, 0))
-    if items and kind.selected and items[at][1] != kind.selected:
-        at = next((place for place, (_, name) in enumerate(items) if name == kind.selected), at)
+    if items and overlay.of and items[at][1] != overlay.of:
+        at = next((place for place, (_, name) in enumerate(items) if name == overlay.of), at)
     place = items[at][0] if items else 0
     columns = _layout(state, found, width)
     head = [_title(state, overlay, found, columns, width)]
