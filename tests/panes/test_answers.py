@@ -18,10 +18,9 @@ from rltui.panes.answers.pane_answers import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.step_time.step_time import step_time
-from rltui.panes.pane_report import pane_report
+from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
-from rltui.panes.render.plain_data import as_record
 from rltui.session.session import Session
 from tests.support.answers import NOW, VERL, answer, run, shares
 from tests.support.feeding import Row, delivery

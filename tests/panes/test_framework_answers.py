@@ -7,10 +7,9 @@ import json
 import pytest
 
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.pane_report import pane_report
+from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
-from rltui.panes.render.plain_data import as_record
 from tests.support.answers import NOW, run
 
 STEPS = range(60)

@@ -23,7 +23,7 @@ from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id
 from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.pane_list import FIXED, panes_of
-from rltui.panes.pane_report import pane_report
+from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.console_lines import console_lines, console_markdown, console_record
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdown, samples_record
@@ -220,8 +220,6 @@ def _one(
         if content is not None:
             report = report._replace(pane=replace(report.pane, empty=""))
         if how.form == "json":
-            from rltui.panes.render.plain_data import as_record
-
             return as_record(report) | (content.record() if content is not None else {})
         from rltui.panes.render.markdown import as_markdown
 

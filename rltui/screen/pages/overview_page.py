@@ -1,24 +1,29 @@
-"""The overview: findings, cards of key metrics and, where there is room, the other runs."""
+"""Panes of cards: the overview with findings and, where there is room, the other runs; pinned metrics."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rltui.common.text import cell_width, count_of, pad
-from rltui.draw.cells import BLANK, Span, line
+from rltui.draw.cells import BLANK, Line, Span, empty_lines, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
+from rltui.panes.pane import PaneView
+from rltui.panes.pane_list import PANES
 from rltui.panes.pane_report import PaneReport, overview
-from rltui.panes.render.cards import overview_lines
+from rltui.panes.render.cards import MetricCard, card_grid, cards_lines, overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.key_rows import key_rows
+from rltui.panes.rows.row import Row
 from rltui.rules.finding import unexplained
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
 from rltui.screen.shown_pane import differences
-from rltui.screen.state import AppState, PaneDrawn
+from rltui.screen.shown_pane import rows as shown_rows
+from rltui.screen.state import PINNED, AppState
 from rltui.session.run_view import RunView
 
 
@@ -52,16 +57,37 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     lines, cards = overview_lines(
         data, width, room, card_style(state), selected=at, full=state.saved.density == "full"
     )
-    columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
-    spots = [
+    page = _with_file_warnings(state, data, _cards_page(state, lines, cards, rows), width)
+    page.spots += [
         Spot(0, index, width, 1, "go-finding", finding.id)
         for index, finding in enumerate(unexplained(data.findings)[: len(lines)])
     ]
-    spots += card_spots(cards, rows)
-    page = _with_file_warnings(state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
-    page.drawn = state.drawn.get("overview", PaneDrawn())._replace(card_columns=columns, cards=len(cards))
     return page.below(runs)
+
+
+def pinned_page(state: AppState, width: int, height: int) -> Page:
+    """A card for each pinned metric, as large as there is room; rows where cards do not fit."""
+    found, pane, view = shown_rows(state), PANES[PINNED], shown_run.run(state)
+    if not found or view is None:
+        return Page([BLANK, *empty_lines(pane.empty, width)][:height])
+    window = shown_run.window(state, view)
+    fitting = card_grid(len(found), width - 2, height, full=True)[1]
+    if fitting < len(found) or width < 34 or state.saved.density == "compact":
+        from rltui.screen.pages.pane_page import pane_page  # as in `page_of_pane`
+
+        made = PaneView(pane.id, pane.title, tuple(found), window)
+        return pane_page(state, made, width, height, column_words=False)
+    at = next((index for index, row in enumerate(found) if row.tag == state.selection.row), 0)
+    lines, cards = cards_lines(found, window, width, height, card_style(state), selected=at, full=True)
+    return _cards_page(state, lines, cards, found)
+
+
+def _cards_page(state: AppState, lines: list[Line], cards: Sequence[MetricCard], rows: Sequence[Row]) -> Page:
+    """Lines with cards on them; keys need to know how many stand side by side."""
+    columns = sum(card.y == cards[0].y for card in cards) if cards else 1
+    drawn = state.drawn_pane._replace(card_columns=columns, cards=len(cards))
+    return Page(lines, card_spots(cards, rows), drawn)
 
 
 def _with_file_warnings(state: AppState, data: PaneReport, page: Page, width: int) -> Page:
@@ -124,4 +150,11 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
     return page
 
 
+def _pinned_notes(state: AppState) -> list[Span]:
+    from rltui.screen.pages.pane_page import notes  # as in `page_of_pane`
+
+    return notes(state)
+
+
 PAGE = PanePage(overview_page)
+PINNED_PAGE = PanePage(pinned_page, notes=_pinned_notes)

@@ -12,6 +12,8 @@ def page_of(state: AppState) -> PanePage:
     match state.shown_pane:
         case "overview":
             return overview_page.PAGE
+        case "pinned":
+            return overview_page.PINNED_PAGE
         case "config":
             from rltui.screen.pages.hparams_page import PAGE
         case "findings":
@@ -22,8 +24,6 @@ def page_of(state: AppState) -> PanePage:
             from rltui.screen.pages.samples_page import PAGE
         case "console":
             from rltui.screen.pages.console_page import PAGE
-        case "pinned":
-            from rltui.screen.pages.pinned_page import PAGE
         case _:
             from rltui.screen.pages.pane_page import PAGE
     return PAGE

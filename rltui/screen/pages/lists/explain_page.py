@@ -1,15 +1,18 @@
-"""What a metric means: meaning, healthy values, what to fear, what to look at next, how it is written."""
+"""What a metric means, what of it is healthy, where to look next; and a hyperparameter in full."""
 
 from __future__ import annotations
 
 from rltui.common.text import count_of, fit
-from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, cut, hanging, line, wrap
 from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.metric_explanation import metric_card_of_name
+from rltui.panes.render.lines.hparams_lines import labels
 from rltui.panes.render.lines.pane_lines import finding_text
+from rltui.panes.render.sample_view import wrapped
 from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
+from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
 
@@ -17,6 +20,7 @@ LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
 ROLES = {"healthy": "good", "watch for": "warn"}
 ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
 WIDTH = 84  # cells of running text; longer lines are hard to read
+SETTING_WIDTH = 92  # cells of the value of a setting
 _FOOT: tuple[Span, ...] = (("Enter", "accent"), (" go there  ", "dim"), *BACK)
 
 
@@ -105,3 +109,27 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         low, high = metric.bounds
         facts.append(("possible", f"{format_plain(low)} to {format_plain(high)}; a value outside is a bug"))
     return facts
+
+
+def hparam_details(state: AppState, key: str, width: int) -> ListContent:
+    """The values of a setting, unabridged: what each run says of it, and where."""
+    lines: list[Line] = []
+    width = min(width, SETTING_WIDTH)
+    pane = hparams(state)
+    row = next((one for one in pane.hparams if one.key == key), None) if pane is not None else None
+    if pane is None or row is None:
+        return ListContent([line(("said nowhere", "faint"))], title=key)
+    names = labels(pane.columns)
+    for name, cell in zip(names, row.cells, strict=True):
+        if lines:
+            lines.append(BLANK)
+        if len(names) > 1:
+            lines.append(line((name, "strong")))
+        text = "said nowhere" if cell is None else cell.text
+        role = "text" if cell is not None else "faint"
+        lines += [line((part.rstrip(), role)) for _, part in wrapped(text, width)]
+        if cell is not None:
+            lines.append(line((f"said by {cell.source}", "dim")))
+    for other in row.others:
+        lines += [BLANK, line((cut(other.text, width), "warn")), line((f"said by {other.source}", "dim"))]
+    return ListContent(lines, title=key)

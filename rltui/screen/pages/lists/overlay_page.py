@@ -6,9 +6,8 @@ from rltui.common.text import cell_width
 from rltui.draw.cells import Span, line
 from rltui.screen.pages.chart.chart_page import chart_page
 from rltui.screen.pages.footer import filter_counts
-from rltui.screen.pages.lists.explain_page import explanation
+from rltui.screen.pages.lists.explain_page import explanation, hparam_details
 from rltui.screen.pages.lists.help_page import help_content
-from rltui.screen.pages.lists.hparam_details_page import hparam_details
 from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
 from rltui.screen.pages.lists.palette_page import palette
 from rltui.screen.pages.lists.problems_page import problems_content
