@@ -10,7 +10,7 @@ from typing import Protocol
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
-from rltui.metrics.glossary_entry import labelled
+from rltui.metrics.glossary_entry import labelled, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.schema.fields import ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
@@ -74,10 +74,8 @@ class Term(NamedTuple):
         yield "meaning", self.meaning
         if self.aliases:
             yield "also called", ", ".join(self.aliases)
-        for at, text in enumerate(filter(None, map(_healthy, self.metrics))):
-            yield ("" if at else "healthy"), text
-        for at, name in enumerate(self.metrics):
-            yield ("" if at else "measured by"), with_title(name)
+        yield from listed("healthy", filter(None, map(_healthy, self.metrics)))
+        yield from listed("measured by", map(with_title, self.metrics))
         if self.see:
             yield "see also", ", ".join(self.see)
         yield "sources", "; ".join(self.sources)
@@ -120,9 +118,8 @@ class TrainingProblem(NamedTuple):
         """What stands below the title: a label, empty where it goes on, and a text."""
         yield "means", self.means
         yield "look at", self.look
-        for label, names in (("first", self.first), ("then", self.next)):
-            for at, name in enumerate(names):
-                yield ("" if at else label), with_title(name)
+        yield from listed("first", map(with_title, self.first))
+        yield from listed("then", map(with_title, self.next))
         yield "do", self.do
         yield "findings", ", ".join(self.rules)
         yield "sources", "; ".join(self.sources)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
@@ -121,22 +121,23 @@ class GlossaryEntry(NamedTuple):
             yield "healthy", metric.healthy
         if metric.watch_for:
             yield "watch for", metric.watch_for
-        for at, formula in enumerate(metric.derived):
-            yield ("" if at else "derived"), formula
-        for at, note in enumerate(self._notes()):
-            yield ("" if at else "note"), note
+        yield from listed("derived", metric.derived)
+        yield from listed("note", self._notes())
         if self.writer is not None:
             yield "writer", f"{self.writer[0]}: {self.writer[1]}"
-        for at, rule in enumerate(self.rules):
-            yield ("" if at else "rules"), f"{rule.severity}: {rule.when} ({rule.id})"
-        for at, name in enumerate(metric.check_next):
-            title = titles.get(name)
-            yield ("" if at else "check next"), f"{title} ({name})" if title else name
+        yield from listed("rules", (f"{rule.severity}: {rule.when} ({rule.id})" for rule in self.rules))
+        named = (f"{titles[name]} ({name})" if titles.get(name) else name for name in metric.check_next)
+        yield from listed("check next", named)
         for at, (name, keys) in enumerate((self.aliases or {}).items()):
             more = f" and {len(keys) - 2} more" if len(keys) > 2 else ""
             yield ("" if at else "written as"), f"{name}: {', '.join(keys[:2])}{more}"
-        for at, source in enumerate(metric.sources):
-            yield ("" if at else "sources"), source
+        yield from listed("sources", metric.sources)
+
+
+def listed(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Texts below one label, which is empty where it goes on."""
+    for at, text in enumerate(texts):
+        yield ("" if at else label), text
 
 
 def labelled(label: str, text: str, width: int) -> list[str]:

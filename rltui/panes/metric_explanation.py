@@ -15,7 +15,7 @@ from rltui.config import Config
 from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.explain_key import explain
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
+from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.rules.load import rulebook
@@ -82,9 +82,8 @@ class FindingCard(NamedTuple):
         yield "severity", self.rule.severity
         yield "says", self._says
         yield "do", self.rule.advice
-        for label, names in (("judges", self._metrics), ("check next", self.rule.check_next)):
-            for at, name in enumerate(names):
-                yield ("" if at else label), with_title(name)
+        yield from listed("judges", map(with_title, self._metrics))
+        yield from listed("check next", map(with_title, self.rule.check_next))
         yield "source", self.rule.source
 
     def as_json(self) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from rltui.alerts import Dispatcher, SentLog
 from rltui.alerts.dispatcher import report_failures
@@ -25,9 +25,7 @@ def follow(
     part: tuple[int, int] | None = None,
     poll: float | None = None,
     as_json: bool = False,
-    clock: Callable[[], float] = time.time,
     deliveries: Iterable[list[Delivery]] | None = None,
-    dispatcher: Dispatcher | None = None,
 ) -> None:
     """Print findings as they fire and resolve, and send alerts, until a signal.
 
@@ -37,16 +35,15 @@ def follow(
     followed = FollowedSession(
         logdirs, config, run_glob=run_glob, part=part, poll=poll, deliveries=deliveries
     )
-    if dispatcher is None:
-        dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
-    findings = FindingReporter(as_json, clock)
+    dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
+    findings = FindingReporter(as_json)
     try:
         for session in followed:
             need_reader()
             for view in session.ordered():
                 findings.report(view)
                 if dispatcher.config.enabled:
-                    dispatcher.update_run(view, clock())
+                    dispatcher.update_run(view, time.time())
             report_failures(dispatcher.problems(), session.problems, note)
     finally:
         dispatcher.close()
@@ -55,9 +52,8 @@ def follow(
 class FindingReporter:
     """Remembers what was printed of each run, and prints what is new."""
 
-    def __init__(self, as_json: bool, clock: Callable[[], float]) -> None:
+    def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
-        self.clock = clock
         self._firing: dict[str, dict[str, Finding]] = {}
         self._states: dict[str, str] = {}
 
@@ -78,17 +74,17 @@ class FindingReporter:
             if name not in firing:
                 self._print("resolved", view.name, marks["ok"], f"resolved: {finding.message}", finding)
         self._firing[view.name] = firing
-        state = view.liveness(self.clock()).state
+        state = view.liveness(time.time()).state
         if self._states.get(view.name, state) != state:
             self._print(state, view.name, marks["end" if state == "ended" else "info"], state, None)
         self._states[view.name] = state
 
     def _print(self, event: str, run: str, symbol: str, message: str, finding: Finding | None) -> None:
         if self.as_json:
-            data: dict[str, object] = {"time": self.clock(), "event": event, "run": run}
+            data: dict[str, object] = {"time": time.time(), "event": event, "run": run}
             if finding is not None:
                 data["finding"] = as_json(finding)
             emit_json(data)
         else:
-            emit(f"{time.strftime('%H:%M:%S', time.localtime(self.clock()))} {symbol} {run}: {message}")
+            emit(f"{time.strftime('%H:%M:%S')} {symbol} {run}: {message}")
         sys.stdout.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rltui.cli.follow import TIMEOUT
@@ -29,8 +29,6 @@ def wait(
     run_glob: str | None = None,
     timeout: float = TIMEOUT,
     events: bool = True,
-    clock: Callable[[], float] = time.time,
-    monotonic: Callable[[], float] = time.monotonic,
     deliveries: Iterable[list[Delivery]] | None = None,
 ) -> dict[str, Any]:
     """Wait, and return the document that `--json` prints.
@@ -38,10 +36,10 @@ def wait(
     timeout: seconds. events: print findings and changes of state as lines. deliveries: what is read instead
     of the LOGDIRs.
     """
-    began = monotonic()
+    began = time.monotonic()
     every = min(config.poll or POLL, timeout)
     followed = FollowedSession(logdirs, config, run_glob=run_glob, wait=every, deliveries=deliveries)
-    findings = FindingReporter(as_json=False, clock=clock)
+    findings = FindingReporter(as_json=False)
     seen: set[str] = set()
     match: Match | None = None
     told = False
@@ -49,16 +47,16 @@ def wait(
         views = session.ordered()
         if events:
             for view in views:
-                _report_new(view, seen, clock)
+                _report_new(view, seen)
                 findings.report(view)
-        match = first_match(conditions, views, clock(), at_rest=followed.at_rest)
+        match = first_match(conditions, views, time.time(), at_rest=followed.at_rest)
         if match is None and followed.at_rest and views and not told:
             told, why = True, unknown_metric(conditions, views)
             if why:  # a name that nobody logs would be waited for in vain
                 note(f"{why}; waiting for it")
-        if match is not None or monotonic() - began >= timeout:
+        if match is not None or time.monotonic() - began >= timeout:
             break
-    waited = monotonic() - began
+    waited = time.monotonic() - began
     views = followed.session.ordered()
     if match is None:
         outcome, code = "timed-out", TIMED_OUT
@@ -79,18 +77,16 @@ def wait(
         "finding": None if match is None or match.finding is None else finding_json(match.finding),
         "message": message,
         "waited": round(waited, 3),
-        "runs": [view.describe(clock()) for view in views],
+        "runs": [view.describe(time.time()) for view in views],
     }
 
 
-def _report_new(view: RunView, seen: set[str], clock: Callable[[], float]) -> None:
+def _report_new(view: RunView, seen: set[str]) -> None:
     """A line for a run that was not there before, once its history has been read."""
     if view.loading or view.name in seen:
         return
     seen.add(view.name)
     step = "no step yet" if view.run.last_step is None else f"step {view.run.last_step}"
-    state = view.liveness(clock()).state
-    emit(
-        f"{time.strftime('%H:%M:%S', time.localtime(clock()))} {view.name}: {view.framework}, {state}, {step}"
-    )
+    state = view.liveness(time.time()).state
+    emit(f"{time.strftime('%H:%M:%S')} {view.name}: {view.framework}, {state}, {step}")
     sys.stdout.flush()

@@ -156,36 +156,23 @@ def _contents(
 ) -> Sequence[PaneContent | None]:
     """What a pane without metrics shows of each run."""
     if pane == "config":
-        settings = (hparams_pane_of(view, how.logdirs, session=session) for view in views)
-        return [
-            PaneContent(
-                partial(hparams_lines, made), partial(hparams_markdown, made), partial(hparams_record, made)
-            )
-            for made in settings
-        ]
+        settings = ((hparams_pane_of(view, how.logdirs, session=session),) for view in views)
+        return [_content(made, hparams_lines, hparams_markdown, hparams_record) for made in settings]
     if pane == "samples":
         from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
 
         read = read_samples(views, how.logdirs, {**session.others, **session.sources()}, how.at_step)
-        return [
-            PaneContent(
-                partial(samples_lines, *made),
-                partial(samples_markdown, *made),
-                partial(samples_record, *made),
-            )
-            for made in read
-        ]
+        return [_content(made, samples_lines, samples_markdown, samples_record) for made in read]
     if pane == "console":
         ends = console_ends(views, how.logdirs, session.sources(), session.others)
-        return [
-            PaneContent(
-                partial(console_lines, view, each),
-                partial(console_markdown, each),
-                partial(console_record, view, each),
-            )
-            for view, each in zip(views, ends, strict=True)
-        ]
+        read_of = zip(views, ends, strict=True)
+        return [_content(made, console_lines, console_markdown, console_record) for made in read_of]
     return [None] * len(views)
+
+
+def _content(made: Sequence[object], *forms: Callable[..., Any]) -> PaneContent:
+    """What was read for a pane, in each form of output."""
+    return PaneContent(*(partial(form, *made) for form in forms))
 
 
 def _besides(session: Session, pane: str, views: Sequence[RunView], how: OutputOptions) -> list[Beside]:

@@ -32,7 +32,7 @@ def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list
     return made
 
 
-def console_markdown(ends: Sequence[ConsoleEnd]) -> str:
+def console_markdown(view: RunView, ends: Sequence[ConsoleEnd]) -> str:
     """The last lines of each console as code."""
     lines: list[str] = []
     for end in ends:

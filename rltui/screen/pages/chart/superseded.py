@@ -12,7 +12,7 @@ from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step
 from rltui.panes.charts.value_axis import log_of
 from rltui.screen.pages.chart.curves import min_max_stroke
-from rltui.screen.pages.chart.x_axis import start_of
+from rltui.screen.pages.chart.x_axis import shift_of
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.store.model import Points
@@ -34,7 +34,7 @@ def superseded_stroke(
     points = series.superseded_points()
     points = points.take(np.argsort(points.step, kind="stable"))
     value = log_of(points.value) if log else points.value
-    shift = start_of(view) if axis == "relative" else 0.0
+    shift = shift_of(view, axis)
     cut = columns_of(
         Points(points.step, points.wall_time, value), low + shift, high + shift, columns,
         "step" if axis == "step" else "wall",
@@ -75,5 +75,5 @@ def attempt_marks(view: RunView, axis: Axis) -> list[float]:
     later = view.run.attempts[1:]
     if axis == "step":
         return [float(attempt.first_step) for attempt in later]
-    shift = start_of(view) if axis == "relative" else 0.0
+    shift = shift_of(view, axis)
     return [attempt.first_wall - shift for attempt in later if math.isfinite(attempt.first_wall)]

@@ -21,8 +21,10 @@ TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
 _COUNTER_BUCKETS = 2048  # pieces in which the older part of a counter is known
 
 
-def start_of(view: RunView) -> float:
-    """When a run began, seconds since 1970; 0 when nobody knows."""
+def shift_of(view: RunView, axis: Axis) -> float:
+    """Wall time, seconds since 1970, where an axis begins: of times since the run began that; else 0."""
+    if axis != "relative":
+        return 0.0
     walls = [attempt.first_wall for attempt in view.run.attempts if attempt.first_wall is not None]
     walls = [wall for wall in walls if math.isfinite(wall)]
     return min(walls, default=0.0)
@@ -49,12 +51,12 @@ class XAxis:
         if self.axis == ARRIVALS:
             return (1.0, float(max(main.count, 2)))
         if self.axis in ("relative", "wall"):
-            start, end = start_of(self.view), main.last_wall
+            start, end = shift_of(self.view, "relative"), main.last_wall
             if at_step is not None and math.isfinite(wall := RunAtStep(self.view.run, at_step).wall_time):
                 end = wall
             if end is None or not math.isfinite(start) or not math.isfinite(end):
                 return (0.0, 1.0)
-            shift = start if self.axis == "relative" else 0.0
+            shift = shift_of(self.view, self.axis)
             return (start - shift, max(end - shift, start - shift + 1))
         first, last = span_of(self.view.run)
         if main.first_step is not None and main.last_step is not None:
@@ -82,17 +84,17 @@ class XAxis:
             return round(float(np.interp(place, self.counts, self.steps)))
         if self.axis == "step":
             return round(place)
-        start, recent = start_of(self.view), main.recent()
-        walls = np.concatenate(([start], recent.wall_time))
+        recent = main.recent()
+        walls = np.concatenate(([shift_of(self.view, "relative")], recent.wall_time))
         steps = np.concatenate(([float(main.first_step)], recent.step))
         known = np.isfinite(walls)
-        wall = place + (start if self.axis == "relative" else 0.0)
+        wall = place + shift_of(self.view, self.axis)
         return round(float(np.interp(wall, np.maximum.accumulate(walls[known]), steps[known])))
 
     def wall_time_at(self, main: Series, place: float) -> float | None:
         """When a place was, seconds since 1970, as far as the exact recent points of a series tell."""
         if self.axis in ("relative", "wall"):
-            return place + (start_of(self.view) if self.axis == "relative" else 0.0)
+            return place + shift_of(self.view, self.axis)
         step, recent = self.step_at(main, place), main.recent()
         known = np.isfinite(recent.wall_time)
         if step is None or not known.any() or not recent.step[known][0] <= step <= recent.step[known][-1]:
@@ -107,8 +109,7 @@ class XAxis:
         if self.axis in ("relative", "wall"):
             if wall_time is None and step is not None and len(walls):
                 wall_time = float(np.interp(step, steps, walls))
-            shift = start_of(self.view) if self.axis == "relative" else 0.0
-            return None if wall_time is None else wall_time - shift
+            return None if wall_time is None else wall_time - shift_of(self.view, self.axis)
         if self.axis == ARRIVALS:
             return None
         if step is None and wall_time is not None and len(walls):
@@ -122,7 +123,7 @@ class XAxis:
                 series, low, high, columns
             )
         if self.steps is None or self.counts is None:
-            shift = start_of(self.view) if self.axis == "relative" else 0.0
+            shift = shift_of(self.view, self.axis)
             found = series.columns(
                 low + shift, high + shift, columns, "step" if self.axis == "step" else "wall"
             )
