@@ -135,7 +135,7 @@ def test_the_selection_stays_with_its_run() -> None:
     screen = run_list(runs())
     screen.press("down")
     listed(screen)
-    chosen = screen.overlays[-1].kind.selected
+    chosen = screen.overlays[-1].of
     run = screen.session.runs[chosen]
     assert isinstance(run, MadeRun)
     run.add("critic/rewards/mean", np.linspace(0, 1, 330))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,8 +26,6 @@ HISTORY = 48  # values that a share over time is told by
 MOSTLY_GONE = -0.95  # a change from which on percent say less than times
 UNSTEADY = 1.0  # times the level: noise that hides what the level does
 STEADY = 0.03  # a smaller relative change of the median is none
-RUNS = 2  # whose values are remembered: the one shown and the one that it is compared with
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,40 +96,12 @@ class Values:
         return 0.0 if moved < STEADY * was or spread < UNSTEADY * max(was, now) else None
 
 
-class _Remembered:
-    """What was worked out of the newest points of the runs that were looked at last."""
-
-    def __init__(self) -> None:
-        self._runs: OrderedDict[int, tuple[RunView, object, dict[object, object]]] = OrderedDict()
-
-    def of(self, view: RunView) -> dict[object, object]:
-        """By what it is; empty after new points."""
-        stamp = (view.run.version, id(view.names), len(view.run.series))
-        known = self._runs.get(id(view))
-        if known is None or known[0] is not view or known[1] != stamp:
-            self._runs[id(view)] = known = (view, stamp, {})
-        self._runs.move_to_end(id(view))
-        while len(self._runs) > RUNS:
-            self._runs.popitem(last=False)
-        return known[2]
-
-
-_REMEMBERED = _Remembered()
-
-
 class RunValues(NamedTuple):
     """What an answer is made of: a run up to a step (None: all of it), and what files beside its logs say."""
 
     view: RunView
     at_step: int | None = None
     beside: Beside = NOTHING
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` returns, asked once for the points that the run has: a frame wants it several times."""
-        known = _REMEMBERED.of(self.view)
-        if (key, self.at_step) not in known:
-            known[key, self.at_step] = make()
-        return cast(T, known[key, self.at_step])
 
     def name(self, tag: str) -> MetricName:
         """What a tag means."""
@@ -144,9 +113,6 @@ class RunValues(NamedTuple):
 
     def of(self, tag: str) -> Values:
         """The exact recent values of a tag."""
-        return self.once(("values", tag), lambda: self._of(tag))
-
-    def _of(self, tag: str) -> Values:
         name, points = self.name(tag), self.view.run.series[tag].recent()
         kept = np.isfinite(points.value)
         if self.at_step is not None:

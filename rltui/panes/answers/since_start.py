@@ -71,10 +71,6 @@ class SinceStart(NamedTuple):
 
 def since_start(run: RunValues, tag: str) -> SinceStart | None:
     """What a tag did up to a step; None with too few points, or all of them at one step."""
-    return run.once(("since-start", tag), lambda: _since_start(run, tag))
-
-
-def _since_start(run: RunValues, tag: str) -> SinceStart | None:
     series, name = run.view.run.series[tag], run.name(tag)
     first, last = series.first_step, series.last_step
     if first is None or last is None:

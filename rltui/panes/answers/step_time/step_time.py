@@ -85,10 +85,6 @@ def step_time_answer(run: RunValues) -> Answer | None:
 
 def step_time(run: RunValues) -> StepTime | None:
     """The shares of a step's time, as of a step; None where nothing can be said."""
-    return run.once("step time", lambda: _step_time(run))
-
-
-def _step_time(run: RunValues) -> StepTime | None:
     first = run.first_steps
     whole = _step_values(run)
     phases = _phases(run, first)
