@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,12 @@ class PaneView:
     def findings(self) -> list[Finding]:
         """All findings on its rows, each once."""
         return list({id(finding): finding for row in self.rows for finding in row.findings}.values())
+
+
+def overview_pane(rows: Sequence[Row], constants: Sequence[Row], window: StepWindow) -> PaneView:
+    """The pane of the few metrics that matter for a run, of which some never changed."""
+    known = PANES["overview"]
+    return PaneView(known.id, known.title, tuple(rows), window, empty=known.empty, constants=tuple(constants))
 
 
 def pane_view(

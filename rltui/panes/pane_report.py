@@ -1,26 +1,21 @@
-"""One pane of a run with what stands around it: what the overview, text, Markdown and JSON are made of."""
+"""One pane of a run with what stands around it: what text, Markdown and JSON are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.header import Header, header
-from rltui.panes.pane import PaneView, pane_view
-from rltui.panes.pane_list import PANES
-from rltui.panes.rows.key_rows import KEY_METRICS, rows_and_constants
+from rltui.panes.pane import PaneView, overview_pane, pane_view
+from rltui.panes.rows.key_rows import rows_and_constants
 from rltui.panes.rows.row import Row
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings
-
-if TYPE_CHECKING:
-    from rltui.panes.baseline.comparison import Difference
 
 COLUMNS = 60  # resolution of the curve that goes with a row
 
@@ -33,25 +28,6 @@ class PaneReport(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def overview(
-    view: RunView,
-    now: float,
-    at_step: int | None = None,
-    *,
-    share: float = 1.0,
-    against: Mapping[str, Difference] | None = None,
-    then: PastFindings | None = None,
-) -> PaneReport:
-    """What is wrong with a run, and the few metrics that matter for it."""
-    findings = tuple(view.evaluator.findings()) if then is None else then.findings
-    rows, constants = rows_and_constants(view, KEY_METRICS, at_step, against, findings)
-    shown = PaneView(
-        "overview", PANES["overview"].title, tuple(rows), window_for(view, now, share=share, at_step=at_step),
-        empty=PANES["overview"].empty, constants=tuple(constants),
-    )  # fmt: skip
-    return PaneReport(header(view, now, at_step, then), shown, findings)
-
-
 def pane_report(
     view: RunView, pane: str, now: float, at_step: int | None = None, then: PastFindings | None = None,
     beside: Beside = NOTHING,
@@ -61,9 +37,10 @@ def pane_report(
     `beside` is what files beside its logs say.
     """
     if pane == "overview":
-        found = overview(view, now, at_step, then=then)
-        rows = (*found.pane.rows, *found.pane.constants)
-        return found._replace(pane=replace(found.pane, rows=rows, constants=()))
+        every = tuple(view.evaluator.findings()) if then is None else then.findings
+        rows, constants = rows_and_constants(view, at_step=at_step, findings=every)
+        shown = overview_pane([*rows, *constants], (), window_for(view, now, at_step=at_step))
+        return PaneReport(header(view, now, at_step, then), shown, every)
     shown = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings,
                       beside=beside)  # fmt: skip
     findings = shown.findings

@@ -10,7 +10,7 @@ from rltui.panes.answers.files_beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane import TREES, PaneView, pane_view
-from rltui.panes.rows.key_rows import KEY_METRICS, key_rows, pinned_rows
+from rltui.panes.rows.key_rows import pinned_rows, rows_and_constants
 from rltui.panes.rows.row import Row, first_row, rows_of
 from rltui.panes.rows.row_tree import folded, folded_answer
 from rltui.rules.finding import Finding
@@ -140,9 +140,14 @@ def rows(state: AppState) -> list[Row]:
     if state.shown_pane not in CARDS:
         made = pane(state)
         return made.selectable if made is not None else []
+    return cards(state)[0]
+
+
+def cards(state: AppState) -> tuple[list[Row], list[Row]]:
+    """The rows of a pane of cards, and what never changed and needs none."""
     view = shown_run.run(state)
     if view is None:
-        return []
+        return [], []
     at_step, against = state.time.at_step, differences(state)
     findings = shown_run.findings(state)
     pins = tuple(shown_run.pinned_tags(state, view)) if state.selection.pane == PINNED else None
@@ -150,14 +155,13 @@ def rows(state: AppState) -> list[Row]:
         view.name, view.run.version, len(view.run.series), id(view.names), pins, at_step, id(against),
         tuple((one.id, one.severity, one.since_step) for one in findings),
     )  # fmt: skip
-    return state.caches.cards.of(
-        key,
-        lambda: (
-            key_rows(view, KEY_METRICS, at_step=at_step, against=against, findings=findings)
-            if pins is None
-            else pinned_rows(view, pins, at_step=at_step, against=against, findings=findings)
-        ),
-    )
+
+    def made() -> tuple[list[Row], list[Row]]:
+        if pins is None:
+            return rows_and_constants(view, at_step=at_step, against=against, findings=findings)
+        return pinned_rows(view, pins, at_step=at_step, against=against, findings=findings), []
+
+    return state.caches.cards.of(key, made)
 
 
 def evidence_rows(state: AppState, finding: Finding | None) -> list[Row]:

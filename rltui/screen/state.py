@@ -279,7 +279,7 @@ class Caches:
     short_names: Cached[dict[str, str]] = field(default_factory=Cached)
     pane: Cached[PaneView] = field(default_factory=Cached)
     open_branches: Cached[tuple[PaneView, PaneView]] = field(default_factory=Cached)  # all and open rows
-    cards: Cached[list[Row]] = field(default_factory=Cached)
+    cards: Cached[tuple[list[Row], list[Row]]] = field(default_factory=Cached)
     hparams: Cached[HParamsPane] = field(default_factory=Cached)
     samples: Cached[SamplesPane] = field(default_factory=Cached)
     sample: Cached[SampleView] = field(default_factory=Cached)

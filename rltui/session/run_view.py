@@ -38,7 +38,6 @@ HELD_POINTS = 300_000
 GIVEN_MOST = 80  # characters of a name that a person gave
 SILENT = 60.0  # seconds without a line after which a console that ends with an exception has ended
 T = TypeVar("T")
-SAME_FRAME = 0.02  # seconds within which a frame asks several times for the liveness of a run
 
 
 # Who tells of a run what its rules cannot know: consoles, the job, that it writes no more, sister runs,
@@ -71,7 +70,6 @@ class RunView:
         self._all_held = held if held is not None else HeldPoints()
         self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, and how many points they are
         self._held_points = 0
-        self._liveness: tuple[int, float, Liveness | None] = (-1, 0.0, None)
         self.continued = False  # by another run
         self._said_over = False  # by the last line of its console
         self.plans = plans  # what files beside the log say of how far it goes, as far as they are read
@@ -163,13 +161,8 @@ class RunView:
 
     def liveness(self, now: float) -> Liveness:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
-        version, at, known = self._liveness
-        if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
-            known = self._now_pace().at(now)
-            if known.state == "stalled":
-                known = known._replace(quiet=self._quiet())
-            self._liveness = (self.run.version, now, known)
-        return known
+        known = self._now_pace().at(now)
+        return known._replace(quiet=self._quiet()) if known.state == "stalled" else known
 
     def pace(self, now: float) -> RunPace:
         """What liveness follows from, for times from `now` (seconds since 1970) on."""

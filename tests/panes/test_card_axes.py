@@ -14,12 +14,12 @@ from rltui.draw.numbers import format_ticks
 from rltui.draw.value_range import robust_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges
-from rltui.panes.pane_report import overview
 from rltui.panes.render.card_curve import CardStyle
-from rltui.panes.render.cards import card_lines, overview_lines
+from rltui.panes.render.cards import card_lines
 from rltui.panes.rows.row import Row, rows_of
 from rltui.rules.finding import Evidence
 from tests.support.made_run import NOW, MadeRun, believable, finding
+from tests.support.overviews import overview_of
 from tests.support.screens import opened
 
 STEPS = 300
@@ -221,7 +221,7 @@ def test_a_constant_is_a_thin_line() -> None:
         canonical="optimizer.learning_rate",
         title="Learning rate",
     )
-    drawn, cards = overview_lines(overview(run, NOW), 100, 24, CardStyle())
+    drawn, cards = overview_of(run, NOW, 100, 24)
     assert [one.text for one in drawn if "always the same: Learning rate" in one.text]
     assert not any("Learning rate" in one.text for one in drawn[:-1]) and len(cards) == 4
 

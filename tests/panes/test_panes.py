@@ -18,9 +18,7 @@ from rltui.panes.evidence import evidence_of
 from rltui.panes.header import coarse_age, header
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
-from rltui.panes.pane_report import overview
-from rltui.panes.render.card_curve import CardStyle
-from rltui.panes.render.cards import card_grid, overview_lines
+from rltui.panes.render.cards import card_grid
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.panes.render.lines.pane_lines import (
     pane_lines,
@@ -35,6 +33,7 @@ from rltui.panes.rows.row import rows_of, value_at
 from rltui.rules.finding import Evidence
 from rltui.session.run_view import RunView
 from tests.support.made_run import NOW, MadeRun, believable, finding, made_series
+from tests.support.overviews import overview_of
 from tests.support.screens import warned
 
 ALWAYS = [
@@ -164,7 +163,7 @@ def test_columns_leave_in_a_sensible_order(view: RunView) -> None:
 @pytest.mark.parametrize(("width", "height"), [(140, 45), (100, 30), (80, 24)])
 def test_the_overview_shows_what_matters(view: RunView, width: int, height: int) -> None:
     """Reward, KL, entropy, length and the warnings are on the smallest ordinary screen."""
-    lines, cards = overview_lines(overview(view, NOW), width, height - 5, CardStyle())
+    lines, cards = overview_of(view, NOW, width, height - 5)
     text = "\n".join(one.text for one in lines)
     for word in ("Reward", "KL", "Entropy", "Response", "clip fraction > 0.2"):
         assert word in text
@@ -432,7 +431,7 @@ def test_a_run_without_values_is_not_called_healthy() -> None:
         words = "\n".join(one.text for one in header_lines(head, 100, alone=alone))
         assert "✓" not in words and words.startswith(" ○") is alone
     assert "waiting   no values have been written yet" in header_lines(head, 100)[1].text
-    lines, cards = overview_lines(overview(run, NOW), 100, 20, CardStyle())
+    lines, cards = overview_of(run, NOW, 100, 20)
     assert not cards and "No metric has been read yet." in lines[0].text
     assert "✓" not in as_text(pane_text(run, "overview", NOW))
 

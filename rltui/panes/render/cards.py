@@ -11,12 +11,12 @@ from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.pane_report import PaneReport
+from rltui.panes.pane import PaneView
 from rltui.panes.render.card_curve import CardCurve, CardStyle, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.row import Row, value_at
-from rltui.rules.finding import unexplained
+from rltui.rules.finding import Finding, unexplained
 
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
 LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line tells what never changed
@@ -127,14 +127,14 @@ def _moved(row: Row) -> str:
 
 
 def overview_lines(
-    data: PaneReport, width: int, height: int, style: CardStyle, *, selected: int = -1, full: bool = False
-) -> tuple[list[Line], list[MetricCard]]:
+    pane: PaneView, findings: Sequence[Finding], health: str, width: int, height: int, style: CardStyle, *,
+    selected: int = -1, full: bool = False,
+) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
     """The overview below its header: findings, then cards; and where the cards stand."""
-    most = max(1, min(len(unexplained(data.findings)), 2 if height < 22 else 5 if height < 34 else 8))
-    pane = data.pane
-    if not pane.rows and not data.findings:
+    most = max(1, min(len(unexplained(findings)), 2 if height < 22 else 5 if height < 34 else 8))
+    if not pane.rows and not findings:
         return [line(("   " + pane.empty, "dim"))], []
-    lines = finding_lines(data.findings, width, most, health=data.header.health)
+    lines = finding_lines(findings, width, most, health=health)
     lines.append(BLANK)
     quiet = (
         [constants_line(pane.constants, width)] if pane.constants and height >= LEAST_FOR_CONSTANTS else []

@@ -20,30 +20,26 @@ KEY_METRICS = 16  # rows of an overview
 
 
 def key_rows(
-    view: RunView,
-    count: int,
-    *,
-    at_step: int | None = None,
-    against: Mapping[str, Difference] | None = None,
-    findings: Sequence[Finding] | None = None,
+    view: RunView, count: int, *, at_step: int | None = None, findings: Sequence[Finding] | None = None
 ) -> list[Row]:
     """The rows that matter most for this kind of run, at most `count`, each of another thing."""
-    return rows_and_constants(view, count, at_step, against, findings)[0]
+    return rows_and_constants(view, count, at_step=at_step, findings=findings)[0]
 
 
 def rows_and_constants(
     view: RunView,
-    count: int,
-    at_step: int | None,
-    against: Mapping[str, Difference] | None,
-    findings: Sequence[Finding] | None,
+    count: int = KEY_METRICS,
+    *,
+    at_step: int | None = None,
+    against: Mapping[str, Difference] | None = None,
+    findings: Sequence[Finding] | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """The rows that matter most, and those between them that never changed: they need no chart."""
     rows: list[Row] = []
     constants: list[Row] = []
     shown: set[str] = set()
     findings = view.evaluator.findings() if findings is None else findings
-    for tag in _order(view) if count == 1 else _key_tags(view):  # one is found among the first
+    for tag in _order(view):
         if len(rows) >= count:
             break
         if tag in shown:
@@ -89,12 +85,6 @@ def _row_with(
     tags = view.tag_index.distribution_of(tag)
     made = rows_of(view, tags, at_step=at_step, findings=findings, against=against, apart=False)
     return next((row for row in made if tag in row.tags), None)
-
-
-def _key_tags(view: RunView) -> list[str]:
-    """What `_order` says; asked again when tags have appeared and when the run has doubled."""
-    of = (view.tag_index, view.run.points.bit_length())
-    return view.once("key tags", of, lambda: list(dict.fromkeys(_order(view))))
 
 
 def _order(view: RunView) -> Iterator[str]:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rltui.common.text import cell_width, count_of, pad
 from rltui.draw.cells import BLANK, Line, Span, empty_lines, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
-from rltui.panes.pane import PaneView
+from rltui.panes.pane import PaneView, overview_pane
 from rltui.panes.pane_list import PANES
-from rltui.panes.pane_report import PaneReport, overview
 from rltui.panes.render.cards import MetricCard, card_grid, cards_lines, overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import Row
-from rltui.rules.finding import unexplained
+from rltui.rules.finding import Finding, unexplained
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
-from rltui.screen.shown_pane import differences
+from rltui.screen.shown_pane import cards
 from rltui.screen.shown_pane import rows as shown_rows
 from rltui.screen.state import PINNED, AppState
 from rltui.session.run_view import RunView
@@ -32,35 +30,29 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     view = shown_run.run(state)
     if view is None:
         return Page()
-    data = overview(
-        view, state.now, state.time.at_step, share=state.time.share,
-        against=differences(state), then=shown_run.past_findings(state),
-    )  # fmt: skip
-    data = data._replace(findings=tuple(shown_run.unacknowledged(state)))
-    rows = data.pane.rows
+    rows, constants = cards(state)
+    findings = shown_run.unacknowledged(state)
+    health = view.health if state.time.at_step is None else "ok"
     most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
-        top = Page(
-            finding_lines(data.findings, width, 1 if height < 11 else 3, health=data.header.health)
-            if rows or data.findings
-            else []
-        )
-        top = _with_file_warnings(state, data, top, width)
+        lines = finding_lines(findings, width, 1 if height < 11 else 3, health=health)
+        top = _with_file_warnings(state, findings, Page(lines if rows or findings else []), width)
         from rltui.screen.pages.pane_page import pane_page  # as in `page_of_pane`
 
-        shown = replace(data.pane, constants=())
-        return top.below(pane_page(state, shown, width, height - len(top.lines), column_words=False))
+        made = overview_pane(rows, (), shown_run.window(state, view))
+        return top.below(pane_page(state, made, width, height - len(top.lines), column_words=False))
     room = height - len(runs.lines)
     tag = state.selection.rows.get("overview", "")
     at = next((index for index, row in enumerate(rows) if row.tag == tag), 0 if rows else -1)
-    lines, cards = overview_lines(
-        data, width, room, card_style(state), selected=at, full=state.saved.density == "full"
-    )
-    page = _with_file_warnings(state, data, _cards_page(state, lines, cards, rows), width)
+    lines, drawn = overview_lines(
+        overview_pane(rows, constants, shown_run.window(state, view)), findings, health, width, room,
+        card_style(state), selected=at, full=state.saved.density == "full",
+    )  # fmt: skip
+    page = _with_file_warnings(state, findings, _cards_page(state, lines, drawn, rows), width)
     page.spots += [
         Spot(0, index, width, 1, "go-finding", finding.id)
-        for index, finding in enumerate(unexplained(data.findings)[: len(lines)])
+        for index, finding in enumerate(unexplained(findings)[: len(lines)])
     ]
     page.lines = (page.lines + [BLANK] * room)[:room]
     return page.below(runs)
@@ -79,21 +71,21 @@ def pinned_page(state: AppState, width: int, height: int) -> Page:
         made = PaneView(pane.id, pane.title, tuple(found), window)
         return pane_page(state, made, width, height, column_words=False)
     at = next((index for index, row in enumerate(found) if row.tag == state.selection.row), 0)
-    lines, cards = cards_lines(found, window, width, height, card_style(state), selected=at, full=True)
-    return _cards_page(state, lines, cards, found)
+    lines, drawn = cards_lines(found, window, width, height, card_style(state), selected=at, full=True)
+    return _cards_page(state, lines, drawn, found)
 
 
-def _cards_page(state: AppState, lines: list[Line], cards: Sequence[MetricCard], rows: Sequence[Row]) -> Page:
+def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard], rows: Sequence[Row]) -> Page:
     """Lines with cards on them; keys need to know how many stand side by side."""
-    columns = sum(card.y == cards[0].y for card in cards) if cards else 1
-    drawn = state.drawn_pane._replace(card_columns=columns, cards=len(cards))
-    return Page(lines, card_spots(cards, rows), drawn)
+    columns = sum(card.y == drawn[0].y for card in drawn) if drawn else 1
+    pane = state.drawn_pane._replace(card_columns=columns, cards=len(drawn))
+    return Page(lines, card_spots(drawn, rows), pane)
 
 
-def _with_file_warnings(state: AppState, data: PaneReport, page: Page, width: int) -> Page:
+def _with_file_warnings(state: AppState, findings: Sequence[Finding], page: Page, width: int) -> Page:
     """The overview, whose first line tells of warnings about the data where no finding is told."""
     count = len(shown_run.file_warnings(state))
-    if count and not data.findings and page.lines:
+    if count and not findings and page.lines:
         words = f"{count} warning{'s' * (count > 1)} about the data: "
         key = state.options.keys.hint_of("pane:findings")
         page.lines[0] = line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))
