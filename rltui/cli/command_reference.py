@@ -14,7 +14,7 @@ EXIT_CODES = (
     ("0", "fine"),
     ("1", "a finding at or above --fail-on, or an unknown name asked for"),
     ("2", "wrong usage, unreadable configuration, or nothing that can be read"),
-    ("3", "check, wait: no finding, but a run that should be live has stalled; check: or ended early"),
+    ("3", "check, wait: a run that should be live has stalled; check: or ended early in the last week"),
     ("4", "wait: timed out"),
     ("130, 143", "after SIGINT and SIGTERM"),
 )

@@ -49,15 +49,23 @@ def test_three_when_a_run_has_stalled(tmp_path: Path) -> None:
     assert done.code == 3 and "stalled" in done.out
     assert rltui("check", "logs", "--fail-on", "never").code == 0
     assert rltui("check", "logs", "--at-step", "40").code == 0
-    write(tmp_path / "died" / "a", WELL, ago=8e5, gap=10)
-    assert rltui("check", "died").code == 0  # nothing says that it was meant to go on
-    plan = tmp_path / "died" / "a" / "config.yaml"
-    for steps, code in ((len(WELL) * 2, 3), (len(WELL) * 1.01, 0)):
-        plan.write_text(f"trainer:\n  total_training_steps: {int(steps)}\n", "utf-8")
-        done = rltui("check", "died", "--no-cache")
-        assert (done.code, "run-ended-early" in done.out) == (code, code == 3)
     write(tmp_path / "logs" / "b", SICK)
     assert rltui("check", "logs").code == 1
+
+
+@pytest.mark.parametrize(
+    ("days", "planned", "code", "told"), [(3, 2.0, 3, True), (3, 1.01, 0, False), (9, 2.0, 0, True)]
+)
+def test_three_when_a_run_ended_early(
+    tmp_path: Path, days: int, planned: float, code: int, told: bool
+) -> None:
+    """Exit code 3 for a week where settings beside the log plan more steps; without a plan it may be over."""
+    write(tmp_path / "died" / "a", WELL, ago=days * 86400, gap=10)
+    assert rltui("check", "died").code == 0
+    plan = tmp_path / "died" / "a" / "config.yaml"
+    plan.write_text(f"trainer:\n  total_training_steps: {int(len(WELL) * planned)}\n", "utf-8")
+    done = rltui("check", "died", "--no-cache")
+    assert (done.code, "run-ended-early" in done.out) == (code, told)
 
 
 PROMISED = {

@@ -11,17 +11,21 @@ from rltui.many_runs.common_trouble import common_trouble
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge
 from rltui.many_runs.verdict import Judged, judged_as_plain, judged_from_plain
 from rltui.rules.finding import RANK, worst
+from rltui.rules.run_state.liveness import Liveness
 
 # Problems of a metric, not of its file: files with such metrics are healthy.
 REMARKS = frozenset({"not-reported"})
 FailOn = Literal["warning", "critical", "never"]
+# Seconds after its last point in which a run that ended early is still expected to be running. Without an end
+# one run that was stopped months ago would decide the exit code of its whole folder for ever.
+EXPECTED = 7 * 86400
 
 
 def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
     """The promised code for these runs. As of an earlier step no run has stalled.
 
-    A run that ended before its planned steps, or by a failure, and of which nothing says that somebody wanted
-    it so, should be live: what was a stall an hour ago is none the less one because nobody came.
+    A run that failed or ended before its planned steps in the last week should be live, too: a stall of an
+    hour ago is not over because nobody came.
     """
     verdicts = judged.verdicts
     if judged.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
@@ -32,8 +36,12 @@ def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -
         return FOUND
     if at_step is not None:
         return 0
-    states = (verdict.liveness for verdict in verdicts)
-    return STALLED if any(one.state == "stalled" or one.cut_short for one in states) else 0
+    return STALLED if any(_should_be_live(verdict.liveness) for verdict in verdicts) else 0
+
+
+def _should_be_live(found: Liveness) -> bool:
+    recent = found.age is not None and found.age <= EXPECTED
+    return found.state == "stalled" or (found.cut_short and recent)
 
 
 def report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
