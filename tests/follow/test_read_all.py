@@ -26,7 +26,7 @@ def hung(monkeypatch: pytest.MonkeyPatch) -> Iterator[HungCall]:
 def read(*logdirs: Path) -> Heard:
     """All of it, for the hanging calls without much patience."""
     heard = Heard()
-    heard.take(read_all(logdirs, give_up=0.05))
+    heard.take(read_all(logdirs, give_up=0.25))
     return heard
 
 

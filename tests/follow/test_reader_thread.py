@@ -33,7 +33,7 @@ def feed_of(listener: Listener) -> Iterator[Callable[..., ReaderThread]]:
     made: list[ReaderThread] = []
 
     def make(*logdirs: Path, **options: Any) -> ReaderThread:
-        options = {"fs_events": False, "give_up": 0.1} | options
+        options = {"fs_events": False, "give_up": 0.3} | options
         feed = ReaderThread(Follower(logdirs, poll=0.1, system=LOCAL), listener, **options)
         made.append(feed)
         return feed
@@ -62,7 +62,7 @@ def test_starting_touches_no_file(
     hung = HungCall(monkeypatch, "stat")
     hung.paths.add(str(tmp_path))
     began = time.monotonic()
-    feed = ReaderThread(Follower([tmp_path], system=LOCAL), listener, fs_events=False, give_up=0.1)
+    feed = ReaderThread(Follower([tmp_path], system=LOCAL), listener, fs_events=False, give_up=0.3)
     feed.start()
     feed.stop()
     assert time.monotonic() - began < LONG / 2
@@ -155,7 +155,7 @@ def test_mount_that_dies_under_many_files(
     logs = [write(tmp_path / f"run{n}/metrics.jsonl", lines(range(3))) for n in range(12)]
     hung = HungCall(monkeypatch)
     hung.paths.update(map(str, logs))
-    feed = feed_of(tmp_path, give_up=0.02)
+    feed = feed_of(tmp_path, give_up=0.1)
     feed.start()
     assert listener.until(lambda heard: heard.codes.count("not-answering") >= 3)
     assert feed.hung <= 4

@@ -1,6 +1,6 @@
-"""From another process's write to the feed's delivery: files that grow, are cut, rotated, removed and made.
+"""From another process's write to a follower's delivery: files that grow, are cut, rotated, removed and made.
 
-Time is counted in looks: what the writer says is done must be delivered within so many looks of the feed.
+Time is counted in looks: what the writer says is done must be delivered within so many of them.
 """
 
 from __future__ import annotations
@@ -10,41 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.delivery import Delivery
-from rltui.logs.follow.follower import Follower
-from rltui.logs.follow.reader_thread import ReaderThread
-from tests.support.listening import Listener
-from tests.support.livelogs import LOCAL, Heard, Point, lines, points
+from tests.support.livelogs import Heard, Live, Point, lines, points
 from tests.support.writer import Training
 
+POLL = 0.1  # seconds of the follower's clock between two looks
 SOON = 4  # looks after which growth must have been seen
-SETTLED = (
-    40  # the same for a file that is empty for a moment, or a new one: a second at the pace of these tests
-)
+SETTLED = 40  # the same for a file that is empty for a moment, or a new one
 
 
 class Watched:
-    """A feed over a folder, and how many looks it has taken."""
+    """A follower over a folder, whose clock goes on by one look at a time."""
 
     def __init__(self, folder: Path) -> None:
-        self.listener = Listener()
-        self.looks = 0
-        follower = Follower([folder], poll=0.1, system=LOCAL)
-        look = follower.look
-
-        def counted(now: float | None = None) -> Iterator[Delivery]:
-            self.looks += 1
-            return look(now)
-
-        follower.look = counted  # type: ignore[method-assign]
-        self.feed = ReaderThread(follower, self.listener, fs_events=False)
-        self.feed.start()
+        self.live = Live(folder, poll=POLL)
+        self.heard = self.live.heard
 
     def within(self, looks: int, so: Callable[[Heard], bool]) -> None:
-        """Wait until something is so, which must not take more looks than that."""
-        before = self.looks
-        assert self.listener.until(so), self.listener.heard.points
-        assert self.looks - before <= looks
+        """Look until something is so, which must not take more looks than that."""
+        for _ in range(looks):
+            if so(self.heard):
+                return
+            self.live.after(POLL)
+        assert so(self.heard), self.heard.points
 
     def says(self, looks: int, path: str, said: Sequence[Point]) -> None:
         """Wait until a source has said exactly this."""
@@ -59,11 +46,9 @@ def training() -> Iterator[Training]:
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Iterator[Watched]:
-    """A feed over `tmp_path`."""
-    watched = Watched(tmp_path)
-    yield watched
-    watched.feed.stop()
+def watched(tmp_path: Path) -> Watched:
+    """A follower over `tmp_path`."""
+    return Watched(tmp_path)
 
 
 def _event_file(heard: Heard, run: str) -> str | None:
@@ -74,13 +59,13 @@ def test_event_files_of_tensorboards_own_writer(tmp_path: Path, watched: Watched
     """Steps that TensorBoard's writer flushes arrive within a few looks, each once, in one file."""
     training.events(tmp_path / "run", range(3))
     watched.within(SETTLED, lambda heard: len(heard.points) == 1)
-    path = _event_file(watched.listener.heard, "run")
+    path = _event_file(watched.heard, "run")
     assert path is not None
     watched.says(SOON, path, points(range(3)))
     for step in range(3, 7):
         training.events(tmp_path / "run", [step])
         watched.says(SOON, path, points(range(step + 1)))
-    assert watched.listener.heard.codes == []
+    assert watched.heard.codes == []
 
 
 def test_json_lines_in_torn_pieces(tmp_path: Path, watched: Watched, training: Training) -> None:
@@ -92,7 +77,7 @@ def test_json_lines_in_torn_pieces(tmp_path: Path, watched: Watched, training: T
     training.text(log, line[:9])
     training.text(log, line[9:] + lines([4]))
     watched.says(SOON, "metrics.jsonl", points(range(5)))
-    assert watched.listener.heard.codes == []
+    assert watched.heard.codes == []
 
 
 def test_cut_to_nothing_and_written_anew(tmp_path: Path, watched: Watched, training: Training) -> None:
@@ -104,7 +89,7 @@ def test_cut_to_nothing_and_written_anew(tmp_path: Path, watched: Watched, train
     training.text(log, lines(range(2), scale=0.75))
     again = points(range(2), scale=0.75)
     watched.says(SETTLED, "metrics.jsonl", points(range(20)) + again)
-    assert "restarted" in watched.listener.heard.kinds["metrics.jsonl"]
+    assert "restarted" in watched.heard.kinds["metrics.jsonl"]
     training.text(log, lines([2], scale=0.75))
     watched.says(SOON, "metrics.jsonl", points(range(20)) + points(range(3), scale=0.75))
 
@@ -125,7 +110,7 @@ def test_rotated(tmp_path: Path, watched: Watched, training: Training, copied: b
     watched.says(SETTLED, "metrics.jsonl", points(range(20)))
     training.text(log, lines([20]))
     watched.says(SOON, "metrics.jsonl", points(range(21)))
-    assert "metrics.jsonl.1" not in watched.listener.heard.points
+    assert "metrics.jsonl.1" not in watched.heard.points
 
 
 def test_removed_and_made_again(tmp_path: Path, watched: Watched, training: Training) -> None:
@@ -134,7 +119,7 @@ def test_removed_and_made_again(tmp_path: Path, watched: Watched, training: Trai
     watched.says(SETTLED, "a/metrics.jsonl", points(range(5)))
     training.tell("remove", tmp_path / "a")
     watched.within(SETTLED, lambda heard: heard.sources["a/metrics.jsonl"].gone)
-    assert watched.listener.heard.points["a/metrics.jsonl"] == points(range(5))
+    assert watched.heard.points["a/metrics.jsonl"] == points(range(5))
     training.text(tmp_path / "a/metrics.jsonl", lines(range(3), scale=0.75))
     training.events(tmp_path / "b", range(2))
     watched.says(SETTLED, "a/metrics.jsonl", points(range(5)) + points(range(3), scale=0.75))

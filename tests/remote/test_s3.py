@@ -192,7 +192,7 @@ def test_a_silent_store_does_not_hold_a_look_at_the_screen(server: S3Server) -> 
     put(server, lines(range(50)))
     server.mode = "silent"
     mirror = REMOTE.of("s3://bucket/runs").mirror
-    mirror.store.timeout = 3.0
+    mirror.store.timeout = 1.0
     follower, found = Follower(["s3://bucket/runs"]), Heard()
     looks, began = 0, time.monotonic()
     while not found.problems and time.monotonic() - began < 20:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rltui.logs.delivery import Delivery
 from tests.support.livelogs import Heard
 
-LONG = 10.0  # seconds after which a test gives up
+LONG = 60.0  # seconds after which a test gives up
 
 
 class Listener:
