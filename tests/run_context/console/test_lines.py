@@ -117,11 +117,11 @@ def test_search_finds_lines_across_pieces(tmp_path: Path, block: int) -> None:
     assert all(file.after(line.offset, 1)[0].text == line.text for line in search.lines)
 
 
-@pytest.mark.parametrize("cut", [-9, -5, 0, 3])
-def test_search_finds_lines_on_the_border_of_two_blocks(tmp_path: Path, block: int, cut: int) -> None:
-    """A word or a traceback that reaches over a border is found whole, once."""
-    data = b"x\n" * ((block + cut) // 2) + TRACE
-    file = _file(tmp_path, data + b"y\n" * ((block - len(TRACE)) // 2))
+@pytest.mark.parametrize("before", [0, 4, 50, len(TRACE) - 9])
+def test_search_finds_lines_on_the_border_of_two_blocks(tmp_path: Path, block: int, before: int) -> None:
+    """A word or a traceback that reaches over a border is found whole, once, however much is before it."""
+    rest = block - (len(TRACE) - before)  # the search begins with the last block
+    file = _file(tmp_path, b"x\n" * block + TRACE + b"y" * (rest - 1) + b"\n")
     for search in (LineSearch(file), LineSearch(file, level="error")):
         while search.search():
             pass
