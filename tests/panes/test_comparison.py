@@ -29,21 +29,16 @@ def opened_with(*runs: MadeRun, marked: str = "", **options: object) -> Screen:
     return screen
 
 
-def text(screen: Screen, width: int = 100, height: int = 30) -> str:
-    """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
-
-
 @pytest.mark.parametrize("options", [{}, {"ascii_only": True}])
 def test_marked_runs_lie_over_every_card(options: dict[str, bool]) -> None:
     """Each card shows the marked runs in their colours, and their signs, so that colours are not needed."""
     screen = opened_with(run("a", score=0.2, loss=3.0), run("b", score=0.8, loss=1.0), marked="b", **options)
-    shown = text(screen)
+    shown = screen.text()
     assert shown.count("◆") >= 3  # in the line of names and on both cards
     roles = {role for line in screen.frame(100, 30).lines for _, role in line.spans}
     assert "series1" in roles
     screen.state.selection.marked_runs = []
-    assert "◆" not in text(screen)
+    assert "◆" not in screen.text()
 
 
 def test_the_line_of_names_says_who_is_who_and_how_many() -> None:
@@ -51,7 +46,7 @@ def test_the_line_of_names_says_who_is_who_and_how_many() -> None:
     screen = opened_with(run("a", score=0.2), run("b", score=0.8), run("c", other=1.0), marked="b c")
     for pane in ("overview", "reward"):
         screen.state.selection.pane = pane
-        (names,) = [line for line in text(screen, 80, 24).splitlines() if "marked" in line]
+        (names,) = [line for line in screen.text(80, 24).splitlines() if "marked" in line]
         assert "━ a" in names and "◆ b" in names and "★ c" in names and names.endswith("2 marked")
 
 
@@ -59,7 +54,7 @@ def test_names_give_way_where_there_is_little_room() -> None:
     """Long names are cut, signs are not."""
     screen = opened_with(run("a" * 60, score=0.2), run("b" * 60, score=0.8), run("c" * 60, score=1.0))
     screen.state.selection.marked_runs = ["b" * 60, "c" * 60]
-    (names,) = [line for line in text(screen, 60, 24).splitlines() if "marked" in line]
+    (names,) = [line for line in screen.text(60, 24).splitlines() if "marked" in line]
     assert all(sign in names for sign in "━◆★")
 
 
@@ -138,9 +133,9 @@ def test_value_and_difference_are_of_one_step() -> None:
     shorter, longer = run("base", steps=60, score=0.5), run("a")
     longer.add("score", np.repeat([0.5, 1.0], [60, 40]), title="Score", pane="reward", canonical="x.score")
     screen = opened_with(longer, shorter, baseline="base")
-    assert "base baseline: medians up to step 60" in text(screen)
+    assert "base baseline: medians up to step 60" in screen.text()
     screen.state.selection.pane = "reward"
-    shown = text(screen)
+    shown = screen.text()
     head = next(line for line in shown.splitlines() if "metric" in line and "vs base" in line)
     row = next(line for line in shown.splitlines() if line.lstrip().startswith("Score"))
     assert "at 60" in head and "last" not in head
@@ -151,7 +146,7 @@ def test_a_run_that_has_not_come_as_far_shows_its_last_value() -> None:
     """Then both are at the newest step of the run."""
     screen = opened_with(run("a", steps=60, score=0.7), run("base", steps=100, score=0.5), baseline="base")
     screen.state.selection.pane = "reward"
-    shown = text(screen)
+    shown = screen.text()
     assert "at 60" in shown and "base baseline: medians up to step 60" in shown and "+40.0%" in shown
 
 
@@ -171,7 +166,7 @@ def test_sessions_without_runs_have_no_line() -> None:
     screen = opened()
     screen.session = Session()
     screen.state.selection.marked_runs = ["gone"]
-    assert "marked" not in text(screen)
+    assert "marked" not in screen.text()
 
 
 def test_a_difference_in_a_card_is_whole() -> None:
@@ -179,7 +174,7 @@ def test_a_difference_in_a_card_is_whole() -> None:
     ours, theirs = MadeRun(name="a"), MadeRun(name="base")
     ours.add("kl", np.full(100, 2.8e-4), title="KL", pane="reward", canonical="policy.approx_kl")
     theirs.add("kl", np.tile([-1e-9, 1e-9], 50), title="KL", pane="reward", canonical="policy.approx_kl")
-    assert "+2.8e-04!" in text(opened_with(ours, theirs, baseline="base"), 80, 24)
+    assert "+2.8e-04!" in opened_with(ours, theirs, baseline="base").text(80, 24)
 
 
 def test_the_run_shown_can_be_marked_where_it_is_shown() -> None:
@@ -188,7 +183,7 @@ def test_the_run_shown_can_be_marked_where_it_is_shown() -> None:
     screen.press("x")
     assert screen.state.selection.marked_runs == ["a"] and "a is marked" in screen.message
     screen.choose_run("b")
-    assert "◆ a" in text(screen) and "1 marked" in text(screen)
+    assert "◆ a" in screen.text() and "1 marked" in screen.text()
     screen.choose_run("a")
     screen.press("x")
     assert screen.state.selection.marked_runs == [] and "no longer marked" in screen.message
@@ -208,7 +203,7 @@ def test_more_runs_than_there_is_room_for_are_counted() -> None:
     """Names stay readable; how many have none in the line is told."""
     runs = [run(f"a-run-of-seed-{at}", score=at / 10) for at in range(8)]
     screen = opened_with(*runs, marked=" ".join(one.name for one in runs[1:]))
-    (names,) = [line for line in text(screen, 80, 24).splitlines() if "marked" in line]
+    (names,) = [line for line in screen.text(80, 24).splitlines() if "marked" in line]
     assert names.rstrip().endswith("7 marked") and "+" in names and "……" not in names
     shown = sum(sign in names for sign in "◆★✚▼○■▲")
     assert f"+{7 - shown}  " in names and shown >= 3
@@ -218,6 +213,6 @@ def test_the_list_of_runs_has_the_signs_of_the_curves() -> None:
     """Who is who can be read where runs are marked."""
     screen = opened_with(run("a", score=0.2), run("b", score=0.8), run("c", score=0.9), marked="c b a")
     screen.press("r")
-    lines = text(screen).splitlines()
+    lines = screen.text().splitlines()
     for sign, name in (("━", "a"), ("★", "b"), ("◆", "c")):
         assert any(line.startswith(sign) and f" {name} " in line for line in lines[2:])

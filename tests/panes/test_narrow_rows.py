@@ -11,12 +11,7 @@ from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.screen import shown_run
 from tests.support.made_run import NOW, MadeRun, believable
-from tests.support.screens import Screen, opened
-
-
-def text(screen: Screen, width: int = 100, height: int = 30) -> str:
-    """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
+from tests.support.screens import opened
 
 
 def rows(run: MadeRun, pane: str = "reward") -> list[str]:
@@ -66,7 +61,7 @@ def test_run_lines_use_the_room_there_is(width: int, whole: bool) -> None:
     other.add("val-core/tiny/words of the hard half/acc/mean@16", np.arange(9.0))
     screen = opened(believable(), other)
     screen.choose_run("verl-grpo-a")
-    line = next(one for one in text(screen, width, 45).splitlines() if one.startswith(" ● other"))
+    line = next(one for one in screen.text(width, 45).splitlines() if one.startswith(" ● other"))
     assert (title in line) is whole and line.rstrip().endswith("8.000")
 
 
@@ -75,7 +70,7 @@ def test_no_hints_for_settings_that_are_not_there() -> None:
     screen = opened(believable())
     screen.state.hparams.files.logdirs = ()
     screen.press("c")
-    foot = text(screen, 140, 45).splitlines()[-1]
+    foot = screen.text(140, 45).splitlines()[-1]
     assert "whole value" not in foot and "? help" in foot
 
 

@@ -25,11 +25,6 @@ def opened_with(folder: Path, step: int = 26, grows: int = 0) -> Screen:
     return screen_of(build(Session.load([folder]), [str(folder)], clock=lambda: NOW))
 
 
-def text(screen: Screen, size: tuple[int, int] = (100, 30)) -> str:
-    """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(*size).lines)
-
-
 def test_points_at_one_step_are_a_curve(tmp_path: Path) -> None:
     """In rows and cards they stand side by side, the first at the left and the last at the right."""
     screen = opened_with(tmp_path)
@@ -44,22 +39,22 @@ def test_points_at_one_step_are_a_curve(tmp_path: Path) -> None:
 def test_the_screen_says_so(tmp_path: Path) -> None:
     """In the footer of every pane, and on the axis and under the cursor of the large chart."""
     screen = opened_with(tmp_path)
-    assert "one step only: in order of arrival" in text(screen)
+    assert "one step only: in order of arrival" in screen.text()
     screen.press("9")
-    assert "one step only: in order of arrival" in text(screen)
+    assert "one step only: in order of arrival" in screen.text()
     screen.press("enter")
-    text(screen)
+    screen.text()
     screen.press("end")
-    assert "axis: arrivals" in text(screen) and "point 8   31" in text(screen)
+    assert "axis: arrivals" in screen.text() and "point 8   31" in screen.text()
 
 
 def test_steps_that_grow_are_an_axis(tmp_path: Path) -> None:
     """The word and the axis are for logs that need them."""
     screen = opened_with(tmp_path, grows=5)
-    assert "order of arrival" not in text(screen)
+    assert "order of arrival" not in screen.text()
     screen.press("9")
     screen.press("enter")
-    assert "axis: step" in text(screen)
+    assert "axis: step" in screen.text()
 
 
 def test_columns_hold_every_point() -> None:

@@ -54,28 +54,23 @@ def log(folder: Path, name: str = "metrics.jsonl", rows: int = 20) -> Path:
     return path
 
 
-def text(screen: Screen, size: tuple[int, int] = (100, 30)) -> str:
-    """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(*size).lines)
-
-
 @pytest.mark.parametrize("size", [(140, 45), (80, 24), (40, 12)])
 def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tuple[int, int]) -> None:
     """In the header, on the overview, on the tab of findings and in that pane; what was read stays."""
     clock = Clock()
     path = log(tmp_path)
     session, follower, screen = followed(tmp_path, clock)
-    assert "● live" in text(screen, size)
+    assert "● live" in screen.text(*size)
     path.unlink()
     for _ in range(40):
         clock.now += 1
         session.apply(follower.look())
-    shown = text(screen, size)
+    shown = screen.text(*size)
     assert "● live" not in shown and "ended?" in shown
     assert "The log file is gone" in shown
     assert "1 warning about the data" in shown and "Reward" in shown
     screen.press("f")
-    shown = text(screen, size)
+    shown = screen.text(*size)
     assert "▲1" in shown and "the file is gone; what was read is" in shown and "metrics.jsonl" in shown
 
 
@@ -111,7 +106,7 @@ def test_a_real_log_that_was_cut_off(tmp_path: Path) -> None:
         os.utime(path, (NOW - 9000, NOW - 9000))
     _, _, screen = followed(tmp_path, clock)
     screen.press("f")
-    assert "the last record is cut off: 45 bytes" in text(screen)
+    assert "the last record is cut off: 45 bytes" in screen.text()
 
 
 def test_a_finished_run_whose_log_is_gone_has_ended() -> None:

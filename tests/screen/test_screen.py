@@ -33,11 +33,6 @@ HOSTILE = [
 ]
 
 
-def text(screen: Screen, width: int = 100, height: int = 30) -> str:
-    """What a screen shows at a size."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
-
-
 # ---- by pilot: the application itself
 
 
@@ -229,14 +224,14 @@ def test_users_may_remap_keys() -> None:
 
 def test_without_a_run_it_waits() -> None:
     """Before any log is there the screen says what it waits for."""
-    assert "Waiting for logs below /nowhere" in text(monitor_without_runs())
+    assert "Waiting for logs below /nowhere" in monitor_without_runs().text()
 
 
 def test_a_tiny_terminal_is_told() -> None:
     """Below twenty by five it says only what it needs."""
-    assert text(opened(), 19, 5).strip() == "needs 20x5\nis 19x5"
-    assert text(opened(), 12, 4).strip() == "needs 20x5\nis 12x4"
-    assert "step 300" in text(opened(), 40, 5)
+    assert opened().text(19, 5).strip() == "needs 20x5\nis 19x5"
+    assert opened().text(12, 4).strip() == "needs 20x5\nis 12x4"
+    assert "step 300" in opened().text(40, 5)
 
 
 def test_moving_between_cards_and_panes() -> None:
@@ -261,9 +256,9 @@ def test_a_finding_leads_to_its_metric_and_back() -> None:
     """Enter on a finding shows the chart of its metric; Escape leads back, in the end to the overview."""
     screen = opened()
     screen.press("f")
-    assert "Lower the learning rate" in text(screen)
+    assert "Lower the learning rate" in screen.text()
     screen.press("enter")
-    assert "actor/pg_clipfrac" in text(screen).splitlines()[0]
+    assert "actor/pg_clipfrac" in screen.text().splitlines()[0]
     screen.press("escape")
     assert screen.pane == "findings" and not screen.overlays
     screen.press("escape")  # the crosshair of the chart
@@ -278,12 +273,12 @@ def test_explain_says_what_is_known() -> None:
     screen = opened()
     screen.go_to_tag("actor/pg_clipfrac")
     screen.press("e")
-    shown = text(screen)
+    shown = screen.text()
     assert "actor/pg_clipfrac" in shown and "clip fraction > 0.2" in shown and "300" in shown
     screen.press("escape")
     screen.go_to_tag("mine/loss/aux")
     screen.press("e")
-    assert "No glossary entry knows this key" in text(screen)
+    assert "No glossary entry knows this key" in screen.text()
 
 
 def test_filter_narrows_and_escape_clears() -> None:
@@ -320,9 +315,9 @@ def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
     """The list of runs sorts, filters, marks for comparison, and shows the chosen run."""
     one, two = warned(), believable(50, name="other/run", modified=NOW - 104)
     screen = opened(one, two)
-    assert "run 1 of 2" in text(screen)
+    assert "run 1 of 2" in screen.text()
     screen.press("r")
-    assert "other" in text(screen)
+    assert "other" in screen.text()
     screen.press("down")
     screen.press("x")
     assert screen.state.selection.marked_runs == ["other/run"]
@@ -332,7 +327,7 @@ def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
     screen.press("enter")
     screen.press("enter")
     assert screen.view is not None and screen.view.name == "other/run"
-    assert "step 50" in text(screen)
+    assert "step 50" in screen.text()
     screen.press(">")
     assert screen.view.name == one.name
 
@@ -344,7 +339,7 @@ def test_marked_runs_are_drawn_over_each_other() -> None:
     screen.state.selection.marked_runs = ["other/run"]
     screen.go_to_tag("actor/entropy")
     screen.press("enter")
-    shown = text(screen)
+    shown = screen.text()
     assert "● verl-grpo-a" in shown and "◆ other" in shown
 
 
@@ -353,11 +348,11 @@ def test_pause_freezes_and_data_go_on() -> None:
     run = warned()
     screen = opened(run)
     screen.press("p")
-    before = text(screen)
+    before = screen.text()
     run.add("actor/entropy", [*run.run.series["actor/entropy"].recent().value, 99.0])
     screen.press("3")
     screen.press("1")
-    assert text(screen) == before
+    assert screen.text() == before
     screen.press("p")
     assert screen.state.time.at_step is None
 
@@ -370,7 +365,7 @@ def test_time_travel_shows_what_was() -> None:
         screen.press("[")
     assert screen.state.time.at_step is not None and screen.state.time.at_step < 212
     assert screen.findings() == []
-    assert f"step {screen.state.time.at_step}" in text(screen)
+    assert f"step {screen.state.time.at_step}" in screen.text()
     for _ in range(12):
         screen.press("]")
     assert screen.state.time.at_step is None
@@ -438,14 +433,14 @@ def test_the_cursor_tells_the_exact_value() -> None:
     screen.press("enter")
     screen.frame(100, 30)
     screen.press("end")
-    assert "step 4" in text(screen) and "3.500" in text(screen)
+    assert "step 4" in screen.text() and "3.500" in screen.text()
 
 
 def test_help_names_every_key() -> None:
     """Help is made from the table: every action's words are in it."""
     screen = opened()
     screen.press("H")
-    shown = text(screen, 160, 90)
+    shown = screen.text(160, 90)
     for bind in bindings():
         if bind.action != "interrupt":
             assert bind.words[:30] in shown, bind.action

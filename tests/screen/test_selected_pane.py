@@ -18,16 +18,11 @@ def reopened(path: Path, left: str, **options: object) -> Screen:
     return screen_of(build(session(believable()), ["/logs"], clock=lambda: NOW, layout_path=path, **options))
 
 
-def text(screen: Screen, width: int = 100, height: int = 30) -> str:
-    """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
-
-
 @pytest.mark.parametrize("pane", ["rollout", "critic", "a pane of another run"])
 def test_reopening_never_ends_on_an_empty_pane(tmp_path: Path, pane: str) -> None:
     """A remembered pane in which the run has nothing gives way to the overview, whose tab is underlined."""
     screen = reopened(tmp_path / "layout.json", pane)
-    assert "Reward" in text(screen)
+    assert "Reward" in screen.text()
     assert screen.pane == "overview"
 
 
@@ -35,31 +30,31 @@ def test_while_logs_are_read_the_remembered_pane_waits(tmp_path: Path) -> None:
     """What is not there yet may come: only when all is read the overview takes over."""
     screen = reopened(tmp_path / "layout.json", "critic")
     screen.state.loading = 0.5
-    text(screen)
+    screen.text()
     assert screen.pane == "critic"
     screen.state.loading = None
-    text(screen)
+    screen.text()
     assert screen.pane == "overview"
 
 
 def test_a_remembered_pane_with_metrics_is_shown(tmp_path: Path) -> None:
     """As it was left."""
     screen = reopened(tmp_path / "layout.json", "policy")
-    text(screen)
+    screen.text()
     assert screen.pane == "policy"
 
 
 def test_a_pane_that_was_asked_for_is_shown_even_if_empty(tmp_path: Path) -> None:
     """By option and by key: it says what it lacks, under its own tab."""
     screen = reopened(tmp_path / "layout.json", "rollout", pane="rollout")
-    for shown in (text(screen), text(screen)):
+    for shown in (screen.text(), screen.text()):
         assert "This run reports nothing about its rollouts." in shown
         assert "rollout" in shown.splitlines()[2]
     small = [line.text.strip() for line in screen.frame(40, 12).lines]
     assert small[4:6] == ["This run reports nothing about its", "rollouts."]  # wrapped, not cut
     screen.press("1")
     screen.press("u")
-    assert "no turns" in text(screen) and screen.pane == "turns"
+    assert "no turns" in screen.text() and screen.pane == "turns"
 
 
 def test_hiding_undoes_itself() -> None:
@@ -78,4 +73,6 @@ def test_a_section_of_another_run_says_what_there_is() -> None:
     """A pane that only other runs have names itself and the panes of this one."""
     screen = opened(believable())
     screen.go("mine too")
-    assert "This run reports nothing for the pane mine too. It has validation, reward, policy" in text(screen)
+    assert (
+        "This run reports nothing for the pane mine too. It has validation, reward, policy" in screen.text()
+    )

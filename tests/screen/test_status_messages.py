@@ -24,11 +24,6 @@ def opened_with(*runs: MadeRun, **options: object) -> Screen:
     return screen
 
 
-def text(screen: Screen, width: int = 100, height: int = 30) -> str:
-    """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
-
-
 # ---- messages
 
 
@@ -49,9 +44,9 @@ def test_a_message_goes_with_the_next_key() -> None:
     """It does not outlive the pane in which it was said."""
     screen = opened_with()
     screen.press("y")
-    assert "copied" in text(screen)
+    assert "copied" in screen.text()
     screen.press("3")
-    assert "copied" not in text(screen)
+    assert "copied" not in screen.text()
 
 
 def test_a_message_stays_as_long_as_it_takes_to_read() -> None:
@@ -93,7 +88,7 @@ def test_the_header_says_that_it_is_paused() -> None:
     for pane in ("1", "3", "f", "c"):
         screen.press(pane)
         assert "‖ paused   step 300" in screen.frame(80, 24).lines[0].text
-    assert "p: live again" in text(screen)
+    assert "p: live again" in screen.text()
     screen.press("p")
     assert "● live" in screen.frame(80, 24).lines[0].text and screen.message == "live again"
 
@@ -136,7 +131,7 @@ def test_a_filter_stays_in_sight_with_its_count(size: tuple[int, int]) -> None:
     second = screen.frame(*size).lines[1].text
     assert "/kl" in second and "1 of 5" in second
     screen.press("escape")
-    assert "/kl" not in text(screen, *size)
+    assert "/kl" not in screen.text(*size)
 
 
 # ---- too small
@@ -144,5 +139,5 @@ def test_a_filter_stays_in_sight_with_its_count(size: tuple[int, int]) -> None:
 
 def test_a_terminal_that_is_too_small_says_what_it_takes() -> None:
     """The size that is needed, and the one there is."""
-    assert text(opened_with(), 12, 3) == "needs 20x5\nis 12x3"
-    assert text(opened_with(), 40, 1) == "needs 20x5"
+    assert opened_with().text(12, 3) == "needs 20x5\nis 12x3"
+    assert opened_with().text(40, 1) == "needs 20x5"
