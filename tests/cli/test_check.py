@@ -42,12 +42,6 @@ def write(folder: Path, kl: list[float], name: str = "run", ago: float = 10 * 86
     return run
 
 
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-
-
 def check(*args: object) -> Result:
     """The command's result."""
     return CliRunner().invoke(command, [str(arg) for arg in args])

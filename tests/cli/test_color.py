@@ -19,8 +19,6 @@ VARIABLES = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A good and a sick run; nothing in the environment says anything of colour."""
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     write(tmp_path / "logs" / "well", WELL)

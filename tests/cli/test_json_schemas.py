@@ -18,10 +18,8 @@ def holds(value: Any, schema: dict[str, Any]) -> bool:
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def logs(tmp_path: Path) -> Path:
     """A good run, a sick one with values that are no numbers, an unjudged one, and a damaged file."""
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     write(tmp_path / "logs" / "well", WELL)
     write(tmp_path / "logs" / "sick", [*SICK, float("nan"), float("nan"), float("nan")])
     write(tmp_path / "logs" / "new", [1.0], key="zork")

@@ -44,10 +44,8 @@ async def refusal(client: Client, tool: str, **arguments: object) -> str:
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def logs(tmp_path: Path) -> Path:
     """Nine good runs and one whose KL to the reference jumps at step 51."""
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     for number in range(10):
         write(tmp_path / "logs" / f"seed{number}", SICK if number == 7 else WELL)
     return tmp_path / "logs"

@@ -33,10 +33,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def logs(tmp_path: Path) -> Path:
     """A healthy and a sick run with settings."""
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     for name, values in (("well", WELL), ("sick", SICK)):
         write(tmp_path / "logs" / name, values)
         (tmp_path / "logs" / name / "config.json").write_text(json.dumps({"lr": 1e-3, "logging_steps": 5}))

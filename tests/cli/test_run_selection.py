@@ -15,10 +15,8 @@ from tests.support.shared import SHARED, needs_shared
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def logs(tmp_path: Path) -> Path:
     """A healthy run with a low rate, a sick and a healthy one with a high one."""
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     folder = tmp_path / "logs"
     for name, values, rate in (("low", WELL, 1e-5), ("high_sick", SICK, 1e-3), ("high=well", WELL, 1e-3)):
         write(folder / name, values)
@@ -114,10 +112,8 @@ def test_the_document_says_last_best_and_why(logs: Path) -> None:
 
 
 @pytest.fixture
-def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def deep(tmp_path: Path) -> Path:
     """Runs in deep folders, two of them with one last folder."""
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     folder = tmp_path / "logs"
     for name in (
         "lab/exp/ppo/2026/a1",

@@ -12,12 +12,6 @@ from tests.support.commands import rltui
 from tests.support.tfwriter import version
 
 
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-
-
 def _jsonl(folder: Path, count: int, **values: float) -> Path:
     folder.mkdir(parents=True)
     lines = (json.dumps({"step": step, **values}) + "\n" for step in range(count))

@@ -19,12 +19,6 @@ from tests.support.commands import rltui
 from tests.support.livelogs import Live
 
 
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-
-
 @pytest.mark.parametrize(
     ("until", "code", "outcome"),
     [
