@@ -34,7 +34,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
 
 def put(server: S3Server, content: str, key: str = RUN) -> None:
     """Write an object."""
-    server.writer.pipe_file(key, content.encode())
+    server.add([key], content.encode())
 
 
 def test_many_runs_cost_one_request_a_look(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_an_object_that_vanishes_between_listing_and_reading(
     mirror = mirror_of("s3://bucket/runs")
     listed = mirror.store.objects()
     monkeypatch.setattr(mirror.store, "objects", lambda: listed)
-    server.writer.rm(RUN)
+    server.remove(RUN)
     mirror.sync()
     assert list(files_of(mirror)) == ["b/metrics.jsonl"]
     monkeypatch.undo()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Literal
 
 import pytest
@@ -20,12 +20,10 @@ class S3Server:
     def __init__(self) -> None:
         pytest.importorskip("s3fs")
         pytest.importorskip("flask_cors")
-        server = pytest.importorskip("moto.server")
-        self._moto = server.DomainDispatcherApplication(server.create_backend_app)
+        self._moto = _application()
         self.mode: Mode = "well"
         self.asked: list[str] = []  # `LIST` and `GET` of each request that reads
         self.port = 0
-        self.writer: Any = None  # the store as those see it who write into it
         self.released = threading.Event()  # lets silent requests go on
         self._server: Any = None
 
@@ -51,12 +49,15 @@ class S3Server:
             self._server = None
 
     def add(self, names: Iterable[str], content: bytes) -> None:
-        """Put many objects there without a request for each."""
-        from moto.s3.models import s3_backends
-
+        """Put objects there, by bucket and key, without a request for each."""
         for name in names:
             bucket, _, key = name.partition("/")
-            s3_backends["123456789012"]["aws"].put_object(bucket, key, content)
+            _backend().put_object(bucket, key, content)
+
+    def remove(self, name: str) -> None:
+        """Take an object away."""
+        bucket, _, key = name.partition("/")
+        _backend().delete_object(bucket, key)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """One request."""
@@ -78,6 +79,18 @@ class S3Server:
     def _answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         answer: Iterable[bytes] = self._moto(environ, start_response)
         return answer
+
+
+@cache
+def _application() -> Any:
+    server = pytest.importorskip("moto.server")
+    return server.DomainDispatcherApplication(server.create_backend_app)
+
+
+def _backend() -> Any:
+    from moto.s3.models import s3_backends
+
+    return s3_backends["123456789012"]["aws"]
 
 
 @contextlib.contextmanager
@@ -103,11 +116,8 @@ def s3_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
 
     monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
     try:
-        urllib.request.urlopen(urllib.request.Request(f"{server.url}/moto-api/reset", method="POST")).close()
-        server.writer = s3fs.S3FileSystem(
-            endpoint_url=server.url, use_listings_cache=False, skip_instance_cache=True
-        )
-        server.writer.mkdir("bucket")
+        _backend().reset()
+        _backend().create_bucket("bucket", "us-east-1")
         yield server
     finally:
         server.stop()
