@@ -22,7 +22,6 @@ def _fired(rule: Rule, example: str) -> bool:
     text, _, per = example.partition("/")  # the metric's values, and those of the one that divides it
     tag, series = _tag(rule), values(text)
     below = values(per) if per else None
-    fired = False
     every = max(int(rule.number("steps", 0.0) // 200), 1)  # steps between points, where a rule counts steps
     for i in range(len(series)):
         pieces = [fresh(tag, series[i : i + 1], [every * (i + 1)])]
@@ -32,8 +31,9 @@ def _fired(rule: Rule, example: str) -> bool:
         if below is not None and i < len(below):
             pieces.append(fresh(rule.per, below[i : i + 1], [i + 1]))
         judge.feed(pieces)
-        fired |= bool(judge.state.of(rule.id))
-    return fired
+        if judge.state.of(rule.id):
+            return True
+    return False
 
 
 def _tag(rule: Rule) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.common.problem import Problem
@@ -379,6 +379,7 @@ def test_last_step_does_not_fall_while_a_step_is_half_read() -> None:
     assert seen == sorted(seen)
 
 
+@settings(max_examples=25)
 @given(
     st.integers(1, 5),
     st.integers(0, 400),
