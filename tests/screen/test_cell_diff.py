@@ -212,6 +212,7 @@ styles = st.one_of(
         color=colors,
         bgcolor=colors,
         bold=flags,
+        dim=flags,
         italic=flags,
         underline=flags,
         reverse=flags,
