@@ -55,6 +55,11 @@ class _Guess(NamedTuple):
     vote: Vote
     held_out: bool
 
+    @property
+    def wild(self) -> bool:
+        """Whether the name fits a pattern, and is spelled out nowhere."""
+        return is_wild(self.found.pattern)
+
 
 class MetricNames:
     """What the tags of one run mean. The user's word counts first, then the framework's, then a guess."""
@@ -113,9 +118,9 @@ class MetricNames:
             if found is not None:
                 return self._known_name(tag, found, other.label)
         guess = self._guess(tag)
-        plain = plainly_spelled(tag) if guess is None and framework is None else tag
-        if plain != tag:
-            guess = self._guess(plain)
+        plain = plainly_spelled(tag) if framework is None and (guess is None or guess.wild) else tag
+        if plain != tag and (spelled := self._guess(plain)) is not None and not (guess and spelled.wild):
+            guess = spelled  # a name spelled out in some way says more than a pattern that it fits
         if guess is None and framework is None and (mean := _MEAN.match(plain)):
             guess = self._guess(mean[1] or mean[2])
             if guess is not None and guess.found.entry.canonical.startswith("progress."):

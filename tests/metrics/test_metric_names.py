@@ -399,6 +399,11 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("eprew", "reward.episode_return.mean"),
         ("reward_step", "reward.step.mean"),
         ("global_step", "progress.step"),
+        ("Reward/train", "reward.episode_return.mean"),  # not any component of a reward, `reward/*`
+        ("Main/episode_reward", "reward.episode_return.mean"),
+        ("Loss/vf_loss", "critic.loss"),
+        ("Epsilon", "policy.exploration"),
+        ("NashConv", "validation.exploitability"),
     ],
 )
 def test_names_of_home_made_histories(key: str, metric: str) -> None:
