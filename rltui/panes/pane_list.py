@@ -42,6 +42,11 @@ class PaneTab(NamedTuple):
     severity: str = ""
     metrics: int = 0
 
+    @property
+    def empty(self) -> bool:
+        """Whether its pane says only that there is nothing of its topic."""
+        return not (self.metrics or self.warnings or self.id in WITHOUT_METRICS)
+
 
 def pane_title(view: RunView, pane: str) -> str:
     """A pane's title as a heading: the user's own, the glossary's, else its id."""

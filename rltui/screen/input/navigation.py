@@ -236,8 +236,9 @@ def turn_run(state: AppState, by: int) -> None:
 
 
 def turn_pane(state: AppState, by: int) -> None:
-    """Show the next or previous pane."""
-    tabs, pane = [tab.id for tab in shown_run.tabs(state)], state.selection.pane
+    """Show the next or previous pane that has something to show."""
+    pane = state.selection.pane
+    tabs = [tab.id for tab in shown_run.tabs(state) if tab.id == pane or not tab.empty]
     if tabs:
         at = tabs.index(pane) if pane in tabs else 0
         go(state, tabs[(at + by) % len(tabs)])

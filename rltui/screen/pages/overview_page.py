@@ -15,6 +15,7 @@ from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import Row
+from rltui.panes.runs.listed_run import fitted_why, why_so
 from rltui.rules.finding import Finding, unexplained
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style
@@ -23,6 +24,8 @@ from rltui.screen.shown_pane import cards
 from rltui.screen.shown_pane import rows as shown_rows
 from rltui.screen.state import PINNED, AppState
 from rltui.session.run_view import RunView
+
+LEAST_WHY = 20  # cells from which it is said why another run is as it is
 
 
 def overview_page(state: AppState, width: int, height: int) -> Page:
@@ -133,6 +136,10 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
                 (pad(short_title(key[0].title, words), words), "dim"),
                 (pad(key[0].value_text, 11, right=True), "text"),
             ]
+        if (rest := width - sum(cell_width(text) for text, _ in spans) - 3) >= LEAST_WHY:
+            found = unexplained(other.evaluator.findings())
+            why = why_so(found, alive, other.last_error(state.now), other.unjudged)
+            spans.append(("   " + fitted_why(why, rest), "dim"))
         page.lines.append(line(*spans))
         page.spots.append(Spot(0, index, width, 1, "run", other.name))
     if len(listed) < len(known):

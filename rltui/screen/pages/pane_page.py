@@ -10,7 +10,7 @@ from rltui.panes.pane import PaneView
 from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constants_line
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
-from rltui.panes.rows.row import Row, first_row
+from rltui.panes.rows.row import Row, first_row, is_constant
 from rltui.screen.pages.chart.overlaid_runs import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected
@@ -92,16 +92,22 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
 def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int) -> None:
     """Below a few rows a large card for each, the selected one first where not all fit."""
     metrics = [
-        row for row in made.metrics if row is selected or (row.main is not None and row.main.count > 1)
+        row
+        for row in made.metrics
+        if row is selected or (row.main is not None and row.main.count > 1 and not is_constant(row))
     ]
+    if is_constant(selected):  # its row says all
+        metrics.remove(selected)
+    if not metrics:
+        page.lines += _selected_metric(state, selected, made.window, width, height)
+        return
     words = _healthy_words(selected) if height >= TALL else ""
     height -= bool(words)
     fitting = card_grid(len(metrics), width - 2, height - 1)[1]
     if 0 < fitting < len(metrics):
-        metrics = [selected, *(row for row in metrics if row is not selected)][:fitting]
-    lines, cards = cards_lines(
-        metrics, made.window, width, height - 1, card_style(state), selected=metrics.index(selected)
-    )
+        metrics = sorted(metrics, key=lambda row: row is not selected)[:fitting]
+    at = metrics.index(selected) if selected in metrics else -1
+    lines, cards = cards_lines(metrics, made.window, width, height - 1, card_style(state), selected=at)
     top = len(page.lines) + 1
     page.lines += [line((" " + "─" * (width - 2), "faint")), *lines]
     page.spots += card_spots(cards, metrics, top)
@@ -141,7 +147,8 @@ def _selected_metric(state: AppState, row: Row, window: StepWindow, width: int, 
     words = _healthy_words(row)
     tall = (height if height > MOST_CURVE + SPARE else min(height, MOST_CURVE)) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
-    card = card_lines(row, width - 3, tall, window, card_style(state))
+    # Of what never changed the row says all.
+    card = [] if is_constant(row) else card_lines(row, width - 3, tall, window, card_style(state))
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
         lines.append(line((" " * 9 + cut_sentence(words, width - 11), "dim")))

@@ -19,7 +19,7 @@ from rltui.draw.symbols import (
     STATE_ROLE,
 )
 from rltui.panes.header import Header
-from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
+from rltui.panes.pane_list import PaneTab
 from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.rules.finding import explained, unexplained
 
@@ -79,7 +79,10 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         if fitting.endswith("…"):
             shorter = (head.headline, head.headline.rpartition(" (")[0])
             fitting = next((one for one in shorter if one and cell_width(one) <= width - used), fitting)
-        words.append((f"   {fitting}", "text"))
+        if fitting.endswith("…") and head.health == "ok" and not head.silence_text:
+            fitting = ""  # the sign and its word say it
+        if fitting:
+            words.append((f"   {fitting}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
 
 
@@ -122,7 +125,7 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         spans: list[Span] = []
         if tab.key:
             spans.append((f"{tab.key} ", "accent" if here else "faint"))
-        spans.append((tab.title, "strong" if here else "faint" if _empty(tab) else "dim"))
+        spans.append((tab.title, "strong" if here else "faint" if tab.empty else "dim"))
         if tab.warnings:
             spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.warnings}", SEVERITY_ROLE[tab.severity]))
         labels.append(spans)
@@ -131,7 +134,7 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         gap = 2
     if _cells(labels, gap) > width - 2:
         # Empty panes make room first; their keys work as ever.
-        kept = [at for at, tab in enumerate(tabs) if tab.id == active or not _empty(tab)]
+        kept = [at for at, tab in enumerate(tabs) if tab.id == active or not tab.empty]
         tabs, labels = [tabs[at] for at in kept], [labels[at] for at in kept]
     widths = [sum(cell_width(text) for text, _ in spans) + gap for spans in labels]
     at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
@@ -152,10 +155,6 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         missing = width - 1 - x
         spans.append((" " * max(missing, 0) + "›", "dim"))
     return TabBar(line(*spans), line(*rule), tuple(spots))
-
-
-def _empty(tab: PaneTab) -> bool:
-    return tab.metrics == 0 and not tab.warnings and tab.id not in WITHOUT_METRICS
 
 
 def _cells(labels: list[list[Span]], gap: int) -> int:
