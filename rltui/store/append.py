@@ -17,7 +17,7 @@ from rltui.common.arrays import Bools, distinct
 from rltui.common.problem import Problem, Problems
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
-from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
+from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series_table import SeriesTable
@@ -43,7 +43,7 @@ class PointAppender:
         self.problems = problems
         self.points = 0  # read, superseded ones too
 
-    def append(self, source: Source, batch: Batch) -> Sequence[NewPoints]:
+    def append(self, source: Source, batch: Batch) -> list[NewPoints]:
         """Take the points of a log in, in the order of the file; the new shown points by tag."""
         self.points += len(batch)
         log = self.restarts.log(source.path, source.rank)
@@ -53,7 +53,7 @@ class PointAppender:
         if len(batch) and not batch.starts:
             block = PointBlock.grouped(rows, points)
             if self._append_block(log, rows, points, block):
-                return NewPointsList(lambda: self._new_points(block))
+                return self._new_points(block)
         return self._append_any(log, rows, points, batch)
 
     def _make_room(self, rows: Rows, batch: Batch) -> None:
@@ -91,7 +91,7 @@ class PointAppender:
             self.table.insert_block(block)
         return True
 
-    def _append_any(self, log: AttemptLog, rows: Rows, points: Points, batch: Batch) -> Sequence[NewPoints]:
+    def _append_any(self, log: AttemptLog, rows: Rows, points: Points, batch: Batch) -> list[NewPoints]:
         restarts = self.restarts
         known = {id(segment) for segment in restarts.segments}
         pieces = restarts.feed(log, rows, points, batch.starts)
@@ -115,7 +115,7 @@ class PointAppender:
         for cut in cuts:
             rewound[cut.row] = min(cut.low, rewound.get(cut.row, HIGHEST))
         late = {cut.row for cut in cuts if cut.high < HIGHEST}
-        return NewPointsList(lambda: [*released, *self._new_points(block, rewound, late)])
+        return [*released, *self._new_points(block, rewound, late)]
 
     # ---- what restarts supersede
 

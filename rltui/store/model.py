@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, overload
 
 import numpy as np
@@ -81,36 +81,6 @@ class NewPoints:
     tag: str
     points: Points
     rewound_to: int | None = None
-
-
-class NewPointsList(Sequence[NewPoints]):
-    """New points of a delivery, made when somebody looks: until then a step of 60 scalars makes none."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], list[NewPoints]]) -> None:
-        self._make = make
-        self._made: list[NewPoints] | None = None
-
-    def _list(self) -> list[NewPoints]:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-    def __len__(self) -> int:
-        return len(self._list())
-
-    def __iter__(self) -> Iterator[NewPoints]:
-        return iter(self._list())
-
-    @overload
-    def __getitem__(self, index: int) -> NewPoints: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[NewPoints]: ...
-
-    def __getitem__(self, index: int | slice) -> NewPoints | list[NewPoints]:
-        return self._list()[index]
 
 
 class Attempt(NamedTuple):

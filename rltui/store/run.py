@@ -190,7 +190,7 @@ class Run:
         np.not_equal(step[1:], step[:-1], out=first[1:])
         return np.stack((step[first].astype(np.float64), wall[first]), axis=1)[-CADENCE:]
 
-    def apply(self, delivery: Delivery) -> Sequence[NewPoints]:
+    def apply(self, delivery: Delivery) -> list[NewPoints]:
         """Take a delivery in; the new shown points."""
         source, batch, kind = delivery.source, delivery.batch, delivery.kind
         self.version += 1
@@ -225,8 +225,7 @@ class Run:
         if not len(batch) and (kind == "gone" or not batch.starts):
             return new
         self._note_wall_times(source.path, batch.wall_time)
-        taken = self._appender.append(source, batch)
-        return [*new, *taken] if new else taken
+        return [*new, *self._appender.append(source, batch)]
 
     def _preview(self, source: Source, batch: Batch) -> None:
         rows = self.tags.of_batch(source.path, batch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from rltui.logs.delivery import Delivery
 from rltui.store.model import NewPoints
@@ -23,7 +23,7 @@ class Store:
         self._less = (min(window, WINDOW_ELSEWHERE), min(slots, SLOTS_ELSEWHERE))
         self._focused: frozenset[str] | None = None
 
-    def apply(self, delivery: Delivery) -> tuple[Run, Sequence[NewPoints]]:
+    def apply(self, delivery: Delivery) -> tuple[Run, list[NewPoints]]:
         """Take a delivery in: the run it belongs to, and its new shown points by tag, in order of arrival."""
         name = delivery.source.run
         run = self.runs.get(name)
