@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 from rltui import __version__
 from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.secrets import MissingVariableError, expand
+from rltui.common.worker_thread import in_thread
 from rltui.config.model import WEBHOOK, AlertConfig
 
 BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
@@ -40,7 +39,12 @@ class WebhookReceiver:
         except MissingVariableError as error:
             raise ReceiverError(str(error)) from None
         local = _check(url)
-        status = _within(self.config.timeout, lambda until: _post(url, headers, alert, local, until))
+        until = time.monotonic() + self.config.timeout
+        posted = in_thread("webhook", lambda: _post(url, headers, alert, local, until))
+        try:
+            status = posted.result(self.config.timeout)
+        except TimeoutError:
+            raise ReceiverError("cannot deliver: timed out", retry=True) from None
         if 300 <= status < 400:
             raise ReceiverError(f"the server answers with a redirect ({status}), which is not followed")
         if status >= 400:
@@ -119,24 +123,3 @@ def _kind(error: object) -> str:
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return type(error).__name__
-
-
-def _within(seconds: float, work: Callable[[float], int]) -> int:
-    """The result of `work(until)`, or ReceiverError when it takes longer; it is left alone then."""
-    result: list[int | ReceiverError] = []
-    until = time.monotonic() + seconds
-
-    def run() -> None:
-        try:
-            result.append(work(until))
-        except ReceiverError as error:
-            result.append(error)
-
-    thread = threading.Thread(target=run, name="webhook", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not result:
-        raise ReceiverError("cannot deliver: timed out", retry=True)
-    if isinstance(result[0], ReceiverError):
-        raise result[0]
-    return result[0]

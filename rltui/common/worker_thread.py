@@ -4,8 +4,31 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from rltui.common import crash
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
+
+def in_thread(name: str, call: Callable[[], T]) -> Future[T]:
+    """What a call gives, in a thread of its own: nobody need wait for one that never returns."""
+    from concurrent.futures import Future  # brings logging, which a start does without
+
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except Exception as error:  # noqa: BLE001 - whatever ended the call is told where its result is asked for
+            future.set_exception(error)
+
+    future.set_running_or_notify_cancel()
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
 
 
 class WorkerThread:

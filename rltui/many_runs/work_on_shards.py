@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from rltui.common import paths
 from rltui.common.text import quote
+from rltui.common.worker_thread import in_thread
 from rltui.many_runs.engine import Engine, EngineError
 from rltui.many_runs.plan import Lost, Shard, portable
 
@@ -154,27 +155,13 @@ class ArrayExecutor(Executor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """One job."""
-        return _waited_for(self._executor.submit(fn, *args, **kwargs))
+        return in_thread("job", self._executor.submit(fn, *args, **kwargs).result)
 
     def submit_all(self, tasks: Iterable[Callable[[], T]]) -> list[Future[T]]:
         """One array of jobs."""
         with self._executor.batch():
             jobs = [self._executor.submit(task) for task in tasks]
-        return [_waited_for(job) for job in jobs]
-
-
-def _waited_for(job: submitit.Job[T]) -> Future[T]:
-    future: Future[T] = Future()
-    future.set_running_or_notify_cancel()
-
-    def wait() -> None:
-        try:
-            future.set_result(job.result())
-        except Exception as error:  # noqa: BLE001 - whatever ended the job is the future's error
-            future.set_exception(error)
-
-    threading.Thread(target=wait, daemon=True).start()
-    return future
+        return [in_thread("job", job.result) for job in jobs]
 
 
 def work(

@@ -10,15 +10,17 @@ import datetime
 import importlib.util
 import math
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.text import quote
+from rltui.common.worker_thread import in_thread
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from fsspec import AbstractFileSystem
 
 T = TypeVar("T")
@@ -85,7 +87,7 @@ class ObjectStore:
         self._protocol = url.partition("://")[0].lower()
         self._system: AbstractFileSystem | None = None
         self._root = ""
-        self._hung: list[threading.Thread] = []
+        self._hung: list[Future[Any]] = []
 
     def objects(self) -> list[StoredObject]:
         """All objects: one request for each thousand where the store lists so (S3, GCS)."""
@@ -167,39 +169,23 @@ class ObjectStore:
 
     def _answer(self, call: Callable[[], T]) -> T:
         """What a call returns, unless it takes too long: then nobody waits for its thread any more."""
-        self._hung = [thread for thread in self._hung if thread.is_alive()]
+        self._hung = [each for each in self._hung if not each.done()]
         if len(self._hung) >= MOST_HUNG:
             raise StoreError(f"{MOST_HUNG} requests have not been answered; look at the network")
-        answering = _Answering(call)
-        answering.start()
-        answering.join(self.timeout)
-        if answering.is_alive():
-            self._hung.append(answering)
-            self._system = None
-            raise StoreError(
-                f"has not answered for {self.timeout:g} s; look at the network, or raise remote.timeout"
-            )
-        if answering.error is not None:
-            said = _said(answering.error)
+        asked = in_thread("rltui-store", call)
+        try:
+            return asked.result(self.timeout)
+        except Exception as error:  # packages of stores raise errors of all kinds
+            if asked.done():
+                said = _said(error)
+            else:
+                self._hung.append(asked)
+                said = StoreError(
+                    f"has not answered for {self.timeout:g} s; look at the network, or raise remote.timeout"
+                )
             if not isinstance(said, MissingObjectError):
                 self._system = None  # a connection that broke is made anew by the next call
-            raise said from answering.error
-        assert answering.result is not None
-        return answering.result
-
-
-class _Answering(threading.Thread, Generic[T]):
-    def __init__(self, call: Callable[[], T]) -> None:
-        super().__init__(name="rltui-store", daemon=True)
-        self._call = call
-        self.result: T | None = None
-        self.error: Exception | None = None
-
-    def run(self) -> None:
-        try:
-            self.result = self._call()
-        except Exception as error:  # noqa: BLE001 - packages of stores raise errors of all kinds
-            self.error = error
+            raise said from error
 
 
 def _whole(answer: bytes, length: int) -> bytes | StoreError:
