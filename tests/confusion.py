@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 from rltui.rules.finding import order
-from tests.support.labelled import LATE, Told, longest, replayed
+from tests.support.runs.labelled_logs import LATE, Told, longest, replayed
 from tests.support.shared import LOGS, PUBLIC, manifest
 
 # What names a fault: rules on the very quantity, and symptoms that say of it what the label says. A symptom

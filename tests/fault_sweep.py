@@ -1,10 +1,10 @@
 """Prints how faults of random size, onset, noise and logging are told: `python -m tests.fault_sweep [RUNS]`.
 
-Each fault of `tests.support.synthetic` befalls RUNS runs of 20 to 100,000 points, logged at every step or at
-every hundredth, with noise that is white or correlated, at an onset between a quarter and four fifths of the
-run, in full or only in part. Each run is fed in forty pieces, as if it were being written. Printed: how many
-are called sick at the end, in how many the headline names the fault, in how many there was an alarm before
-the onset, in how many the health went back to ok, and how late the fault was named, as a share of the run.
+Each fault of `tests.support.runs.synthetic_runs` befalls RUNS runs of 20 to 100,000 points, logged at every
+step or at every hundredth, with noise that is white or correlated, at an onset between a quarter and four
+fifths of the run, in full or only in part. Each run is fed in forty pieces, as if it were being written.
+Printed: how many are called sick at the end, in how many the headline names the fault, in how many there was
+an alarm before the onset, in how many the health went back to ok, and how late the fault was named, as a share of the run.
 Then how many healthy runs of each kind were ever alarmed.
 """
 
@@ -19,9 +19,8 @@ from itertools import pairwise
 import numpy as np
 
 from rltui.rules.finding import order, unexplained
-from tests.support.healthy_kinds import UNUSUAL
-from tests.support.judged import evaluator, fresh
-from tests.support.synthetic import (
+from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.synthetic_runs import (
     KINDS,
     PATHOLOGIES,
     SLOW_FAULTS,
@@ -30,6 +29,7 @@ from tests.support.synthetic import (
     Shape,
     healthy,
 )
+from tests.support.runs.unusual_runs import UNUSUAL
 
 PIECES = 40
 SHORTEST, LONGEST = 20, 100_000  # points

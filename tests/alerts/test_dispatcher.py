@@ -11,7 +11,7 @@ from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements
 from rltui.screen.saved_layout import SavedLayout, load_layout, save_layout
-from tests.support.made_run import NOW, MadeRun
+from tests.support.runs.made_run import NOW, MadeRun
 
 
 def finding(name: str = "kl", severity: str = "critical", since: int = 640, **more: Any) -> Finding:

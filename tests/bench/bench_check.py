@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from rltui.many_runs.file_marks import YOUNG
-from tests.support.tfwriter import simple_file
+from tests.support.logs.tfwriter import simple_file
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMISE = 1.3

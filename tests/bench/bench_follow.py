@@ -22,7 +22,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.follow.reader_thread import ReaderThread
 from tests.bench.bench_wire import running
-from tests.support import tfwriter
+from tests.support.logs import tfwriter
 
 TAGS = [f"actor/metric_{number}" for number in range(60)]
 
@@ -178,7 +178,7 @@ def start(count: int, scalars: int, rounds: int = 7) -> None:
     walls: dict[str, list[float]] = {"hello": [], "rltui": []}
     with runs(count, scalars) as root, tempfile.TemporaryDirectory() as home:
         programs = {
-            "hello": (("tests.support.stock", "hello"), b"hello"),
+            "hello": (("tests.support.screen.peers", "hello"), b"hello"),
             # A card with its name and value; the first start fills a cache and is left out.
             "rltui": (("rltui", "watch", str(root)), b"actor/metric_"),
         }

@@ -23,8 +23,8 @@ from rltui.session.session import Session
 from rltui.store.store import Store
 from tests.bench import bench_tfevents as peers
 from tests.bench.bench_follow import many, runs
-from tests.support import tfwriter
-from tests.support.week import Week
+from tests.support.logs import tfwriter
+from tests.support.logs.week import Week
 
 _WAYS = """
 import sys, time

@@ -23,7 +23,7 @@ import numpy as np
 from rltui.demo.recording import HEALTHY, Recording, Row, read
 from rltui.demo.replay import Replay
 from rltui.session.session import Session
-from tests.support.probe import Answer, Probe
+from tests.support.screen.probe import Answer, Probe
 
 UPDATES = 8  # steps watched, one each second
 HISTORY = 400  # steps that are there before

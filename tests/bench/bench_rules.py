@@ -16,7 +16,7 @@ from rltui.common.arrays import Floats
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import rulebook
 from rltui.rules.rule_states.rule_selection import RuleSelection
-from tests.support.judged import canonical_names, evaluator, fresh, run_with
+from tests.support.runs.evaluators import canonical_names, evaluator, fresh, run_with
 
 # Sixty metrics of a PPO run of a language model that is well: first level, last level, noise.
 HEALTHY = {

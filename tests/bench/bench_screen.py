@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from tests.support.screens import Screen
+from tests.support.screen.screens import Screen
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

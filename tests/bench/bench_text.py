@@ -14,7 +14,7 @@ from collections.abc import Callable
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines import csv_table, jsonl
 from rltui.logs.formats.printed_metrics import trainer_console
-from tests.support.memfile import MemFile, read_whole
+from tests.support.logs.file_in_memory import MemFile, read_whole
 
 TAGS = 60
 ROUNDS = 5

@@ -21,7 +21,7 @@ from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from tests.bench.bench_store import cpu
-from tests.support import tfwriter as w
+from tests.support.logs import tfwriter as w
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
 ROUNDS = 5

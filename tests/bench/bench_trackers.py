@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from rltui.logs.follow.follower import Follower
-from tests.support.recordwriter import SWANLAB, WANDB, history, record_log, scalar
+from tests.support.logs.record_logs import SWANLAB, WANDB, history, record_log, scalar
 
 TAGS = [f"actor/metric_{number}" for number in range(20)]
 FIRST, ROUNDS = 20, 8  # steps before the first look, and followed

@@ -24,9 +24,9 @@ import numpy as np
 import pyte
 
 from rltui.draw.braille import Canvas
-from tests.support.paced import Paced
-from tests.support.probe import Probe
-from tests.support.screens import screen_of
+from tests.support.screen.growing_run import Paced
+from tests.support.screen.probe import Probe
+from tests.support.screen.screens import screen_of
 
 SIZE = (140, 45)
 SECONDS = 12  # of watching updates at each rate
@@ -150,17 +150,17 @@ def ours(home: str) -> Figures:
 
 def hello(home: str) -> Figures:
     """A bare Textual program."""
-    with running("tests.support.stock", "hello", home=home) as probe:
+    with running("tests.support.screen.peers", "hello", home=home) as probe:
         figures = started(probe, b"hello") | idle(probe)
         return figures | pressed(probe, "row key", (b"j", b"k"))
 
 
 def widgets(home: str) -> Figures:
     """Textual's own Sparkline and DataTable: 12 series, fed from memory."""
-    with running("tests.support.stock", "widgets", "1", home=home) as probe:
+    with running("tests.support.screen.peers", "widgets", "1", home=home) as probe:
         figures = started(probe, b"metric")
         figures |= fed(probe, "overview 1 Hz", 1, lambda: None)
-    with running("tests.support.stock", "widgets", "4", home=home) as probe:
+    with running("tests.support.screen.peers", "widgets", "4", home=home) as probe:
         probe.wait_for(b"metric")
         figures |= fed(probe, "overview 4 Hz", 4, lambda: None)
     return figures
@@ -191,7 +191,7 @@ def day(hours: int = 24) -> None:
     from rltui.logs.delivery import Delivery, Source
     from rltui.screen.start import build
     from rltui.session.session import Session
-    from tests.support.paced import TAGS
+    from tests.support.screen.growing_run import TAGS
 
     start, count = 1_763_600_000.0, len(TAGS)
     now = [start]
@@ -225,7 +225,7 @@ def resident() -> float:
 
 def loading() -> None:
     """Keys while ten million scalars are being read, and when they have been."""
-    from tests.support.tfwriter import simple_file
+    from tests.support.logs.tfwriter import simple_file
 
     with tempfile.TemporaryDirectory() as home:
         logs = Path(home) / "logs"

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from rltui.cli.commands.check import command
 from rltui.cli.follow.follow_findings import follow
 from rltui.config import Config
-from tests.support.livelogs import Live
+from tests.support.logs.live_logs import Live
 
 NOISE = np.random.default_rng(3)
 

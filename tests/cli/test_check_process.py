@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.checked import MILD, SICK, WELL, environment, write
-from tests.support.child import running
-from tests.support.commands import rltui
+from tests.support.commands.child_process import running
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import MILD, SICK, WELL, environment, write
 
 
 @pytest.fixture(autouse=True)

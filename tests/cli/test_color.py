@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rltui.cli.output import fitted_columns
-from tests.support.checked import SICK, WELL, write
-from tests.support.commands import rltui
-from tests.support.terminal import Terminal
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import SICK, WELL, write
+from tests.support.screen.terminal import Terminal
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 VARIABLES = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 from tests.support.shared import BUNDLED
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import pytest
 
 from rltui.cli import COMMANDS, command_group
 from rltui.cli.command_reference import command_texts, manual_page
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 
 def test_every_command_and_option_is_in_the_manual_page() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 
 def log(path: Path, steps: range) -> None:

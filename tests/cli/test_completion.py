@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checked import WELL, environment, write
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import WELL, environment, write
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, home: Path, *words: str) -> list[str]:

@@ -27,10 +27,10 @@ from rltui.common.text import clean
 from rltui.logs.follow.read_all import read_all
 from rltui.many_runs.plan import make_plan
 from rltui.store.store import Store
-from tests.support import tfwriter as w
-from tests.support.child import running
-from tests.support.commands import rltui
-from tests.support.feeding import Row, batch, delivery, histories, ticks
+from tests.support.commands.child_process import running
+from tests.support.commands.in_process import rltui
+from tests.support.logs import tfwriter as w
+from tests.support.runs.deliveries import Row, batch, delivery, histories, ticks
 from tests.support.shared import LOGS, needs_shared, oracles
 
 

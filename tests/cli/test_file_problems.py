@@ -12,8 +12,8 @@ from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from tests.support.commands import rltui
-from tests.support.livelogs import Live
+from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import Live
 
 
 def _delivery(*problems: Problem) -> Delivery:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.child import running
-from tests.support.livelogs import lines, write
+from tests.support.commands.child_process import running
+from tests.support.logs.live_logs import lines, write
 
 # `open` and `stat` of some paths never return, as on a dead mount.
 CHILD = """

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from tests.support import tfwriter
-from tests.support.child import running
-from tests.support.commands import Done, rltui
+from tests.support.commands.child_process import running
+from tests.support.commands.in_process import Done, rltui
+from tests.support.logs import tfwriter
 from tests.support.shared import BUNDLED
 
 ROOT = Path(__file__).resolve().parents[2]

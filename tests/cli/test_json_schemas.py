@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.support.checked import SICK, WELL, write
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import SICK, WELL, write
 
 
 def holds(value: Any, schema: dict[str, Any]) -> bool:

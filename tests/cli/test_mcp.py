@@ -21,8 +21,8 @@ from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import tools
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.samples.sample_query import SORT_KEYS
-from tests.support.checked import SICK, WELL, environment, write
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import SICK, WELL, environment, write
 
 
 async def ask(client: Client, tool: str, **arguments: object) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checked import SICK, WELL, write
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import SICK, WELL, write
 
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)> `|` [x](http://e.vil)'
 

@@ -9,8 +9,8 @@ import pytest
 
 from rltui.cli.commands.watch import command as watch
 from rltui.panes.runs.selection import RunSelection
-from tests.support.checked import SICK, WELL, write
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import SICK, WELL, write
 from tests.support.shared import SHARED, needs_shared
 
 
@@ -78,7 +78,7 @@ def test_the_screen_lists_only_chosen_runs(logs: Path) -> None:
     """What is not chosen is read, but neither listed nor come to by a key; it appears when it changes."""
     from rltui.screen.start import build
     from rltui.session.session import Session
-    from tests.support.screens import screen_of
+    from tests.support.screen.screens import screen_of
 
     session = Session.load([logs])
     screen = screen_of(build(session, [str(logs)]))

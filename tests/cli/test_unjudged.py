@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checked import WELL, write
-from tests.support.commands import rltui
-from tests.support.tfwriter import version
+from tests.support.commands.in_process import rltui
+from tests.support.logs.tfwriter import version
+from tests.support.runs.checked_runs import WELL, write
 
 
 def _jsonl(folder: Path, count: int, **values: float) -> Path:

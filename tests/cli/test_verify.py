@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import tfwriter
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.logs import tfwriter
 
 STEPS = 3000  # enough for columns, where only the shape of a record is proved otherwise
 

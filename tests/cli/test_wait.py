@@ -13,10 +13,10 @@ import pytest
 from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
 from rltui.config import Config
-from tests.support.checked import SICK, WELL, environment, write
-from tests.support.child import running
-from tests.support.commands import rltui
-from tests.support.livelogs import Live
+from tests.support.commands.child_process import running
+from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import Live
+from tests.support.runs.checked_runs import SICK, WELL, environment, write
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from rltui.common.paths import config_file
 from rltui.config import AlertConfig, Config, load_config
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.metrics.resolve import MetricNames
-from tests.support.config import logs, own, told
+from tests.support.commands.config_files import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures
 

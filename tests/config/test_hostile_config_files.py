@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rltui.config import load_config
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.schema.fields import spell
-from tests.support.config import logs, own, told
+from tests.support.commands.config_files import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures
 

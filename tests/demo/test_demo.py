@@ -14,7 +14,7 @@ from rltui.demo.replay import Replay
 from rltui.panes.pane import pane_view
 from rltui.session.session import Session
 from tests.demo.make_recording import in_rows
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 ROWS = tuple(
     (step, float(step), {"critic/score/mean": step / 8, "actor/entropy": 1.0}) for step in range(1, 11)

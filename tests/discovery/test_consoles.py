@@ -8,7 +8,7 @@ import pytest
 
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.log_file import format_state
-from tests.support.livelogs import Heard, Live, append, write
+from tests.support.logs.live_logs import Heard, Live, append, write
 
 NOISE = "(WorkerDict pid=7) verl.trainer loading step 5 of the plan\n" * 3000  # 170 kB
 

@@ -10,9 +10,9 @@ import pytest
 
 from rltui.logs.follow.read_all import read_all
 from rltui.session.session import Session
-from tests.support import tfwriter
-from tests.support.livelogs import Heard, Live, append, event_bytes, points, write
-from tests.support.recordwriter import WANDB, history, record_log, stats
+from tests.support.logs import tfwriter
+from tests.support.logs.live_logs import Heard, Live, append, event_bytes, points, write
+from tests.support.logs.record_logs import WANDB, history, record_log, stats
 from tests.support.shared import LOGS, needs_shared
 
 EVENTS = "events.out.tfevents.1.host"

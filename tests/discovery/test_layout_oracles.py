@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
-from tests.support.livelogs import Heard, Live, lines, write
+from tests.support.logs.live_logs import Heard, Live, lines, write
 from tests.support.shared import SHARED
 
 TRACKERS = SHARED / "trackers"

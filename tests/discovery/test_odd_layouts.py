@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
-from tests.support.livelogs import Heard, Live, append, write
+from tests.support.logs.live_logs import Heard, Live, append, write
 
 STEPS = range(1, 11)
 

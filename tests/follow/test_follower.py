@@ -13,8 +13,8 @@ from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
 from rltui.session.session import Session
-from tests.support import tfwriter
-from tests.support.livelogs import (
+from tests.support.logs import tfwriter
+from tests.support.logs.live_logs import (
     LOCAL,
     NFS,
     Heard,
@@ -25,7 +25,7 @@ from tests.support.livelogs import (
     points,
     write,
 )
-from tests.support.open_files import open_below
+from tests.support.logs.open_files import open_below
 
 
 def test_everything_there_is_read_once(tmp_path: Path) -> None:

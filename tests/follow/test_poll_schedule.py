@@ -11,7 +11,7 @@ from rltui.logs.follow.poll_schedule import PollInterval, PollSchedule
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
-from tests.support.livelogs import LOCAL, NFS, Live, append, lines, points, write
+from tests.support.logs.live_logs import LOCAL, NFS, Live, append, lines, points, write
 
 
 def found(path: Path) -> FoundFile:

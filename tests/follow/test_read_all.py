@@ -11,8 +11,8 @@ import pytest
 from rltui.logs.follow import reader_thread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries, read_all
-from tests.support.hanging import HungCall
-from tests.support.livelogs import Heard, append, event_bytes, lines, points, write
+from tests.support.logs.hung_calls import HungCall
+from tests.support.logs.live_logs import Heard, append, event_bytes, lines, points, write
 
 
 @pytest.fixture

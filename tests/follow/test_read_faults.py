@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.faulty import Fault
-from tests.support.livelogs import LOCAL, NFS, Live, append, event_bytes, lines, points, write
+from tests.support.logs.faulty_calls import Fault
+from tests.support.logs.live_logs import LOCAL, NFS, Live, append, event_bytes, lines, points, write
 
 EVENTS = "events.out.tfevents.1.host"
 SYSTEMS = pytest.mark.parametrize("system", [LOCAL, NFS], ids=["local", "nfs"])

@@ -16,9 +16,9 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.logs.follow.reader_thread import ReaderThread
-from tests.support.hanging import HungCall
-from tests.support.listening import LONG, Listener
-from tests.support.livelogs import LOCAL, append, event_bytes, lines, points, write
+from tests.support.logs.hung_calls import HungCall
+from tests.support.logs.listener import LONG, Listener
+from tests.support.logs.live_logs import LOCAL, append, event_bytes, lines, points, write
 
 
 @pytest.fixture

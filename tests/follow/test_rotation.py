@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.livelogs import LOCAL, NFS, Live, append, event_bytes, line, lines, points, write
-from tests.support.open_files import open_below
+from tests.support.logs.live_logs import LOCAL, NFS, Live, append, event_bytes, line, lines, points, write
+from tests.support.logs.open_files import open_below
 
 EVENTS = "events.out.tfevents.1.host"
 SYSTEMS = pytest.mark.parametrize("system", [LOCAL, NFS], ids=["local", "nfs"])

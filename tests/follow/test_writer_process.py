@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.livelogs import Heard, Live, Point, lines, points
-from tests.support.writer import Training
+from tests.support.logs.live_logs import Heard, Live, Point, lines, points
+from tests.support.logs.writer_process import Training
 
 POLL = 0.1  # seconds of the follower's clock between two looks
 SOON = 4  # looks after which growth must have been seen

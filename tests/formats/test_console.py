@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.printed_metrics import trainer_console
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.text_oracles import read_path
 from tests.support.shared import BUNDLED
-from tests.support.textlogs import read_path
 
 FORM = trainer_console.FORMAT
 

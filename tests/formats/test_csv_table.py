@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rltui.logs.batch import Batch
 from rltui.logs.formats.lines import csv_table
 from rltui.logs.records.parse_number import real, step_of
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED
 
 FORM = csv_table.FORMAT

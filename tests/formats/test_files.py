@@ -12,7 +12,7 @@ from rltui.logs import local_file
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.local_file import MARKER, LocalFile, identity, marker
-from tests.support.open_files import open_below
+from tests.support.logs.open_files import open_below
 
 
 def test_reads_at_any_offset(tmp_path: Path) -> None:

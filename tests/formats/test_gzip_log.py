@@ -13,9 +13,9 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.encoded import gzip_log
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
-from tests.support.memfile import MemFile, points, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
+from tests.support.logs.text_oracles import read_path
 from tests.support.shared import BUNDLED
-from tests.support.textlogs import read_path
 
 LOGS = [
     "verl-grpo-nan/verl-grpo-nan.jsonl",

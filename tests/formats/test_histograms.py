@@ -15,9 +15,9 @@ from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.trackers import wandb
 from rltui.logs.records.histogram_quantiles import quantiles_of
 from rltui.store.histograms import KEPT, HistogramSeries
-from tests.support import tfwriter as w
-from tests.support.memfile import MemFile, read_whole
-from tests.support.recordwriter import WANDB, history, record_log
+from tests.support.logs import tfwriter as w
+from tests.support.logs.file_in_memory import MemFile, read_whole
+from tests.support.logs.record_logs import WANDB, history, record_log
 from tests.support.shared import LOGS, needs_shared
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"

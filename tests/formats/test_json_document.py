@@ -9,7 +9,7 @@ import pytest
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.documents import document, json_document
-from tests.support.memfile import MemFile, points, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
 from tests.support.shared import BUNDLED
 
 FORM = json_document.FORMAT

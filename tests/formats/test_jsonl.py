@@ -17,7 +17,15 @@ from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.lines.text_lines import MOST_WAITS
 from rltui.logs.records.tag_table import TAG_CAP
-from tests.support.memfile import MemFile, SparseFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.file_in_memory import (
+    MemFile,
+    SparseFile,
+    cut,
+    points,
+    read_in_pieces,
+    read_on,
+    read_whole,
+)
 
 FORM = jsonl.FORMAT
 

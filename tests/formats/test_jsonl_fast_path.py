@@ -13,7 +13,7 @@ from rltui.logs.records import json_nan
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import wall_time
 from rltui.logs.records.record_batcher import RecordBatcher
-from tests.support.memfile import points
+from tests.support.logs.file_in_memory import points
 
 _PIECES = [
     "NaN",

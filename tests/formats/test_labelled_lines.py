@@ -15,8 +15,8 @@ from rltui.logs.formats.printed_metrics.line_items import items
 from rltui.logs.formats.registry import REGISTRY
 from rltui.metrics.catalogue import recognise
 from rltui.metrics.resolve import MetricNames
-from tests.support.livelogs import Heard
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.live_logs import Heard
 
 Rows = list[tuple[int, dict[str, object]]]
 

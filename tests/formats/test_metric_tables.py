@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.registry import REGISTRY
-from tests.support.livelogs import Heard
+from tests.support.logs.live_logs import Heard
 
 
 def heard(folder: Path) -> Heard:

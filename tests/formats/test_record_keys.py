@@ -11,7 +11,7 @@ from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.printed_metrics import trainer_console
 from rltui.logs.records.record_keys import LogKeys, compared, log_keys, step_keys
 from rltui.logs.records.sample_statistics import SampledStep
-from tests.support.memfile import MemFile, read_whole
+from tests.support.logs.file_in_memory import MemFile, read_whole
 
 
 def test_shipped_keys_can_be_found() -> None:

@@ -12,8 +12,8 @@ import pytest
 from rltui.logs.formats.container import Container
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
+from tests.support.logs.text_oracles import differences, oracle_cases, read_path
 from tests.support.shared import BUNDLED, needs_shared
-from tests.support.textlogs import differences, oracle_cases, read_path
 
 STEP_KEYS = {
     "metrics.jsonl": "step",

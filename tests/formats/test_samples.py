@@ -24,7 +24,7 @@ from rltui.logs.records.sample_statistics import (
     max_median_ratio,
     numbers,
 )
-from tests.support.memfile import MemFile, cut, read_in_pieces, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, read_in_pieces, read_on, read_whole
 
 FORM = sample_log.FORMAT
 _numbers = st.floats(-1e12, 1e12)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.trackers import swanlab
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
-from tests.support.recordwriter import SWANLAB, column, encode, finished, record_log, scalar
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.record_logs import SWANLAB, column, encode, finished, record_log, scalar
 
 FORM = swanlab.FORMAT
 NAME = "run-abc.swanlab"

@@ -16,8 +16,8 @@ from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.tfevents import event_format
 from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
-from tests.support import tfwriter as w
-from tests.support.memfile import MemFile
+from tests.support.logs import tfwriter as w
+from tests.support.logs.file_in_memory import MemFile
 
 LONG = st.text(min_size=NAME_CAP + 1, max_size=3 * NAME_CAP)
 

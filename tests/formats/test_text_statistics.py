@@ -20,7 +20,7 @@ from rltui.logs.records.text_statistics import (
     repetition,
     unclosed,
 )
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 _SENTENCE = "the sum of two odd numbers is even because each leaves one when it is halved so that both pair"
 WORDS = _SENTENCE.split()

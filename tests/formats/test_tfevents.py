@@ -14,8 +14,8 @@ import pytest
 from rltui.logs.batch import Batch, SessionStart
 from rltui.logs.formats.interface import RECORD_CAP
 from rltui.logs.formats.tfevents.event_format import FORMAT
-from tests.support import tfwriter as w
-from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
+from tests.support.logs import tfwriter as w
+from tests.support.logs.file_in_memory import MemFile, SparseFile, read_on, read_whole
 from tests.support.shared import BUNDLED, LOGS, needs_shared, oracles
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"

@@ -15,8 +15,8 @@ from rltui.logs.formats.tfevents.bulk.block import Block
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, HEADER
 from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
-from tests.support import tfwriter as w
-from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
+from tests.support.logs import tfwriter as w
+from tests.support.logs.file_in_memory import MemFile, SparseFile, read_on, read_whole
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
 

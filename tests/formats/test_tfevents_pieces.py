@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from tests.fuzz.cases import case
-from tests.support import tfwriter as w
-from tests.support.memfile import MemFile, cut, read_on
-from tests.support.tfdraw import COLUMNS, SINGLY, columns_from, content, files, record
+from tests.support.logs import tfwriter as w
+from tests.support.logs.drawn_event_files import COLUMNS, SINGLY, columns_from, content, files, record
+from tests.support.logs.file_in_memory import MemFile, cut, read_on
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
 

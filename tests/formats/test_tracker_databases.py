@@ -25,7 +25,7 @@ from rltui.rules.run_state.log_state import of_sources
 from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.fuzz import tracker_parts
-from tests.support.judged import alive
+from tests.support.runs.evaluators import alive
 
 Rows = dict[str, list[tuple[int, float]]]
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.trackers import wandb
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
-from tests.support.recordwriter import WANDB, config, ended, history, metric, record_log, stats
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.record_logs import WANDB, config, ended, history, metric, record_log, stats
 from tests.support.shared import SHARED
 
 FORM = wandb.FORMAT

@@ -11,7 +11,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.worker_monitors import MONITORS
 from rltui.logs.local_file import Calls
-from tests.support.livelogs import Live, append, write
+from tests.support.logs.live_logs import Live, append, write
 
 T0 = 1_763_600_000.0
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from tests.fuzz import event_files, text_logs, tracker_files, tracker_parts
-from tests.support.memfile import MemFile, read_whole
+from tests.support.logs.file_in_memory import MemFile, read_whole
 
 STUCK = 600  # seconds after which a chunk shows where it hangs, and ends
 SLOW = 5.0  # seconds of processor time that no case may take

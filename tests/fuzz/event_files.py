@@ -12,8 +12,8 @@ from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_format import FORMAT as EVENTS
 from tests.fuzz.damage import damaged
-from tests.support import tfwriter as w
-from tests.support.memfile import MemFile, cut, read_on
+from tests.support.logs import tfwriter as w
+from tests.support.logs.file_in_memory import MemFile, cut, read_on
 from tests.support.shared import BUNDLED
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"

@@ -12,7 +12,7 @@ from rltui.logs.formats.lines import csv_table, jsonl, sample_log
 from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
 from rltui.logs.formats.registry import REGISTRY
 from tests.fuzz.damage import damaged
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.shared import BUNDLED
 
 NAMES = {

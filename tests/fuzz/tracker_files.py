@@ -12,8 +12,8 @@ from rltui.logs.formats.interface import HEAD, Format
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers import clearml, swanlab, wandb
 from tests.fuzz.damage import damaged
-from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
-from tests.support.recordwriter import (
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.record_logs import (
     SWANLAB,
     WANDB,
     column,

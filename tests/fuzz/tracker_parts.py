@@ -23,7 +23,7 @@ from rltui.logs.formats.container import Part, PartFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers import mlflow, sqlite_file, trackio
 from tests.fuzz.damage import damaged
-from tests.support.memfile import points
+from tests.support.logs.file_in_memory import points
 
 T = TypeVar("T")
 Row = tuple[str, tuple[object, ...]]  # table, values

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import rltui
-from tests.support.livelogs import write
-from tests.support.tfwriter import event, simple, version
+from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write
+from tests.support.logs.tfwriter import event, simple, version
 
 
 def _broken(folder: Path, name: str, at: int, *, ended: float) -> None:

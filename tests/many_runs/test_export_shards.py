@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.commands import rltui
-from tests.support.livelogs import write
+from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write
 
 LOGS = Path(__file__).parents[1] / "logs"
 

@@ -21,9 +21,9 @@ from rltui.many_runs.engine import Engine
 from rltui.many_runs.judge_shard import Judged
 from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, cut, make_plan
 from rltui.many_runs.work_on_shards import work
-from tests.support.commands import rltui
-from tests.support.livelogs import lines, write
-from tests.support.tfwriter import simple_file
+from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import lines, write
+from tests.support.logs.tfwriter import simple_file
 
 LOGS = Path(__file__).parents[1] / "logs"
 EARLY = 1_600_000_000  # seconds since 1970: long before any test runs

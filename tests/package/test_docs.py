@@ -15,7 +15,7 @@ import click
 import pytest
 
 from rltui.cli import COMMANDS, command_group
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

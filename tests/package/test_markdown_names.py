@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from rltui.common.text import clean, code_in_markdown, in_markdown
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 PARSER = MarkdownIt("commonmark").enable("table")
 LIVELY = {"image", "link_open", "html_inline", "html_block", "em_open", "strong_open"}

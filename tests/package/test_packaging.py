@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checked import environment
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
+from tests.support.runs.checked_runs import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

@@ -14,7 +14,7 @@ import pytest
 from rltui.alerts.sent_log import SentAlert, SentLog
 from rltui.common import crash, paths
 from rltui.screen.saved_layout import SavedLayout, path_for, save_layout
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 
 @pytest.fixture

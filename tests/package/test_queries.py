@@ -10,7 +10,7 @@ import duckdb
 import pyarrow.dataset as ds
 import pytest
 
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 LOGS = Path(__file__).parents[1] / "logs"
 PAGE = (Path(__file__).resolve().parents[2] / "docs/pages/recipes.md").read_text()

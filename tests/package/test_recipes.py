@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checked import SICK, WELL, environment, write
+from tests.support.runs.checked_runs import SICK, WELL, environment, write
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/pages/recipes.md").read_text()
 # The shell lines below each bold title of the recipes.

@@ -13,8 +13,8 @@ import pytest
 
 import rltui.cli
 from rltui.screen.input.key_table import bindings, key_table
-from tests.support.commands import rltui as command
-from tests.support.screens import screen_of
+from tests.support.commands.in_process import rltui as command
+from tests.support.screen.screens import screen_of
 
 DATA = Path(rltui.cli.__file__).parents[1] / "data"
 LONGEST = 31  # words of a sentence

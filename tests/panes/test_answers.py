@@ -22,9 +22,9 @@ from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.session.session import Session
-from tests.support.answers import NOW, VERL, answer, run, shares
-from tests.support.feeding import Row, delivery
-from tests.support.golden import recorded
+from tests.support.runs.deliveries import Row, delivery
+from tests.support.runs.pane_answers import NOW, VERL, answer, run, shares
+from tests.support.screen.expected_screens import recorded
 
 LOGS = Path(__file__).parents[1] / "logs"
 

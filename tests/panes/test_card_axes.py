@@ -18,9 +18,9 @@ from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
 from rltui.panes.rows.row import Row, rows_of
 from rltui.rules.finding import Evidence
-from tests.support.made_run import NOW, MadeRun, believable, finding
-from tests.support.overviews import overview_of
-from tests.support.screens import opened
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
+from tests.support.screen.overviews import overview_of
+from tests.support.screen.screens import opened
 
 STEPS = 300
 WINDOW = StepWindow(1.0, float(STEPS))

@@ -15,7 +15,7 @@ from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import rows_of
 from rltui.rules.finding import Finding
-from tests.support.made_run import believable, finding
+from tests.support.runs.made_run import believable, finding
 
 THEMES = load_themes()[0]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from rltui.panes.render.chart_text import charts_text
 from rltui.session.session import Session
-from tests.support.commands import rltui
-from tests.support.feeding import delivery
+from tests.support.commands.in_process import rltui
+from tests.support.runs.deliveries import delivery
 
 LOGS = Path(__file__).parents[1] / "logs"
 

@@ -8,9 +8,9 @@ import pytest
 from rltui.panes.baseline.comparison import Difference, compare
 from rltui.panes.rows.row import difference_text
 from rltui.session.session import Session
-from tests.support.golden import recorded
-from tests.support.made_run import MadeRun
-from tests.support.screens import Screen, opened
+from tests.support.runs.made_run import MadeRun
+from tests.support.screen.expected_screens import recorded
+from tests.support.screen.screens import Screen, opened
 
 
 def run(name: str, *, steps: int = 100, **levels: float) -> MadeRun:

@@ -17,7 +17,7 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.render.answer_pictures import band_lines, ridge_lines
 from rltui.panes.render.lines.answer_lines import answer_lines
-from tests.support.answers import answer, run
+from tests.support.runs.pane_answers import answer, run
 
 
 def samples(rewards: dict[int, list[float]], split: str = "train") -> RunSamples:

@@ -10,7 +10,7 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
-from tests.support.answers import NOW, run
+from tests.support.runs.pane_answers import NOW, run
 
 STEPS = range(60)
 STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {

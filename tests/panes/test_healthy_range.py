@@ -17,7 +17,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
 from rltui.panes.rows.row import Row, rows_of
 from rltui.schema.metric import Metric
-from tests.support.made_run import MadeRun, finding
+from tests.support.runs.made_run import MadeRun, finding
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
 

@@ -33,9 +33,9 @@ from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store.model import Attempt
-from tests.support.feeding import batch, ticks
-from tests.support.made_run import believable
-from tests.support.screens import screen_of
+from tests.support.runs.deliveries import batch, ticks
+from tests.support.runs.made_run import believable
+from tests.support.screen.screens import screen_of
 from tests.support.shared import BUNDLED
 
 PLAIN = {"seed": 1, "learning_rate": 0.1, "logging_steps": 5, "beta": 0.04, "run_name": None}

@@ -10,7 +10,7 @@ from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.start import build
 from rltui.screen.state import ListOverlay
 from rltui.session.session import Session
-from tests.support.screens import screen_of
+from tests.support.screen.screens import screen_of
 from tests.support.shared import BUNDLED
 
 

@@ -12,7 +12,7 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.hparams.hparams import hparams_of
-from tests.support.answers import answer, run
+from tests.support.runs.pane_answers import answer, run
 
 SERIES = {"perf/total_num_tokens": 1e6, "timing_s/step": 100.0, "timing_s/update_actor": 40.0}
 H100 = UserHardware(gpus=8, gpu="NVIDIA H100 80GB HBM3", parameters=7e9)

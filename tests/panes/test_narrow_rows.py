@@ -10,8 +10,8 @@ from rltui.panes.pane import pane_view
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.screen import shown_run
-from tests.support.made_run import NOW, MadeRun, believable
-from tests.support.screens import opened
+from tests.support.runs.made_run import NOW, MadeRun, believable
+from tests.support.screen.screens import opened
 
 
 def rows(run: MadeRun, pane: str = "reward") -> list[str]:

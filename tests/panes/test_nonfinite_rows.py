@@ -12,8 +12,8 @@ from rltui.panes.pane import pane_view
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
 from rltui.panes.rows.row import rows_of
-from tests.support.made_run import NOW, MadeRun, finding
-from tests.support.screens import opened
+from tests.support.runs.made_run import NOW, MadeRun, finding
+from tests.support.screen.screens import opened
 
 
 def broken(every: int = 5) -> MadeRun:

@@ -32,9 +32,9 @@ from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import rows_of, value_at
 from rltui.rules.finding import Evidence
 from rltui.session.run_view import RunView
-from tests.support.made_run import NOW, MadeRun, believable, finding, made_series
-from tests.support.overviews import overview_of
-from tests.support.screens import warned
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding, made_series
+from tests.support.screen.overviews import overview_of
+from tests.support.screen.screens import warned
 
 ALWAYS = [
     "overview",

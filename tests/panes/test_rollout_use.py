@@ -16,7 +16,7 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.rollouts.rollout_losses import rollout_table
 from rltui.run_context.hparams.hparams import hparams_of
-from tests.support.answers import answer, run, shares
+from tests.support.runs.pane_answers import answer, run, shares
 
 TELESCOPE = {"kl_divergence_inference": 0.01, "timing_step_total": 10.0, "reward_sum_mean": 0.5}
 PRIME = {"optim/lr": 1e-6, "mismatch_kl/all/mean": 0.001, "time/wait_for_batch": 0.0}

@@ -10,9 +10,9 @@ from rltui.panes.pane import pane_view
 from rltui.panes.rows.row import Row
 from rltui.panes.rows.row_tree import as_tree, folded, folded_answer
 from rltui.session.session import Session
-from tests.support.answers import NOW, VERL, answer, run
-from tests.support.feeding import delivery
-from tests.support.screens import Screen
+from tests.support.runs.deliveries import delivery
+from tests.support.runs.pane_answers import NOW, VERL, answer, run
+from tests.support.screen.screens import Screen
 
 NESTED = {
     "timing_s/step": 10.0, "timing_s/gen": 6.0, "timing_s/generate_sequences": 5.0,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rltui.panes.runs.expression import amount, is_expression, parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.run_context.hparams.hparams import HParam, HParams, Value
-from tests.support.made_run import NOW, MadeRun, believable, finding
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
 
 SETTINGS: dict[str, Value] = {
     "actor_rollout_ref/actor/optim/lr": 1e-3, "critic/optim/lr": 1e-5, "algo/Gamma": 0.99, "seed": 2,

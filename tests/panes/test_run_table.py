@@ -15,8 +15,8 @@ from rltui.panes.runs.run_outcome import extreme
 from rltui.panes.runs.table import chosen_runs, grouped_runs
 from rltui.run_context.hparams.hparams import HParam, HParams
 from rltui.store.store import Store
-from tests.support.feeding import delivery
-from tests.support.made_run import NOW, MadeRun, finding
+from tests.support.runs.deliveries import delivery
+from tests.support.runs.made_run import NOW, MadeRun, finding
 
 
 def facts(name: str, reward: list[float], **settings: float | str) -> RunFacts:

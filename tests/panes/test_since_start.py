@@ -9,7 +9,7 @@ import pytest
 
 from rltui.panes.answers.recent_steps import RunValues
 from rltui.panes.answers.since_start import since_start
-from tests.support.answers import answer, run
+from tests.support.runs.pane_answers import answer, run
 
 RNG = np.random.default_rng(7)
 

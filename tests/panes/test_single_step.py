@@ -12,8 +12,8 @@ from rltui.panes.rows.row import rows_of
 from rltui.screen import shown_pane
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.made_run import NOW, made_series
-from tests.support.screens import Screen, screen_of
+from tests.support.runs.made_run import NOW, made_series
+from tests.support.screen.screens import Screen, screen_of
 
 VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]
 

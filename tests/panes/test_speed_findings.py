@@ -15,11 +15,11 @@ from rltui.panes.baseline.speed_findings import SpeedRule, speed_findings, speed
 from rltui.rules.load import rulebook
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from tests.support.answers import NOW, VERL, run
-from tests.support.commands import rltui
-from tests.support.feeding import delivery
-from tests.support.screens import Screen
-from tests.support.window_language import values
+from tests.support.commands.in_process import rltui
+from tests.support.runs.deliveries import delivery
+from tests.support.runs.pane_answers import NOW, VERL, run
+from tests.support.runs.window_language import values
+from tests.support.screen.screens import Screen
 
 TAGS = {"perf.throughput": "perf/throughput", "timing.step": "timing_s/step"}
 CASES = [

@@ -20,8 +20,8 @@ from rltui.panes.rows.row import Row, rows_of
 from rltui.screen.pages.chart.chart_page import _level_range
 from rltui.screen.state import ChartOverlay
 from rltui.store.series import Series
-from tests.support.made_run import MadeRun, believable, made_series
-from tests.support.screens import opened
+from tests.support.runs.made_run import MadeRun, believable, made_series
+from tests.support.screen.screens import opened
 
 STEPS = np.arange(200)
 MEAN = 0.5 + 0.4 * np.sin(STEPS / 30)

@@ -16,8 +16,8 @@ from rltui.logs.remote import object_store
 from rltui.logs.remote.mirror import Mirror, Sync
 from rltui.logs.remote.object_store import ObjectStore, StoreError, without_password
 from rltui.logs.remote.remote_folders import RemoteFolder
-from tests.support.livelogs import Heard, event_bytes, lines, points, write
-from tests.support.remote import LIMITS, files_of, fsspec, heard, memory, mirror_of, own_cache
+from tests.support.logs.live_logs import Heard, event_bytes, lines, points, write
+from tests.support.remote.mirrors import LIMITS, files_of, fsspec, heard, memory, mirror_of, own_cache
 
 __all__ = ["memory", "own_cache"]
 
@@ -418,7 +418,7 @@ def test_looks_that_cost_much_are_rare_enough_for_the_limit() -> None:
 def test_what_a_log_says_survives_its_replacement(memory: Any) -> None:
     """A follower that read the copy says that the log begins anew, as for any local log."""
     from rltui.logs.follow.follower import Follower
-    from tests.support.livelogs import LOCAL
+    from tests.support.logs.live_logs import LOCAL
 
     put(memory, "metrics.jsonl", lines(range(100)))
     mirror = mirror_of("memory://runs")

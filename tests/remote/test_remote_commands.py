@@ -13,9 +13,9 @@ import pytest
 from rltui.common import paths
 from rltui.logs.remote.remote_folders import REMOTE
 from tests.formats.test_evaluation_arrays import written
-from tests.support.commands import Done, rltui
-from tests.support.livelogs import lines, write
-from tests.support.remote import memory, own_cache
+from tests.support.commands.in_process import Done, rltui
+from tests.support.logs.live_logs import lines, write
+from tests.support.remote.mirrors import memory, own_cache
 from tests.support.shared import BUNDLED
 
 __all__ = ["memory", "own_cache"]

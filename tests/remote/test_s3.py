@@ -14,10 +14,10 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError
 from rltui.logs.remote.remote_folders import REMOTE
-from tests.support.commands import rltui
-from tests.support.livelogs import Heard, lines, points
-from tests.support.remote import files_of, mirror_of, own_cache
-from tests.support.s3server import S3Server, s3_server
+from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import Heard, lines, points
+from tests.support.remote.mirrors import files_of, mirror_of, own_cache
+from tests.support.remote.s3_server import S3Server, s3_server
 
 __all__ = ["own_cache"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.run_state import data_quality
-from tests.support.judged import canonical_names, evaluator, fresh, ids, judge_of, run_with
+from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids, judge_of, run_with
 
 
 def codes(judge: Evaluator) -> list[str]:

@@ -22,8 +22,8 @@ from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
 from rltui.rules.load import rulebook
 from rltui.rules.rule_states.rule_selection import Rules
 from rltui.rules.rule_states.series_state import RuledTicks
-from tests.support.judged import evaluator, fresh
-from tests.support.synthetic import PATHOLOGIES, Shape, healthy
+from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 SICK = sorted(PATHOLOGIES)
 

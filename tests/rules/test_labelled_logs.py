@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.demo import recording
-from tests.support.labelled import LATE, Label, Told, early, labels, late, told_of
+from tests.support.runs.labelled_logs import LATE, Label, Told, early, labels, late, told_of
 
 LABELS = labels()
 HEALTHY = [pytest.param(each, id=each.name) for each in LABELS if each.healthy]

@@ -9,7 +9,7 @@ from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.resolve import MetricNames
 from rltui.store.run import Run
-from tests.support.judged import alive, run_with
+from tests.support.runs.evaluators import alive, run_with
 
 HOUR = 3600.0
 

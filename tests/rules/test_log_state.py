@@ -14,10 +14,10 @@ from rltui.logs.follow.follower import Follower
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.judged import alive, run_with
-from tests.support.made_run import MadeRun
-from tests.support.screens import Screen, screen_of
-from tests.support.screens import session as session_of
+from tests.support.runs.evaluators import alive, run_with
+from tests.support.runs.made_run import MadeRun
+from tests.support.screen.screens import Screen, screen_of
+from tests.support.screen.screens import session as session_of
 from tests.support.shared import SHARED
 
 NOW = 1_795_000_000.0

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rltui.rules.judged_series.means_with_errors import long_run_variance, of_bins
-from tests.support.healthy_kinds import curriculum
-from tests.support.judged import evaluator, fresh, ids
-from tests.support.synthetic import Shape
+from tests.support.runs.evaluators import evaluator, fresh, ids
+from tests.support.runs.synthetic_runs import Shape
+from tests.support.runs.unusual_runs import curriculum
 
 RETURN = "reward.episode_return.mean"
 SCORE = "reward.score.mean"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.confusion import NOT_NAMED, found, onset_of
-from tests.support.labelled import Told, longest, replayed
+from tests.support.runs.labelled_logs import Told, longest, replayed
 from tests.support.shared import LOGS, manifest, needs_shared
 
 # Not a verdict on training: values are noise or set to NaN on purpose, as the notes of these logs say.

@@ -11,8 +11,8 @@ import pytest
 from rltui.rules.load import load, rulebook
 from rltui.schema.toml_files import DATA
 from tests.rules.test_synthetic_runs import RUNS
-from tests.support.judged import evaluator, fresh
-from tests.support.synthetic import (
+from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.synthetic_runs import (
     Series,
     bottleneck_shift,
     healthy,

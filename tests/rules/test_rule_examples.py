@@ -9,8 +9,8 @@ from rltui.rules.load import rulebook
 from rltui.rules.model import ENDED, NON_FINITE, Rule
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.store.model import NewPoints, Points
-from tests.support.judged import evaluator, fresh
-from tests.support.window_language import values
+from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.window_language import values
 
 BOOK = rulebook()
 CASES = [rule for rule in BOOK.rules.values() if rule.fires or rule.quiet]

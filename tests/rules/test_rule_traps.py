@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.judged import evaluator, fresh, ids, judge_of, names_of
-from tests.support.synthetic import Shape, healthy
+from tests.support.runs.evaluators import evaluator, fresh, ids, judge_of, names_of
+from tests.support.runs.synthetic_runs import Shape, healthy
 
 NOISE = np.random.default_rng(5)
 

@@ -18,9 +18,9 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.judged_series.rewindable_counter import KEPT, RewindableCounter
 from rltui.rules.judged_series.ticks import CAP, NONFINITE_KEPT, Ticks
 from rltui.session.session import Session
-from tests.support.judged import evaluator, fresh, ids
-from tests.support.livelogs import Live, append, line, write
-from tests.support.synthetic import PATHOLOGIES, Shape, healthy
+from tests.support.logs.live_logs import Live, append, line, write
+from tests.support.runs.evaluators import evaluator, fresh, ids
+from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 SICK = sorted(PATHOLOGIES)
 Logged = dict[str, tuple[np.ndarray, np.ndarray]]  # steps and values by tag

@@ -7,7 +7,7 @@ import numpy as np
 from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.state_finding import state_finding
-from tests.support.judged import evaluator, fresh
+from tests.support.runs.evaluators import evaluator, fresh
 
 
 def test_a_stall_tells_phase_gap_and_last_line() -> None:

@@ -12,8 +12,8 @@ import pytest
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
-from tests.support.judged import fresh, run_with
-from tests.support.window_language import values
+from tests.support.runs.evaluators import fresh, run_with
+from tests.support.runs.window_language import values
 
 STATEMENTS = tomllib.loads(Path(__file__).with_name("statements.toml").read_text())["statement"]
 PARTS = 12  # pieces in which a run is fed, as it grows

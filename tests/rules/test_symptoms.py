@@ -10,8 +10,8 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.load import load, rulebook
 from rltui.store.model import NewPoints, Points
-from tests.support.judged import canonical_names, evaluator, fresh, ids, judge_of, run_with
-from tests.support.synthetic import PATHOLOGIES, Shape, healthy
+from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids, judge_of, run_with
+from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 NOISE = np.random.default_rng(11)
 

@@ -13,9 +13,9 @@ from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.resolve import MetricNames
 from tests.fault_sweep import LONGEST, faulty, shape_of, told
-from tests.support.healthy_kinds import ALARMED_AT_TIMES, UNUSUAL
-from tests.support.judged import evaluator, fresh
-from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
+from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.synthetic_runs import KINDS, PATHOLOGIES, Series, healthy, random_shape
+from tests.support.runs.unusual_runs import ALARMED_AT_TIMES, UNUSUAL
 
 RUNS = 8  # of each kind, in the fast version
 UNUSUAL_SEEDS = range(100, 104)

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tests.support.toyruns import SICK, healthy_control, healthy_language, run, sick_runs, styles
-from tests.support.toystyles import alarms, told_of, written
+from tests.support.toys.recipes import SICK, healthy_control, healthy_language, run, sick_runs, styles
+from tests.support.toys.styles import alarms, told_of, written
 
 
 def healthy_alarms(seed: int, of_control: bool, every: int = 1, short: bool = False) -> dict[str, set[str]]:

@@ -12,8 +12,8 @@ from rltui.screen.pages.chart.x_axis import XAxis
 from rltui.screen.shown_run import tabs
 from rltui.screen.shown_run import unacknowledged as counting_findings
 from rltui.screen.start import build
-from tests.support.made_run import NOW, MadeRun, believable, finding
-from tests.support.screens import screen_of, session
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
+from tests.support.screen.screens import screen_of, session
 
 SIZE = (120, 40)
 

@@ -14,9 +14,9 @@ from rltui.panes.charts.other_runs import other_runs
 from rltui.panes.rows.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.commands import rltui
-from tests.support.made_run import NOW, MadeRun, believable
-from tests.support.screens import opened, screen_of
+from tests.support.commands.in_process import rltui
+from tests.support.runs.made_run import NOW, MadeRun, believable
+from tests.support.screen.screens import opened, screen_of
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from rltui.screen.start import build
 from rltui.screen.terminal import cell_diff
 from rltui.screen.terminal.cell_diff import PLAIN, CellDiff, LinesUpdate, Look, turn, usable
 from rltui.session.session import Session
-from tests.support.glasses import Glasses
-from tests.support.paced import Paced
+from tests.support.screen.growing_run import Paced
+from tests.support.screen.two_terminals import Glasses
 
 WIDTH, HEIGHT = 24, 4
 CONSOLE = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor")

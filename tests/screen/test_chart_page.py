@@ -14,8 +14,8 @@ from rltui.draw.large_chart import Plot, Stroke, draw
 from rltui.screen.saved_layout import save_layout
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.made_run import NOW, MadeRun, finding
-from tests.support.screens import Screen, opened, screen_of
+from tests.support.runs.made_run import NOW, MadeRun, finding
+from tests.support.screen.screens import Screen, opened, screen_of
 
 BUNDLED = Path(__file__).parents[1] / "logs"
 X = np.arange(100.0)

@@ -12,8 +12,8 @@ import pytest
 from rltui.screen.input.key_table import Bind, bindings
 from rltui.screen.state import ChartOverlay
 from rltui.session.session import Session
-from tests.support.consoles import SECONDS, clock, console_text, press
-from tests.support.screens import Screen
+from tests.support.screen.consoles import SECONDS, clock, console_text, press
+from tests.support.screen.screens import Screen
 
 START = 1_700_000_000.0
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'

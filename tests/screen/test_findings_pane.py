@@ -8,9 +8,9 @@ import pytest
 from rltui.panes.render.plain_text import findings_text
 from rltui.rules.finding import Evidence
 from rltui.screen.state import ChartOverlay
-from tests.support.golden import NOW, recorded
-from tests.support.made_run import MadeRun, believable, finding
-from tests.support.screens import Screen, opened
+from tests.support.runs.made_run import MadeRun, believable, finding
+from tests.support.screen.expected_screens import NOW, recorded
+from tests.support.screen.screens import Screen, opened
 
 
 def broken() -> MadeRun:

@@ -18,8 +18,8 @@ from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.shown_run import tabs as shown_tabs
 from rltui.screen.shown_run import unacknowledged as counting_findings
 from rltui.screen.state import ChartOverlay, ListOverlay
-from tests.support.made_run import NOW, MadeRun, believable, finding
-from tests.support.screens import Screen, monitor, opened, screen_of, warned
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
+from tests.support.screen.screens import Screen, monitor, opened, screen_of, warned
 
 # Keys of the samples pane have their own cases beside its tests.
 TABLE = [bind for bind in bindings() if bind.where not in ("samples", "console")]

@@ -10,8 +10,8 @@ import pytest
 from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.made_run import NOW, believable
-from tests.support.screens import Screen, opened, screen_of, session
+from tests.support.runs.made_run import NOW, believable
+from tests.support.screen.screens import Screen, opened, screen_of, session
 
 
 def pinned(*tags: str) -> Screen:

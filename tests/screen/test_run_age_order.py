@@ -9,7 +9,7 @@ import pytest
 
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.screens import screen_of
+from tests.support.screen.screens import screen_of
 
 NOW = 1_795_000_000.0
 

@@ -12,9 +12,9 @@ from rltui.panes.runs.columns import RunOrder, natural
 from rltui.screen.run_list import prepare
 from rltui.screen.saved_layout import load_layout, save_layout
 from rltui.session.session import Session
-from tests.support.feeding import delivery
-from tests.support.made_run import NOW, MadeRun, believable, finding
-from tests.support.screens import Screen, opened
+from tests.support.runs.deliveries import delivery
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
+from tests.support.screen.screens import Screen, opened
 
 
 def runs() -> list[MadeRun]:

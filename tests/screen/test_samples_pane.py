@@ -15,10 +15,10 @@ from rltui.run_context.samples.sample_reader import Catalog
 from rltui.screen.input.key_table import Bind, bindings, shown
 from rltui.screen.shown_run import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
-from tests.support.commands import rltui
-from tests.support.made_run import believable, finding
-from tests.support.rollouts import SECONDS, attach, press, rollout, settle, write_step
-from tests.support.screens import Screen, opened, screen_of
+from tests.support.commands.in_process import rltui
+from tests.support.runs.made_run import believable, finding
+from tests.support.screen.rollouts import SECONDS, attach, press, rollout, settle, write_step
+from tests.support.screen.screens import Screen, opened, screen_of
 
 OWN = [(bind, key) for bind in bindings() if bind.where == "samples" for key in bind.keys]
 
@@ -251,7 +251,7 @@ def test_nothing_is_wider_than_the_screen(screen: Screen, size: tuple[int, int])
 
 async def test_the_application_reads_samples(tmp_path: Path) -> None:
     """In the running screen a key opens the pane, and what is read arrives without another key."""
-    from tests.support.screens import monitor, shown_lines
+    from tests.support.screen.screens import monitor, shown_lines
 
     write_step(tmp_path / "verl-grpo-a", 300)
     app = monitor(believable())

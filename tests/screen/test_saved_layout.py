@@ -11,7 +11,7 @@ from rltui.draw.themes import DEFAULT, SIXTEEN
 from rltui.screen.saved_layout import save_layout
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.screens import screen_of
+from tests.support.screen.screens import screen_of
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, p
 from rltui.screen.state import ChartOverlay
 from rltui.screen.text_filter import fuzzy, matcher
 from rltui.session.session import Session
-from tests.support.made_run import NOW, MadeRun, believable, finding
-from tests.support.screens import Screen, monitor, opened, screen_of, shown_lines, warned
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
+from tests.support.screen.screens import Screen, monitor, opened, screen_of, shown_lines, warned
 
 SIZES = [(140, 45), (100, 30), (80, 24), (40, 12)]
 HOSTILE = [

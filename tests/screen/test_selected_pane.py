@@ -8,8 +8,8 @@ import pytest
 
 from rltui.screen.saved_layout import SavedLayout, save_layout
 from rltui.screen.start import build
-from tests.support.made_run import NOW, believable
-from tests.support.screens import Screen, opened, screen_of, session
+from tests.support.runs.made_run import NOW, believable
+from tests.support.screen.screens import Screen, opened, screen_of, session
 
 
 def reopened(path: Path, left: str, **options: object) -> Screen:

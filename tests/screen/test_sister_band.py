@@ -21,8 +21,8 @@ from rltui.panes.runs.selection import settings_below
 from rltui.run_context.hparams.hparams import HParam, Value, settings_digest
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.commands import rltui
-from tests.support.screens import Screen, screen_of
+from tests.support.commands.in_process import rltui
+from tests.support.screen.screens import Screen, screen_of
 
 TAG = "train/kl"
 

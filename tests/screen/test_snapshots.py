@@ -14,11 +14,11 @@ from rltui.screen.input.key_table import bindings
 from rltui.screen.pages.frame import frame
 from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette
-from tests.support import consoles
-from tests.support.golden import FOLDER, drawn, recorded, same
-from tests.support.rollouts import attach, press, write_step
-from tests.support.screens import Screen
-from tests.support.traces import reward_histograms, write_spans
+from tests.support.runs.traces import reward_histograms, write_spans
+from tests.support.screen import consoles
+from tests.support.screen.expected_screens import FOLDER, drawn, recorded, same
+from tests.support.screen.rollouts import attach, press, write_step
+from tests.support.screen.screens import Screen
 
 SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
 # Pages: the recorded runs, the share of the first that is there, and the keys that lead to the page.

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.screen import test_cell_diff
-from tests.support import tfwriter
-from tests.support.paced import Paced
+from tests.support.logs import tfwriter
+from tests.support.screen.growing_run import Paced
 
 GROUPS = ("critic/rewards", "critic/score", "response_length", "prompt_length", "critic/values")
 OTHERS = ("actor/entropy", "actor/ppo_kl", "actor/grad_norm", "actor/pg_clipfrac", "perf/throughput")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.made_run import NOW, MadeRun, believable
-from tests.support.screens import Screen, opened
+from tests.support.runs.made_run import NOW, MadeRun, believable
+from tests.support.screen.screens import Screen, opened
 
 
 class Clock:

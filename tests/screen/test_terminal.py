@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.terminal import ROOT, Terminal
+from tests.support.screen.terminal import ROOT, Terminal
 
-SCREEN = ("-m", "tests.support.small_screen")
+SCREEN = ("-m", "tests.support.screen.small_screen")
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session
 from rltui.session.time_travel import MOST_POINTS
-from tests.support import tfwriter
-from tests.support.livelogs import Live, append, write
-from tests.support.screens import Screen, screen_of
+from tests.support.logs import tfwriter
+from tests.support.logs.live_logs import Live, append, write
+from tests.support.screen.screens import Screen, screen_of
 
 STEPS = 300
 BEGAN = tfwriter.WALL

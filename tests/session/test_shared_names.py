@@ -9,7 +9,7 @@ from rltui.rules.run_state.state_finding import ENDED_EARLY, STALLED, state_find
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import KEPT, SharedNames
-from tests.support.feeding import delivery
+from tests.support.runs.deliveries import delivery
 
 TAGS = ("actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "critic/score/mean", "own/metric")
 

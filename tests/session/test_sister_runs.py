@@ -10,7 +10,7 @@ import pytest
 
 from rltui.session.session import Session
 from rltui.session.sister_runs import ID, OutcomeCurve, sister_finding, standings, with_sisters
-from tests.support.livelogs import write
+from tests.support.logs.live_logs import write
 
 STEPS = tuple(float(step) for step in range(0, 640, 20))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rltui.logs.follow.read_all import read_all
 from rltui.store.run import Run
 from rltui.store.store import Store
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 from tests.support.shared import PUBLIC, needs_shared
 
 Record = dict[str, float | int | str]

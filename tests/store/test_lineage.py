@@ -13,7 +13,7 @@ from rltui.cli.commands.snapshot import command as snapshot
 from rltui.session.session import Session
 from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
-from tests.support.feeding import delivery, ticks
+from tests.support.runs.deliveries import delivery, ticks
 from tests.support.shared import LOGS, needs_shared
 
 TAGS = ("train/loss", "train/reward", "train/kl", "train/grad_norm")

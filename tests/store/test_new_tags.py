@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.store.store import Store
-from tests.support.feeding import delivery, ticks
+from tests.support.runs.deliveries import delivery, ticks
 
 
 @pytest.mark.parametrize("before", [1, 7, 8, 9, 27, 40])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rltui.logs.delivery import Delivery
 from rltui.store.run import Run
 from rltui.store.store import Store
-from tests.support.feeding import Row, delivery, histories, ticks
+from tests.support.runs.deliveries import Row, delivery, histories, ticks
 
 OLD = "events.out.tfevents.1795160227.vm.1.0"
 NEW = "events.out.tfevents.1795160327.vm.2.0"

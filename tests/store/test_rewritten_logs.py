@@ -8,7 +8,7 @@ import pytest
 
 from rltui.store.run import Run
 from rltui.store.store import Store
-from tests.support.livelogs import Live, append, event_bytes, line, lines, write
+from tests.support.logs.live_logs import Live, append, event_bytes, line, lines, write
 
 OLD, NEW = "events.out.tfevents.1763600000.host.1.0", "events.out.tfevents.1763600900.host.2.0"
 

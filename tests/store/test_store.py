@@ -15,7 +15,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.run import Run
 from rltui.store.store import Store
-from tests.support.feeding import Row, delivery, ticks
+from tests.support.runs.deliveries import Row, delivery, ticks
 
 T0 = 1763600000.0
 

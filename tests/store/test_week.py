@@ -13,7 +13,7 @@ import pytest
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.store import Store
-from tests.support.week import Week
+from tests.support.logs.week import Week
 
 TAGS = tuple(f"actor/metric_{number}" for number in range(20))
 CHUNK = 500  # steps of one delivery

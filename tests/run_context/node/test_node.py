@@ -16,8 +16,8 @@ from rltui.run_context.node.node_reading import DriverError, NodeReading, Proces
 from rltui.run_context.node.node_thread import NodeThread, open_driver
 from rltui.run_context.node.nvml import NvmlDriver, SystemProcesses
 from tests.run_context.node.recorded import GB, Processes, library
-from tests.support.made_run import believable
-from tests.support.screens import opened
+from tests.support.runs.made_run import believable
+from tests.support.screen.screens import opened
 
 
 def _reading(environ: dict[str, str]) -> NodeReading:

@@ -16,7 +16,7 @@ from rltui.panes.render.lines.samples_lines import evaluation_lines
 from rltui.panes.without_metrics.samples_pane import samples_pane
 from rltui.run_context.samples.evaluations import evaluations_of, pass_at_k
 from rltui.run_context.samples.run_samples import catalogs_of
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 
 def head(

@@ -20,7 +20,7 @@ from rltui.run_context.samples.sample_query import (
     widest_groups,
 )
 from rltui.run_context.samples.sample_text import as_json, as_markdown, as_text, differences
-from tests.support.commands import rltui
+from tests.support.commands.in_process import rltui
 
 
 def head(

@@ -14,7 +14,7 @@ from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.spans.model import NO_SPANS, LoggedSpans, Span
 from rltui.run_context.spans.span_files import spans_beside
 from rltui.run_context.spans.span_lines import STEPS, parse
-from tests.support.answers import run
+from tests.support.runs.pane_answers import run
 
 STEP = {
     "step": 3,

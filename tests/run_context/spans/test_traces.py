@@ -18,9 +18,9 @@ from rltui.run_context.spans import chrome_trace, span_files, telescope_events
 from rltui.run_context.spans.chrome_trace import ChromeTrace
 from rltui.run_context.spans.model import LoggedSpans
 from rltui.run_context.spans.span_files import spans_beside
-from tests.support.answers import NOW, run
-from tests.support.traces import Timed, ray_timeline, torch_trace
-from tests.support.traces import telescope_events as archive
+from tests.support.runs.pane_answers import NOW, run
+from tests.support.runs.traces import Timed, ray_timeline, torch_trace
+from tests.support.runs.traces import telescope_events as archive
 
 BASE = 1_712_000_000.0
 FORWARD: list[Timed] = [("forward", BASE + 1, BASE + 3), ("backward", BASE + 3, BASE + 8)]

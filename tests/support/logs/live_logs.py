@@ -14,7 +14,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follower import Follower
 from rltui.logs.local_file import LocalFile
-from tests.support import tfwriter
+from tests.support.logs import tfwriter
 
 LOCAL = FileSystem("ext4", remote=False, events=True, attributes=True)
 NFS = FileSystem("nfs", remote=True, events=False, attributes=False)

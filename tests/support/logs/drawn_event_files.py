@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from tests.support import tfwriter as w
+from tests.support.logs import tfwriter as w
 
 SINGLY, COLUMNS = 1 << 60, 0
 

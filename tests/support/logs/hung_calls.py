@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.listening import LONG
+from tests.support.logs.listener import LONG
 
 
 class HungCall:

@@ -1,4 +1,4 @@
-"""Programs to compare with: `python -m tests.support.stock hello`, or `widgets HZ`.
+"""Programs to compare with: `python -m tests.support.screen.peers hello`, or `widgets HZ`.
 
 `widgets` shows twelve series with Textual's own Sparkline and their values in its DataTable, fed from memory.
 """

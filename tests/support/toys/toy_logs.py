@@ -1,7 +1,7 @@
-"""Small labelled logs of toy trainings: `python -m tests.support.toylogs` writes those below `tests/logs`.
+"""Small labelled logs of toys: `python -m tests.support.toys.toy_logs` writes those below `tests/logs`.
 
-Each is a policy really trained (`tests.support.toyrl`), logged by a framework's names as JSONL rows of step,
-time and values; what is done to it, and when, is the label in `tests/logs/expected.toml`.
+Each is a policy really trained (`tests.support.toys.language`), logged by a framework's names as JSONL rows
+of step, time and values; what is done to it, and when, is the label in `tests/logs/expected.toml`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.shared import BUNDLED
-from tests.support.toyrl import Recipe
-from tests.support.toyruns import run
-from tests.support.toystyles import CONTROL, LANGUAGE, written
+from tests.support.toys.language import Recipe
+from tests.support.toys.recipes import run
+from tests.support.toys.styles import CONTROL, LANGUAGE, written
 
 BASE = Recipe(seed=3, steps=120, lr=0.04, limit=16)
 CONTROLLED = Recipe(seed=5, steps=80, lr=0.02, epochs=4, entropy=0.01)

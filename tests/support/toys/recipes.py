@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tests.support.toycontrol import control
-from tests.support.toyrl import Array, Recipe, language
-from tests.support.toystyles import CONTROL, LANGUAGE
+from tests.support.toys.control import control
+from tests.support.toys.language import Array, Recipe, language
+from tests.support.toys.styles import CONTROL, LANGUAGE
 
 Series = dict[str, Array]
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tests.support import tfwriter
+from tests.support.logs import tfwriter
 
 TAGS = tuple(tfwriter.TAGS[:60])
 

@@ -14,9 +14,9 @@ from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.screens import Screen, screen_of
+from tests.support.screen.screens import Screen, screen_of
 
-FOLDER = Path(__file__).parent.parent / "snapshots"
+FOLDER = Path(__file__).parents[2] / "snapshots"
 NOW = 1_795_000_000.0  # any moment will do
 
 

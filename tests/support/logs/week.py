@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rltui.logs.follow.follower import Follower
 from rltui.store.store import Store
-from tests.support import tfwriter
-from tests.support.open_files import open_below
+from tests.support.logs import tfwriter
+from tests.support.logs.open_files import open_below
 
 DAY = 86_400.0
 

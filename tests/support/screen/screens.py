@@ -19,7 +19,7 @@ from rltui.screen.start import build
 from rltui.screen.state import AppState, Overlay
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from tests.support.made_run import NOW, MadeRun, believable, finding
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
 
 
 class Screen:

@@ -1,6 +1,7 @@
 """Healthy runs of many kinds that look unlike a textbook curve: what rules must stay quiet about.
 
-Each is a run of `tests.support.synthetic` of the same shape with what is particular about the kind on top.
+Each is a run of `tests.support.runs.synthetic_runs` of the same shape, with what is particular about the
+kind on top.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.support.synthetic import (
+from tests.support.runs.synthetic_runs import (
     Series,
     Shape,
     agent,

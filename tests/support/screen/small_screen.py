@@ -15,8 +15,8 @@ def main() -> int:
     """Open the screen as `rltui watch` does; returns the exit code."""
     from rltui.screen.start import build, show
     from rltui.screen.terminal.restore import terminal_problem
-    from tests.support.made_run import NOW
-    from tests.support.screens import session
+    from tests.support.runs.made_run import NOW
+    from tests.support.screen.screens import session
 
     problem = terminal_problem()
     if problem is not None:

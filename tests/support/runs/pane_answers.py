@@ -10,7 +10,7 @@ from rltui.panes.answers.model import Answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from tests.support.feeding import Row, delivery
+from tests.support.runs.deliveries import Row, delivery
 
 NOW = 1_900_000_000.0
 VERL = {"actor/pg_loss": 0.1, "critic/score/mean": 0.5, "response_length/mean": 100.0}  # recognised as veRL

@@ -15,14 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class Training:
     """The process, seen from the test. Each call returns when the writing is done and flushed."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.support.writer"]
+        command = [sys.executable, "-m", "tests.support.logs.writer_process"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )

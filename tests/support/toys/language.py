@@ -2,7 +2,7 @@
 
 `language(Recipe)` is a bandit with sequences: a softmax over a few tokens, one of which ends the answer,
 linear in features that tasks share; GRPO or PPO with Adam, clipping and a KL weight. `control(Recipe)`, in
-`tests.support.toycontrol`, is PPO on worlds of steps. Series go by canonical id, one value a step; the same
+`tests.support.toys.control`, is PPO on worlds of steps. Series go by canonical id, one value a step; the same
 recipe gives the same numbers. A run takes about a fifth of a second.
 """
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from rltui.logs.delivery import Delivery
-from tests.support.livelogs import Heard
+from tests.support.logs.live_logs import Heard
 
 LONG = 60.0  # seconds after which a test gives up
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from rltui.screen.threads.samples_thread import SamplesThread
-from tests.support.screens import Screen, press_settled
+from tests.support.screen.screens import Screen, press_settled
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \u202eevil\u200b [link](http://x) \x9b2J"
 SECONDS = 20.0  # that a thread has on a busy machine

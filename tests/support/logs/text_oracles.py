@@ -12,7 +12,7 @@ import numpy as np
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
-from tests.support.memfile import MemFile, read_whole
+from tests.support.logs.file_in_memory import MemFile, read_whole
 from tests.support.shared import oracles
 
 DURATIONS = {"elapsed_time", "remaining_time"}  # text for the oracle, seconds for the reader

@@ -11,7 +11,7 @@ import pytest
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.remote.mirror import Limits, Mirror
 from rltui.logs.remote.remote_folders import REMOTE
-from tests.support.livelogs import Heard
+from tests.support.logs.live_logs import Heard
 
 fsspec = pytest.importorskip("fsspec")
 LIMITS = Limits(requests_per_hour=100_000, disk=1_000_000_000, timeout=20.0)

@@ -9,7 +9,7 @@ import numpy as np
 from rltui.metrics.catalogue import recognise
 from rltui.metrics.resolve import MetricNames
 from rltui.store.model import NewPoints, Points
-from tests.support.judged import evaluator
+from tests.support.runs.evaluators import evaluator
 
 _K = "policy.approx_kl"
 LANGUAGE: dict[str, dict[str, str]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.toyrl import Adam, Array, Logs, Recipe, log_softmax, put
+from tests.support.toys.language import Adam, Array, Logs, Recipe, log_softmax, put
 
 
 class Grid:

@@ -21,9 +21,9 @@ from typing import Any
 
 import pyte
 
-from tests.support.child import default_signals
+from tests.support.commands.child_process import default_signals
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 _MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 _KEYBOARD = re.compile(rb"\x1b\[([><])[0-9;]*u")
 # The private modes that a screen switches on and must switch off.

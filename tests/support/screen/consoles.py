@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.failure_search import scan
-from tests.support.screens import Screen, press_settled
+from tests.support.screen.screens import Screen, press_settled
 
 SECONDS = 20.0  # that a thread has on a busy machine
 TRACE = """\

@@ -1,0 +1,1 @@
+"""Commands in this process and in one of their own."""

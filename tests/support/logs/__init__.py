@@ -1,0 +1,1 @@
+"""Logs as programs write them, while they grow and where they fail."""

@@ -1,0 +1,1 @@
+"""Remote folders: objects in memory and a server of S3."""

@@ -1,0 +1,1 @@
+"""Runs: made of arrays, synthetic, labelled, and what is fed and asked of them."""

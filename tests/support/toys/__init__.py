@@ -1,0 +1,1 @@
+"""Trainings of toys in numpy, healthy and sick, and logs of them."""
