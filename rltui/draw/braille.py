@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Bools, Floats, Ints
+from rltui.draw.symbols import BAND_DOTS
 
+PER_CELL = 2  # columns of values
 # Bits of the four dots of a cell's left and right column, from the bottom dot upwards.
 _LEFT = (0x40, 0x04, 0x02, 0x01)
 _RIGHT = (0x80, 0x20, 0x10, 0x08)
@@ -25,7 +27,6 @@ def _fills(bits: tuple[int, ...]) -> NDArray[np.uint8]:
 
 _LEFT_FILL, _RIGHT_FILL = _fills(_LEFT), _fills(_RIGHT)
 _CODES = np.array([0x20, *range(0x2801, 0x2900)], "<u4")  # a blank is a space
-_BAND_DOTS = np.uint8(_LEFT[0] | _RIGHT[2])  # two dots of eight: clearly no line
 
 
 @lru_cache(maxsize=64)
@@ -44,18 +45,16 @@ def _bases(rows: int) -> Ints:
 class Canvas:
     """`width` by `rows` cells; series are drawn in order, the later one owns a cell that both touch."""
 
-    per_cell = 2  # columns of values
-
     def __init__(self, width: int, rows: int) -> None:
         self.width, self.rows = width, rows
         self._layers: list[NDArray[np.uint8]] = []  # (rows, width) bits, one for each series
         self._band: NDArray[np.uint8] | None = None
 
-    def line(self, low: Floats, high: Floats, bottom: float, top: float, *, sign: str = "") -> None:
+    def line(self, low: Floats, high: Floats, bottom: float, top: float) -> None:
         """Draw one series: (n,) extremes per dot column, n <= 2 x width, NaN stays empty.
 
         Each dot column is filled from its minimum to its maximum and to meet its neighbour, so that a steep
-        curve is a line and not a cloud. Dots are no signs: `sign` is for canvases of characters.
+        curve is a line and not a cloud.
         """
         ends, finite = self._reach(low, high, bottom, top)
         if len(finite) > 1:
@@ -73,7 +72,7 @@ class Canvas:
         with np.errstate(invalid="ignore"):  # what lies beyond the range is out of sight, not at its edge
             out = np.flatnonzero((low[: 2 * self.width] > top) | (high[: 2 * self.width] < bottom))
         ends[:, out] = _nowhere(4 * self.rows)
-        self._band = self._filled(ends) & _BAND_DOTS
+        self._band = self._filled(ends) & np.uint8(BAND_DOTS)
 
     def band_cells(self) -> Bools:
         """(rows, width) the cells in which only the band is seen."""

@@ -12,14 +12,12 @@ from rltui.common.arrays import Floats
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import pad
-from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import y_ticks
-from rltui.draw.braille import Canvas
+from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import Line, Span, line
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change
 SIGNS_APART = 32  # cells between two signs on a curve
-_ASCII = str.maketrans("│┤├└┬─┼┴", "||||+-++")  # axes
 
 
 class Stroke(NamedTuple):
@@ -98,32 +96,26 @@ class Grid:
         return out
 
 
-def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Grid:
+def draw(plot: Plot, width: int, height: int) -> Grid:
     """The chart in `width` by `height` cells, axes included; non-finite values are left out."""
     grid = _axes(plot, width, height)
-    if ascii_only:
-        for chars, _ in grid.rows:
-            chars[:] = [char.translate(_ASCII) for char in chars]
     if grid.width < 1 or grid.height < 1:
         return grid
-    _draw_curves(grid, plot, (AsciiCanvas if ascii_only else Canvas)(grid.width, grid.height))
-    if not ascii_only:
-        _draw_signs(grid, plot)
-    _draw_beyond(grid, plot, ascii_only=ascii_only)
+    _draw_curves(grid, plot)
+    _draw_signs(grid, plot)
+    _draw_beyond(grid, plot)
     _draw_crosses(grid, plot)
     return grid
 
 
-def _draw_curves(grid: Grid, plot: Plot, canvas: Canvas | AsciiCanvas) -> None:
+def _draw_curves(grid: Grid, plot: Plot) -> None:
     """The curves over the axes; where two meet, the later one gives the colour."""
-    columns = canvas.per_cell * grid.width
+    canvas, columns = Canvas(grid.width, grid.height), PER_CELL * grid.width
     for stroke in plot.strokes:
         low, high = _dots(stroke, plot, columns)
         if stroke.dotted:
             low[2::4] = low[3::4] = math.nan
-        # What a curve of characters is made of: its own sign where there are several.
-        sign = stroke.sign or (":" if stroke.role == "band" or stroke.dotted else "*")
-        canvas.line(low, high, 0.0, 1.0, sign=sign)
+        canvas.line(low, high, 0.0, 1.0)
     if plot.area is not None:
         low, _ = _dots(Stroke(plot.area.x, plot.area.low, "band"), plot, columns)
         _, high = _dots(Stroke(plot.area.x, plot.area.high, "band"), plot, columns)
@@ -179,13 +171,12 @@ def _draw_crosses(grid: Grid, plot: Plot) -> None:
             chars[at], roles[at] = "×", "bad"
 
 
-def _draw_beyond(grid: Grid, plot: Plot, *, ascii_only: bool) -> None:
+def _draw_beyond(grid: Grid, plot: Plot) -> None:
     """Arrows at the upper and lower edge where curves leave the chart."""
-    up, down = "^v" if ascii_only else "▲▼"
     for place, above in plot.beyond:
         chars, roles = grid.rows[0 if above else grid.height - 1]
         at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
-        chars[at], roles[at] = up if above else down, "mark"
+        chars[at], roles[at] = "▲" if above else "▼", "mark"
 
 
 def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[Floats, Floats]:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
 from rltui.common.named_tuple import NamedTuple
 
-Glyphs = Literal["blocks", "ascii"]
-
 _BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇"], np.uint32)  # a full block would touch the line above
-_ASCII = np.array([ord(char) for char in "_.-:=+*#"], np.uint32)
 _BLANK = ord(" ")
-NON_FINITE = {"blocks": "×", "ascii": "!"}  # a NaN or infinity was logged in this column
+NON_FINITE = "×"  # a NaN or infinity was logged in this column
 
 
 class Spark(NamedTuple):
@@ -59,19 +54,17 @@ def sparkline(
     top: float,
     *,
     nonfinite: Ints | None = None,
-    glyphs: Glyphs = "blocks",
 ) -> Spark:
     """Columns as one line of cells.
 
     low, high: (n,) extremes per column, NaN where there is nothing; bottom, top: the range of the line.
     nonfinite: (n,) how many NaN or infinite values each column holds.
     """
-    table = _BLOCKS if glyphs == "blocks" else _ASCII
-    level = levels(extremes(low, high), bottom, top, len(table))
-    cells = np.where(level < 0, _BLANK, table[np.maximum(level, 0)]).astype("<u4")
+    level = levels(extremes(low, high), bottom, top, len(_BLOCKS))
+    cells = np.where(level < 0, _BLANK, _BLOCKS[np.maximum(level, 0)]).astype("<u4")
     marks: tuple[int, ...] = ()
     if nonfinite is not None and nonfinite.any():
         at = np.flatnonzero(nonfinite)
-        cells[at] = ord(NON_FINITE[glyphs])
+        cells[at] = ord(NON_FINITE)
         marks = tuple(int(column) for column in at)
     return Spark(cells.tobytes().decode("utf-32-le"), marks)

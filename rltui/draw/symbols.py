@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rltui.common.text import cell_width
 
 # Of findings; empty is none.
@@ -27,6 +29,7 @@ STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn
 SHADES = " ░▒▓█"
 _FILLS = "█▓▒░"
 _COLORS = 7  # roles `series0` onwards
+BAND_DOTS = 0x50  # of a cell in braille, where a band is seen: two of eight, clearly no line
 
 
 def segment_look(number: int) -> tuple[str, str]:
@@ -34,11 +37,27 @@ def segment_look(number: int) -> tuple[str, str]:
     return (_FILLS[number % len(_FILLS)], f"series{number % _COLORS}")
 
 
-# What stands for our glyphs where only ASCII can be shown; one cell for one cell.
-_ASCII = str.maketrans(
-    "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬┴┼·–…‥→←↑↓‹›▏×≈±²↻⡐┈┊◂▸▾‖█▓▒░▁▂▃▄▅▆▇µλà",
-    "!X+*o#%v&+o-=|++++`||+++.--:><^v<>|x~+2@.::<>v=#%=._..-=+*ula",
-)
+@cache
+def _ascii() -> dict[int, int]:
+    """What stands for our glyphs where only ASCII can be shown; one cell for one cell.
+
+    For the cells of a curve its height in the cell or, where it is steep, its direction; a band is dots.
+    """
+    columns = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # bits of the dots, from the bottom
+    found = str.maketrans(
+        "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬┴┼·–…‥→←↑↓‹›▏×≈±²↻⡐┈┊◂▸▾‖█▓▒░▁▂▃▄▅▆▇µλà",
+        "!X+*o#%v&+o-=|++++`||+++.--:><^v<>|x~+2@.::<>v=#%=._.-:=+*ula",
+    )
+    for bits in range(1, 256):
+        left, right = ([at for at, bit in enumerate(column) if bits & bit] for column in columns)
+        dots = left + right
+        rise = sum(right) / len(right) - sum(left) / len(left) if left and right else 0.0
+        if max(dots) - min(dots) >= 2:
+            sign = "|" if abs(rise) < 1 else "/" if rise > 0 else "\\"
+        else:
+            sign = "_" if min(dots) == 0 else "'" if max(dots) == 3 else "-"
+        found[0x2800 + bits] = ord("." if bits & BAND_DOTS == bits else sign)
+    return found
 
 
 def to_ascii(text: str) -> str:
@@ -46,5 +65,5 @@ def to_ascii(text: str) -> str:
 
     `±` takes the blank before it for its second character, an arrow between two values, too.
     """
-    text = text.replace(" ±", "+-").replace(" → ", "-> ").translate(_ASCII)
+    text = text.replace(" ±", "+-").replace(" → ", "-> ").translate(_ascii())
     return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)

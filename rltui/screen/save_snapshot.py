@@ -11,6 +11,7 @@ from pathlib import Path
 from rltui.common import paths
 from rltui.common.text import clean
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
+from rltui.draw.symbols import to_ascii
 from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.charts.other_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
@@ -37,10 +38,10 @@ def save_snapshot(state: AppState) -> None:
     text_of = page_of(state).text
     lines = pane_text(
         view, pane, state.now, at_step=at_step, then=shown_run.past_findings(state),
-        glyphs=state.options.glyphs, beside=shown_run.beside(state, view, pane),
+        beside=shown_run.beside(state, view, pane),
         content=None if text_of is None else partial(text_of, state),
     )  # fmt: skip
-    text = as_text(lines)
+    text = _spelled(state, as_text(lines))
     step = view.run.last_step if at_step is None else at_step
     name = file_name(shown_run.short_name(state, view.name), pane, step)
     try:
@@ -59,7 +60,7 @@ def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
     if chart.zoom is not None and state.saved.axis == "step":
         window = StepWindow(*chart.zoom, restarts=window.restarts)
     sisters = sister_series(view, row.tag, run_list.sisters(state, view, everywhere=True))
-    text = chart_text(row, run, window, TEXT_WIDTH, sisters=sisters)
+    text = _spelled(state, chart_text(row, run, window, TEXT_WIDTH, sisters=sisters))
     beside = [
         (shown_run.short_name(state, other.name), other.run.series[tag])
         for other in shown_run.compared_runs(state, view)
@@ -86,6 +87,11 @@ def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
         state.notify(
             f"copied as text, and wrote {_short(path.with_suffix(''))}{{{','.join(endings)}}}{missing}"
         )
+
+
+def _spelled(state: AppState, text: str) -> str:
+    """Text as this terminal could show it."""
+    return to_ascii(text) if state.options.ascii_only else text
 
 
 def _write_beside(path: Path, ending: str, data: bytes, endings: list[str]) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.rows.row import Row
@@ -61,11 +60,6 @@ class Options:
     keys: Keys = field(default_factory=Keys)
     themes: Mapping[str, Theme] = field(default_factory=lambda: {PLAIN.id: PLAIN})
     ascii_only: bool = False
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What sparklines are drawn with."""
-        return "ascii" if self.ascii_only else "blocks"
 
 
 @dataclass(slots=True)

@@ -174,13 +174,12 @@ def test_one_outlier_does_not_flatten_the_rest() -> None:
     assert all(float(text) < 3 for text in ticks(lines))
 
 
-@pytest.mark.parametrize("glyphs", ["blocks", "ascii"])
-def test_what_is_new_or_told_by_a_finding_is_never_cut_off(glyphs: Any) -> None:
+def test_what_is_new_or_told_by_a_finding_is_never_cut_off() -> None:
     """The newest points, a first phase of several points, and the outliers of a row with a finding."""
     late, early, told = NOISE.copy(), NOISE.copy(), NOISE.copy()
     late[-2:], early[:8], told[120] = 40.0, 40.0, 40.0
     for row in (row_of(late), row_of(early), row_of(told, found=True)):
-        lines = card(row, glyphs=glyphs)
+        lines = card(row)
         assert " to 40" not in lines[0] and any(text.startswith(("20", "40")) for text in ticks(lines))
 
 

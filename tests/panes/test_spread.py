@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
+from rltui.draw.symbols import to_ascii
 from rltui.draw.value_range import range_with_spread
 from rltui.panes.charts.curve import Spread, spread, words_of
 from rltui.panes.charts.step_window import StepWindow
@@ -104,14 +104,13 @@ def test_a_veil_beyond_the_range_is_out_of_sight() -> None:
     assert not canvas.band_cells().any()
 
 
-@pytest.mark.parametrize("ascii_only", [False, True])
-def test_a_chart_draws_its_area_behind_the_curve(ascii_only: bool) -> None:
+def test_a_chart_draws_its_area_behind_the_curve() -> None:
     """The curve and the axes are the same cells as without it; the area fills free ones between its ends."""
     x = np.arange(100.0)
     curve = Stroke(x, np.sin(x / 10), "series0")
     area = Area(x, np.full(100, -0.5), np.full(100, 0.5))
-    plain = draw(Plot((0, 99), (-2, 2), [curve]), 60, 16, ascii_only=ascii_only)
-    behind = draw(Plot((0, 99), (-2, 2), [curve], area=area), 60, 16, ascii_only=ascii_only)
+    plain = draw(Plot((0, 99), (-2, 2), [curve]), 60, 16)
+    behind = draw(Plot((0, 99), (-2, 2), [curve], area=area), 60, 16)
     filled = 0
     for at, ((chars, roles), (others, _)) in enumerate(zip(behind.rows, plain.rows, strict=True)):
         for char, role, other in zip(chars, roles, others, strict=True):
@@ -121,7 +120,6 @@ def test_a_chart_draws_its_area_behind_the_curve(ascii_only: bool) -> None:
                 value = 2 - 4 * (at + 0.5) / plain.height
                 assert abs(value) <= 0.5 + 4 / plain.height
     assert filled > 60
-    assert not ascii_only or all(char.isascii() for chars, _ in behind.rows for char in chars)
 
 
 WINDOW = StepWindow(0.0, 199.0)
@@ -209,34 +207,20 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
     assert _level_range(ChartOverlay(row), value) == pytest.approx(axis)
 
 
-def test_an_ascii_curve_shows_levels_and_extremes() -> None:
-    """Each row of cells tells three levels; a column with a spread of values is filled to its ends."""
-    canvas = AsciiCanvas(5, 2)
-    low = np.array([0.0, 0.2, 0.6, math.nan, 0.0])
-    high = np.array([0.0, 0.2, 1.0, math.nan, 1.0])
-    canvas.line(low, high, 0.0, 1.0)
-    assert canvas.lines() == ["  - |", "_-  |"]
+def test_curve_and_band_are_told_apart_in_ascii() -> None:
+    """Heights in a cell, steep places and their direction have signs of their own; a band is dots."""
+    canvas = Canvas(8, 1)
+    height = np.array([0, 0, 0.4, 0.4, 1, 1, 0, 1, 1, 0, 0, 1, math.nan, math.nan, math.nan, math.nan])
+    canvas.line(height, height, 0.0, 1.0)
+    canvas.draw_band(np.full(16, 0.0), np.full(16, 1.0), 0.0, 1.0)
+    (drawn,) = map(to_ascii, canvas.lines())
+    assert drawn == "_-'/\\/.."
 
 
-def test_an_ascii_veil_gives_way_to_the_curve() -> None:
-    """Dots stand only where the curve left room, and are told from it."""
-    canvas = AsciiCanvas(30, 6)
-    level = np.full(30, 0.5)
-    canvas.line(level, level, 0.0, 1.0)
-    before = canvas.lines()
-    canvas.draw_band(level - 0.4, level + 0.4, 0.0, 1.0)
-    canvas.draw_band(level + 5, level + 6, 0.0, 1.0)
-    seen = canvas.band_cells()
-    assert seen.any()
-    for old, new, only in zip(before, canvas.lines(), seen, strict=True):
-        assert all(char == ("." if dot else other) for char, other, dot in zip(new, old, only, strict=True))
-
-
-@pytest.mark.parametrize("glyphs", ["blocks", "ascii"])
-def test_a_card_of_nothing_finite_has_no_axis(glyphs: Any) -> None:
+def test_a_card_of_nothing_finite_has_no_axis() -> None:
     """Where only NaN was logged there is no value to put beside the curve, only the marks."""
     one = row(mean=MEAN * math.nan)
-    lines = card_lines(one, 50, 8, WINDOW, CardStyle(glyphs=glyphs))
+    lines = card_lines(one, 50, 8, WINDOW, CardStyle())
     assert "×" in lines[2].text and not any(char.isdigit() for line in lines[2:-1] for char in line.text)
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.ascii_curve import AsciiCanvas
-from rltui.draw.braille import Canvas
+from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import Span
 from rltui.panes.charts.curve import Curve, Spread, curve
 from rltui.panes.charts.step_window import StepWindow
@@ -98,16 +97,14 @@ def overlaid_curves(
     return found
 
 
-def draw_overlaid(
-    canvas: Canvas | AsciiCanvas, found: Sequence[OverlaidCurve], bottom: float, top: float
-) -> None:
+def draw_overlaid(canvas: Canvas, found: Sequence[OverlaidCurve], bottom: float, top: float) -> None:
     """Draw other runs; what is drawn next lies over them."""
     for other in found:
-        canvas.line(other.curve.low, other.curve.high, bottom, top, sign=other.sign)
+        canvas.line(other.curve.low, other.curve.high, bottom, top)
 
 
 def _sign_places(
-    found: Sequence[OverlaidCurve], rows: int, per_cell: int, bottom: float, top: float
+    found: Sequence[OverlaidCurve], rows: int, bottom: float, top: float
 ) -> dict[tuple[int, int], OverlaidCurve]:
     """Where the sign of each curve stands, by (row from the top, cell): at its end."""
     taken: dict[tuple[int, int], OverlaidCurve] = {}
@@ -117,10 +114,10 @@ def _sign_places(
             continue
         level = other.curve.low / 2 + other.curve.high / 2
         last = int(np.flatnonzero(np.isfinite(level))[-1])
-        for column in range(last, max(last - per_cell * len(found), -1), -per_cell):
+        for column in range(last, max(last - PER_CELL * len(found), -1), -PER_CELL):
             share = (float(level[column]) / 2 - bottom / 2) / half if half > 0 else 0.5
             if math.isfinite(share):
-                place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // per_cell)
+                place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // PER_CELL)
                 if place not in taken:
                     taken[place] = other
                     break
@@ -128,7 +125,7 @@ def _sign_places(
 
 
 def canvas_spans(
-    canvas: Canvas | AsciiCanvas,
+    canvas: Canvas,
     drawn: Curve,
     bottom: float,
     top: float,
@@ -151,10 +148,10 @@ def canvas_spans(
         owners = canvas.owners()
         others = (owners >= 0) & (owners < len(found))
         codes[others] = owners[others] + 3
-    for (row, cell), other in _sign_places(found, len(lines), canvas.per_cell, bottom, top).items():
+    for (row, cell), other in _sign_places(found, len(lines), bottom, top).items():
         lines[row] = f"{lines[row][:cell]}{other.sign}{lines[row][cell + 1 :]}"
         codes[row, cell] = roles.index(other.role)
-    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // canvas.per_cell).tolist()))
+    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // PER_CELL).tolist()))
     if bad and lines:
         lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))
         codes[0, bad] = 2

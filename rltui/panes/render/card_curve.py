@@ -11,12 +11,11 @@ import numpy as np
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import fit, pad
-from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.axis_ticks import few_ticks
-from rltui.draw.braille import Canvas
+from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import BLANK, Line, Span, colored, line
 from rltui.draw.numbers import format_bound, format_range, format_step, short_step
-from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
@@ -59,7 +58,6 @@ class CardStyle(NamedTuple):
     """
 
     ranges: Ranges | None = None
-    glyphs: Glyphs = "blocks"
     others: Callable[[Row], Sequence[OtherRun]] = lambda _: ()
     crosshair: int | None = None
 
@@ -82,7 +80,7 @@ def card_curve(row: Row, width: int, rows: int, window: StepWindow, style: CardS
     finding = row.finding
     key = (
         row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, row.onset),
-        width, rows, window, style.glyphs, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
+        width, rows, window, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
         tuple((one.sign, one.series.tag, one.series.count, one.series.last_step) for one in others),
     )  # fmt: skip
     known = ranges.drawn.get(key)
@@ -96,9 +94,9 @@ def _card_curve(
     row: Row, width: int, rows: int, window: StepWindow, style: CardStyle, others: Sequence[OtherRun]
 ) -> CardCurve:
     """The same, drawn."""
-    ranges, glyphs, crosshair = style.ranges, style.glyphs, style.crosshair
+    ranges, crosshair = style.ranges, style.crosshair
     cells = width - AXIS - 1
-    per_cell = 1 if glyphs == "ascii" or rows == 1 else 2
+    per_cell = 1 if rows == 1 else PER_CELL
     drawn = curve(row, window, cells * per_cell)
     if drawn is None:
         none = line((" " * (AXIS + 1) + fit("no points yet", cells), "faint"))
@@ -108,14 +106,14 @@ def _card_curve(
     if not found and not drawn.nonfinite.any() and drawn.points > 1 and _constant(drawn):
         return CardCurve(_constant_rows(row, drawn, cells, rows), steps.line(crosshair))
     if rows == 1:
-        return CardCurve([_one_row(row, drawn, window, ranges, glyphs)], steps.line(crosshair))
+        return CardCurve([_one_row(row, drawn, window, ranges)], steps.line(crosshair))
     sisters = None if found or len(row.parts) > 1 else _sister_band(row, others, drawn, rows, ranges)
     axis, drawn, found, behind = _scaled(row, drawn, found, window, ranges, rows, sisters)
     if behind is None:
         sisters = None
     elif sisters is not None:
         found = [_median(logarithmic_band(sisters) if axis.log else sisters, drawn)]
-    canvas = AsciiCanvas(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
+    canvas = Canvas(cells, rows)
     draw_overlaid(canvas, found, axis.bottom, axis.top)
     body = canvas_spans(canvas, drawn, axis.bottom, axis.top, behind, found)
     notes = ["log"] if axis.log else []
@@ -124,7 +122,7 @@ def _card_curve(
     for at, char, role in steps.marks(crosshair):
         for spans in body:
             _put(spans, at, char, role)
-    labels = _labels(row, drawn, axis, rows, 3 if glyphs == "ascii" else 4)
+    labels = _labels(row, drawn, axis, rows)
     healthy = healthy_rows(axis.band(band_of(row)), axis.bottom, axis.top, rows)
     lines = []
     for index, spans in enumerate(body):
@@ -202,10 +200,10 @@ def _behind(row: Row, drawn: Curve) -> Spread | None:
     return spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, len(drawn.mean)))
 
 
-def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs) -> Line:
+def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None) -> Line:
     low, high = whole_range(drawn)
     bottom, top = shown_range(row, data_range(row, drawn.points, [drawn], ranges)[0], window, ranges)
-    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=glyphs)
+    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite)
     some = bool(np.isfinite(drawn.low).any())
     label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
     shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
@@ -235,8 +233,8 @@ def _constant_rows(row: Row, drawn: Curve, cells: int, rows: int) -> list[Line]:
     return lines
 
 
-def _labels(row: Row, drawn: Curve, axis: ValueAxis, rows: int, levels: int) -> dict[int, str]:
-    """Round values by row from the top, each where the curve has it; `levels` of a row are told apart."""
+def _labels(row: Row, drawn: Curve, axis: ValueAxis, rows: int) -> dict[int, str]:
+    """Round values by row from the top, each where the curve has it."""
     if not np.isfinite(drawn.low).any():
         return {}
     if not axis.top > axis.bottom:
@@ -245,8 +243,8 @@ def _labels(row: Row, drawn: Curve, axis: ValueAxis, rows: int, levels: int) -> 
     half = axis.top / 2 - axis.bottom / 2  # halves: the difference of two huge floats would overflow
     for at, text in few_ticks(axis.bottom, axis.top, row.unit, log=axis.log):
         share = min(max((at / 2 - axis.bottom / 2) / half, 0.0), 1.0)
-        level = math.floor(share * (levels * rows - 1) + 0.5)
-        found.setdefault(rows - 1 - level // levels, text)
+        level = math.floor(share * (4 * rows - 1) + 0.5)
+        found.setdefault(rows - 1 - level // 4, text)
     return found
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import ANSI, Theme
 from rltui.panes.answers.files_beside import NOTHING, Beside
 from rltui.panes.charts.step_window import window_for
@@ -31,7 +30,6 @@ def pane_text(
     width: int = 100,
     at_step: int | None = None,
     then: PastFindings | None = None,
-    glyphs: Glyphs = "blocks",
     content: Callable[[int], list[Line]] | None = None,
     beside: Beside = NOTHING,
 ) -> list[Line]:
@@ -46,7 +44,7 @@ def pane_text(
     if content is not None:
         return lines + content(width)
     if pane == "findings":
-        return lines + findings_text(view, now, width, at_step, then, glyphs)
+        return lines + findings_text(view, now, width, at_step, then)
     if pane == "overview":
         lines += (
             finding_lines(report.findings, width, 12, health=report.header.health)
@@ -61,12 +59,12 @@ def pane_text(
             )
         )
     if shown.answer is not None:
-        lines += [BLANK, *answer_lines(shown.answer, width, glyphs=glyphs)]
+        lines += [BLANK, *answer_lines(shown.answer, width)]
         lines += [
             line((" " + part, "faint")) for one in shown.answer.formulas for part in wrap(one, width - 2)
         ]
     if shown.metrics or shown.answer is None:
-        lines += [BLANK, *pane_lines(shown, width, glyphs)]
+        lines += [BLANK, *pane_lines(shown, width)]
     if shown.notes:
         lines += [BLANK, line((" " + " · ".join(shown.notes), "dim"))]
     return lines
@@ -78,7 +76,6 @@ def findings_text(
     width: int,
     at_step: int | None = None,
     then: PastFindings | None = None,
-    glyphs: Glyphs = "blocks",
 ) -> list[Line]:
     """All findings as their page shows them, each symptom unfolded."""
     findings = view.evaluator.findings() if then is None else list(then.findings)
@@ -87,7 +84,7 @@ def findings_text(
     lines: list[Line] = [] if findings else [line((" ✓ ", "good"), ("Nothing to report.", "text")), BLANK]
     for finding in unexplained(findings):
         rows = rows_of_evidence(view, finding, at_step, findings)
-        lines += finding_block(finding, width, view=view, rows=rows, window=window, glyphs=glyphs).lines
+        lines += finding_block(finding, width, view=view, rows=rows, window=window).lines
         for one in explained(findings, finding):
             lines += finding_block(one, width, nested=True).lines
         lines.append(BLANK)

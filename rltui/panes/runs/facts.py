@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rltui.draw.sparkline import Glyphs, Spark, sparkline
+from rltui.draw.sparkline import Spark, sparkline
 from rltui.draw.value_range import value_range
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
@@ -147,10 +147,10 @@ class RunFacts:
         tag = tag_of(self.view, key)
         return None if tag is None else self.view.run.series[tag]
 
-    def trend(self, columns: int, glyphs: Glyphs) -> Spark | None:
+    def trend(self, columns: int) -> Spark | None:
         """The curve of its outcome in so many cells; None without finite points."""
-        of = (self.view.run.version, self.at_step, columns, glyphs)
-        return self.view.once("trend", of, lambda: _trend(self.view, columns, glyphs, self.at_step))
+        of = (self.view.run.version, self.at_step, columns)
+        return self.view.once("trend", of, lambda: _trend(self.view, columns, self.at_step))
 
 
 def tags_of(view: RunView, key: str) -> list[str]:
@@ -202,10 +202,10 @@ def _meant(key: str) -> tuple[str, ...]:
     return tuple(found.canonical for found in explain(key) if found.canonical)
 
 
-def _trend(view: RunView, columns: int, glyphs: Glyphs, at_step: int | None) -> Spark | None:
+def _trend(view: RunView, columns: int, at_step: int | None) -> Spark | None:
     row = outcome_row(view, at_step)
     drawn = None if row is None else curve(row, window_for(view, at_step=at_step), columns)
     if drawn is None or not np.isfinite(drawn.low).any():
         return None
     low, high = value_range(drawn.low, drawn.high)
-    return sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite, glyphs=glyphs)
+    return sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite)

@@ -67,7 +67,6 @@ class _Block:
         block = finding_block(
             finding, width, view=None if told else view, rows=rows, nested=self.nested, handled=handled,
             window=None if told or view is None else shown_run.window(state, view),
-            glyphs=state.options.glyphs,
             selected=state.selection.evidence % len(rows) if selected and rows else -1,
         )  # fmt: skip
         self.lines, self.first, self.evidence = block.lines, block.first, block.evidence

@@ -34,10 +34,10 @@ def metrics_page(state: AppState, width: int, height: int) -> Page:
 def pane_page(state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True) -> Page:
     """A pane with its selected row in sight. Only rows in sight are drawn."""
     if not made.metrics and made.answer is not None:
-        return Page(answer_lines(made.answer, width, height, state.options.glyphs))
+        return Page(answer_lines(made.answer, width, height))
     if not made.metrics:
         return Page([BLANK, *empty_lines(made.empty, width)][:height])
-    columns = plan_columns(width, made, state.options.glyphs, state.time.crosshair)
+    columns = plan_columns(width, made, state.time.crosshair)
     page = Page()
     quiet = [constants_line(made.constants, width)] if made.constants and height >= LEAST_CONSTANTS else []
     height -= len(quiet)
@@ -123,13 +123,13 @@ def _wide(state: AppState, width: int) -> bool:
 def _answer_lines(answer: Answer, made: PaneView, state: AppState, width: int, height: int) -> list[Line]:
     """The answer; without its bands where cards below the rows show the same distributions."""
     room = _answer_room(made, state, height)
-    bare = answer_lines(answer, width, room, state.options.glyphs, bands=False)
+    bare = answer_lines(answer, width, room, bands=False)
     free = height - (2 if height >= TALL - 2 else 0) - len(made.rows) - len(finding_rows(made.rows))
     if free - len(bare) >= LEAST_CURVE and _wide(state, width):
         cards = len(made.metrics) <= FEW
-        return bare if cards or not answer.bands else answer_lines(answer, width, room, state.options.glyphs)
+        return bare if cards or not answer.bands else answer_lines(answer, width, room)
     # No curve fits below the rows: what is free is the answer's.
-    return answer_lines(answer, width, max(room, free), state.options.glyphs)
+    return answer_lines(answer, width, max(room, free))
 
 
 def _answer_room(made: PaneView, state: AppState, height: int) -> int:

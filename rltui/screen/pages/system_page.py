@@ -27,7 +27,7 @@ def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
     if reading is None or not reading.gpus or state.time.at_step is not None:
         return []
     lines = [crop(line((f" {node_sentence(reading)}", "strong")), width)]
-    lines += device_lines(node_table(reading), width, height - 1, state.options.glyphs)
+    lines += device_lines(node_table(reading), width, height - 1)
     rest = height - len(lines) - 1
     lines += [crop(line((f" {words}", "dim")), width) for words in process_words(reading)[: max(rest, 0)]]
     return [*lines, BLANK]

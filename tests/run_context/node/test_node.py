@@ -85,7 +85,7 @@ def test_the_pane_says_what_is_whose() -> None:
     assert [device.note for device in table.devices] == ["", "", "no process of yours"]
     assert process_words(reading)[0] == "python 812: 60.0GB on GPU 0, 340 % CPU, 82.0GB of the host"
     for width in (20, 40, 80, 140):
-        lines: list[Line] = device_lines(table, width, None, "blocks")
+        lines: list[Line] = device_lines(table, width, None)
         assert all(line.width <= width for line in lines)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
-from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Amount, Answer, Fact, Range, StepPhase, Strip
 from rltui.panes.answers.recent_steps import trend_text
@@ -29,9 +29,7 @@ LEAST_TABLE = 4  # lines of the table that it leaves where it can
 STEPS_WORD = 4  # facts beside which the number of steps of a trend is said
 
 
-def answer_lines(
-    answer: Answer, width: int, height: int | None = None, glyphs: Glyphs = "blocks", *, bands: bool = True
-) -> list[Line]:
+def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands: bool = True) -> list[Line]:
     """The answer in at most `height` lines; the sentence and the picture stay longest.
 
     `bands` False leaves the bands of distributions to cards that show them as well.
@@ -47,13 +45,13 @@ def answer_lines(
     notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
     room = 10_000 if height is None else height
     if answer.devices is not None:
-        devices = device_lines(answer.devices, width, None if height is None else height - 2, glyphs)
+        devices = device_lines(answer.devices, width, None if height is None else height - 2)
         tail = devices if height is None or len(devices) + len(sentence) <= height else []
         room = 10_000 if height is None else height - len(sentence) - len(tail)
         facts = facts if len(facts) <= room else []
         notes = notes if len(notes) <= room - len(facts) else []
         return [*sentence, *facts, *tail, *notes]
-    table = _table(answer, width, glyphs) or _amounts(answer, width, glyphs)
+    table = _table(answer, width) or _amounts(answer, width)
     rows = 6 if room >= ROOMY else 4
     drawn = [
         one
@@ -171,7 +169,7 @@ def _cells(shares: Sequence[float], width: int) -> list[int]:
     return cells
 
 
-def _table(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
+def _table(answer: Answer, width: int) -> list[Line]:
     """Phases with median, p95, share, time per token and share over time; columns go as the width does."""
     if not answer.parts:
         return []
@@ -187,11 +185,11 @@ def _table(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
     if history and shares:
         head += "   " + ("share over time" if history >= 15 else "trend")
     lines = [crop(line((head, "faint")), width)]
-    lines += [crop(_part(part, title, per_token, history, glyphs), width) for part in answer.parts]
+    lines += [crop(_part(part, title, per_token, history), width) for part in answer.parts]
     return lines
 
 
-def _part(part: StepPhase, title: int, per_token: int, history: int, glyphs: Glyphs) -> Line:
+def _part(part: StepPhase, title: int, per_token: int, history: int) -> Line:
     name = cut("  " * part.depth + part.title, title)
     role = "dim" if part.depth else "text"
     median, p95 = part_times(part)
@@ -205,10 +203,10 @@ def _part(part: StepPhase, title: int, per_token: int, history: int, glyphs: Gly
     spans.append((pad(percent_text(part.share), SHARE, right=True), "text"))
     if per_token:
         spans.append((pad(per_token_text(part), per_token, right=True), "dim"))
-    return line(*spans, *_course(part.history, history, glyphs))
+    return line(*spans, *_course(part.history, history))
 
 
-def _course(values: Sequence[float], cells: int, glyphs: Glyphs) -> list[Span]:
+def _course(values: Sequence[float], cells: int) -> list[Span]:
     """Shares over time in at most so many cells, from zero up; nothing without room or with one value."""
     known = np.array([value for value in values if math.isfinite(value)])
     if not cells or len(known) < 2:
@@ -216,10 +214,10 @@ def _course(values: Sequence[float], cells: int, glyphs: Glyphs) -> list[Span]:
     edges = np.linspace(0, len(known), min(cells, len(known)) + 1).astype(int)
     few = np.add.reduceat(known, edges[:-1]) / np.diff(edges)
     top = max(float(few.max()), 0.01)
-    return [("   ", "text"), (sparkline(few, few, 0.0, top, glyphs=glyphs).text, "accent")]
+    return [("   ", "text"), (sparkline(few, few, 0.0, top).text, "accent")]
 
 
-def _amounts(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
+def _amounts(answer: Answer, width: int) -> list[Line]:
     """Amounts with their share and its course; columns go as the width does."""
     if not answer.amounts:
         return []
@@ -239,11 +237,11 @@ def _amounts(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
         head += "   " + ("share over time" if history >= 15 else "trend")
     return [
         crop(line((head, "faint")), width),
-        *(crop(_amount(one, title, text, history, glyphs), width) for one in answer.amounts),
+        *(crop(_amount(one, title, text, history), width) for one in answer.amounts),
     ]
 
 
-def _amount(one: Amount, title: int, text: int, history: int, glyphs: Glyphs) -> Line:
+def _amount(one: Amount, title: int, text: int, history: int) -> Line:
     share = percent_text(one.share) if one.share is not None else ""
     spans: list[Span] = [
         (" " + pad(cut(one.title, title - 1), title), "text" if one.share is not None else "dim"),
@@ -252,7 +250,7 @@ def _amount(one: Amount, title: int, text: int, history: int, glyphs: Glyphs) ->
     ]
     if one.note:
         return line(*spans, ("   " + one.note, "dim"))
-    return line(*spans, *_course(one.history, history, glyphs))
+    return line(*spans, *_course(one.history, history))
 
 
 def _ranges(answer: Answer, width: int) -> list[Line]:

@@ -10,18 +10,17 @@ import numpy as np
 from rltui.common.text import cell_width, count_of, fit, pad
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
-from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
 
 CELL = 11
 GPUS = "GPUs"  # of a log that names no nodes
 LEAST_HISTORY = 12  # cells
-LEVELS = {"blocks": "▁▂▃▄▅▆▇█", "ascii": "_.-=+*#@"}
+LEVELS = "▁▂▃▄▅▆▇█"
 HOT = 0.9  # of a column's scale, from which a value stands out
 
 
-def device_lines(table: DeviceTable, width: int, height: int | None, glyphs: Glyphs) -> list[Line]:
+def device_lines(table: DeviceTable, width: int, height: int | None) -> list[Line]:
     """The table in at most `height` lines: a line for each GPU, or a cell where there are too many."""
     head = 1 + bool(table.phases)
     if height is not None and len(table.devices) + head > height:
@@ -47,7 +46,7 @@ def device_lines(table: DeviceTable, width: int, height: int | None, glyphs: Gly
             blank = " " * max(CELL - cell_width(cell.text) - 2, 0)
             spans += [(f"{blank}{_shade(cell)} ", "accent"), (cell.text, _role(cell))]
         if history:
-            spans += [("  ", "text"), (_levels(one.history, history, glyphs), "accent")]
+            spans += [("  ", "text"), (_levels(one.history, history), "accent")]
         if one.note:
             spans.append((f" {one.note}", "warn"))
         lines.append(crop(line(*spans), width))
@@ -74,10 +73,9 @@ def _sampled(values: Sequence[float], cells: int) -> list[float]:
     return [float(np.nanmean(one)) if np.isfinite(one).any() else math.nan for one in pieces]
 
 
-def _levels(values: Sequence[float], cells: int, glyphs: Glyphs) -> str:
-    signs = LEVELS[glyphs]
+def _levels(values: Sequence[float], cells: int) -> str:
     return "".join(
-        " " if not math.isfinite(value) else signs[min(int(value * len(signs)), len(signs) - 1)]
+        " " if not math.isfinite(value) else LEVELS[min(int(value * len(LEVELS)), len(LEVELS) - 1)]
         for value in _sampled(values, cells)
     )
 

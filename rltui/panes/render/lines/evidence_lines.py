@@ -11,7 +11,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
 from rltui.draw.numbers import format_step
-from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import EDGE
@@ -47,7 +47,6 @@ def finding_block(
     view: RunView | None = None,
     rows: Sequence[Row] = (),
     window: StepWindow | None = None,
-    glyphs: Glyphs = "blocks",
     nested: bool = False,
     handled: str = "",
     selected: int = -1,
@@ -62,7 +61,7 @@ def finding_block(
     if finding.title and finding.message not in ("", finding.title):
         lines += [line(("     " + part, "text")) for part in wrap(finding.message, width - 6)]
     first = len(lines)
-    lines += evidence_lines(finding, rows, width, window, glyphs, selected)
+    lines += evidence_lines(finding, rows, width, window, selected)
     count = len(lines) - first
     lines += hanging("     → ", "accent", finding.advice, "text", width - 1)
     found = (next(iter(view.tag_index.canonical.get(one, ())), None) for one in finding.check_next)
@@ -88,7 +87,7 @@ def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[L
 
 
 def evidence_lines(
-    finding: Finding, rows: Sequence[Row], width: int, window: StepWindow, glyphs: Glyphs, selected: int = -1
+    finding: Finding, rows: Sequence[Row], width: int, window: StepWindow, selected: int = -1
 ) -> list[Line]:
     """A line for each of the metrics of a finding, in the order in which they moved; one may be selected."""
     known = {numerator(one.tag): one for one in finding.evidence}
@@ -111,18 +110,18 @@ def evidence_lines(
         ]
         spans.append((f"  {pad(ats[index], at)}  ", "dim"))
         if spark:
-            spans += [*_spark(row, steps[index], window, spark, glyphs, role), ("  ", "text")]
+            spans += [*_spark(row, steps[index], window, spark, role), ("  ", "text")]
         lines.append(line(*spans, (moves[index], "strong" if index == selected else "text")))
     return lines
 
 
-def _spark(row: Row, step: int, window: StepWindow, cells: int, glyphs: Glyphs, role: str) -> list[Span]:
+def _spark(row: Row, step: int, window: StepWindow, cells: int, role: str) -> list[Span]:
     """The curve in one line, a bar where the metric began to move."""
     drawn = curve(row, window, cells)
     if drawn is None or not np.isfinite(drawn.low).any():
         return [(" " * cells, "text")]
     low, high = whole_range(drawn)
-    made = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite, glyphs=glyphs)
+    made = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite)
     roles = dict.fromkeys(made.marks, "bad")
     text = made.text
     at = None if drawn.own_axis else window.column(step, cells)

@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
 from rltui.draw.numbers import format_range, format_step, format_value, short_step
-from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import Curve, curve
 from rltui.panes.charts.healthy_range import band_of
@@ -42,7 +42,6 @@ class ColumnPlan(NamedTuple):
     spark: int
     range: int
     value: int = VALUE
-    glyphs: Glyphs = "blocks"
     against: bool = False  # whether changes are to a baseline
     matched: int | None = None  # the step of the values, where they are compared at an earlier one
     crosshair: int | None = None  # a step at which all rows are read
@@ -53,9 +52,7 @@ class ColumnPlan(NamedTuple):
         return 3 + self.title + 2 + (self.key + 2 if self.key else 0) + self.value + self.change + 2
 
 
-def plan_columns(
-    width: int, pane: PaneView, glyphs: Glyphs = "blocks", crosshair: int | None = None
-) -> ColumnPlan:
+def plan_columns(width: int, pane: PaneView, crosshair: int | None = None) -> ColumnPlan:
     """The columns of a pane at a width: the key goes first, then the range, the change, the curve."""
     longest = max((cell_width(title_in_tree(row)) for row in pane.selectable), default=10)
     keys = max((cell_width(row.tag) for row in pane.metrics), default=10)
@@ -84,7 +81,7 @@ def plan_columns(
     against = any(row.against is not None for row in pane.metrics[:200])
     matched = next((row.matched for row in pane.metrics[:200] if row.matched is not None), None)
     return ColumnPlan(
-        width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched,
+        width, title, key, change, spark, value_range_cells, against=against, matched=matched,
         crosshair=crosshair,
     )  # fmt: skip
 
@@ -282,7 +279,7 @@ def _sparkline(
         return [(pad("─" * cells, columns.spark), "faint")]
     needed, is_cut = data_range(row, drawn.points, [drawn], ranges)
     bottom, top = shown_range(row, needed, window, ranges)
-    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
+    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite)
     roles = unhealthy(row, drawn)
     chars = list(spark.text)
     with np.errstate(invalid="ignore"):
@@ -329,11 +326,11 @@ def _centre(text: str, width: int) -> str:
     return " " * max((width - cell_width(text)) // 2, 0) + text
 
 
-def pane_lines(pane: PaneView, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
+def pane_lines(pane: PaneView, width: int) -> list[Line]:
     """A whole pane without a screen: column words, rows, warnings."""
     if not pane.metrics:
         return empty_lines(pane.empty, width)
-    columns = plan_columns(width, pane, glyphs)
+    columns = plan_columns(width, pane)
     lines = [header_line(columns, pane.window)]
     notes = finding_rows(pane.rows)
     for index, row in enumerate(pane.rows):

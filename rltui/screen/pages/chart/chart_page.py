@@ -86,7 +86,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         Plot((low, high), y, drawn if before is None else [before, *drawn], limits,
              _marks(view, row, axis), x_ticks(low, high, axis.axis, max(width // 18, 2)), log, behind,
              row.unit, main.x[main.bad > 0].tolist(), [(one.x, one.above) for one in beyond]),
-        width - 2, max(height - 4, 4), ascii_only=state.options.ascii_only,
+        width - 2, max(height - 4, 4),
     )  # fmt: skip
     healthy = ValueAxis(*y, log).band(band_of(row))
     grid.shade(healthy_rows(healthy, *y, grid.height))

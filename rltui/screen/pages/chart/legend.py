@@ -164,15 +164,14 @@ def _single(
     restarts = [(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(words)]
     if superseded:
         pieces.append(restarts)
-    raw, line_sign = (": ", "* ") if state.options.ascii_only else ("━ ", "━ ")
     for curve in found[:1]:
         smoothing = f"moving average {curve.weight:.2f}" if curve.weight else "every point"
         smoothing += " without outliers" if curve.weight and beyond else ""
         if not row.smooth:
             smoothing = "never smoothed: a schedule or counter"
-        pieces.append([(line_sign, curve.role), (smoothing, "dim")])
+        pieces.append([("━ ", curve.role), (smoothing, "dim")])
         if curve.weight:
-            pieces.append([(raw, "band"), ("every point", "dim")])
+            pieces.append([("━ ", "band"), ("every point", "dim")])
         pieces.append(spread)
         band = band_of(row)
         if band is not None:

@@ -32,7 +32,7 @@ def others(state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
 
 def card_style(state: AppState) -> CardStyle:
     """How cards are drawn at the moment, with the runs beside."""
-    return CardStyle(state.ranges, state.options.glyphs, others(state), state.time.crosshair)
+    return CardStyle(state.ranges, others(state), state.time.crosshair)
 
 
 def sign_of(state: AppState, run: RunView) -> Span:

@@ -279,7 +279,7 @@ def _why_role(run: RunFacts) -> str:
 
 
 def _trend(state: AppState, run: RunFacts, cells: int) -> list[Span]:
-    spark = run.trend(cells, state.options.glyphs)
+    spark = run.trend(cells)
     if spark is None:
         return [(" " * cells, "text")]
     return in_roles(pad(spark.text, cells), "accent", dict.fromkeys(spark.marks, "bad"))
