@@ -17,7 +17,7 @@ from rltui.schema.toml_files import read_table
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
 CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that
-_ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz)$", re.IGNORECASE)
+_ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz|npy)$", re.IGNORECASE)
 _JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 

@@ -99,7 +99,8 @@ def run_name(folder: str, name: str) -> RunName:
         return RunName(clean(place.folder) or ".", rank)
     base = rotated_from(name)
     original = base if base and stem_of(base) != base else name
-    if is_plain(original) or names().step_files.search(name):
+    arrays = name.endswith(".npy") and not _NUMBERS.search(name)  # each of one metric of the same loop
+    if arrays or is_plain(original) or names().step_files.search(name):
         return RunName(clean(folder) or ".", rank)
     return RunName(_join(folder, stem_of(original)), rank)
 

@@ -244,6 +244,22 @@ def test_a_printed_table_is_one_record(text: str, rows: Rows) -> None:
     assert read_rows == rows
 
 
+def test_trials_of_a_table_are_told_apart() -> None:
+    """Ray Tune prints all of them again and again, most of them as they were; the first keeps its names."""
+    head = "| Trial name | status  | loc      |   iter |    ts |   reward |"
+    text = ""
+    for k in range(1, 5):
+        for name, reward in (("PPO_00000", k / 2), ("PPO_00001", k / 4)):
+            row = f"| {name}  | RUNNING | 10.0.0.1 | {k:6} | {k}00 | {reward:8} |\n"
+            text += f"{head}\n|------------+---------|\n{row}" + row * (k > 1)
+    rows = read(text)
+    assert [row for row in rows if len(row[1]) == 2 and "reward" in row[1]] == [
+        (k, {"ts": 100.0 * k, "reward": k / 2}) for k in range(1, 5)
+    ]
+    others = [numbers for _, numbers in rows if "reward" not in numbers]
+    assert others == [{"PPO_00001/ts": 100.0 * k, "PPO_00001/reward": k / 4} for k in range(1, 5)]
+
+
 def test_roles_keep_evaluations_apart() -> None:
     """One name of two roles makes two series, and each counts its own steps."""
     text = "".join(

@@ -159,7 +159,12 @@ def test_formats_have_their_own_names() -> None:
     """Each format has a name of its own; only whole-file writers are said to repeat themselves."""
     names = [form.name for form in REGISTRY.formats]
     assert len(set(names)) == len(names)
-    assert {form.name for form in REGISTRY.formats if form.rewrites} == {"document", "csv", "evaluations"}
+    assert {form.name for form in REGISTRY.formats if form.rewrites} == {
+        "document",
+        "csv",
+        "evaluations",
+        "array",
+    }
 
 
 @pytest.mark.parametrize("form", REGISTRY.formats, ids=lambda form: form.name)

@@ -25,7 +25,7 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
         # the reader thread: the first frame of the screen does not wait for them (17 ms).
-        from rltui.logs.formats.documents import evaluation_arrays
+        from rltui.logs.formats.documents import curve_arrays, evaluation_arrays
         from rltui.logs.formats.encoded import gzip_log, utf16_log
         from rltui.logs.formats.lines import csv_table, jsonl
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
@@ -36,6 +36,7 @@ class FormatRegistry:
             wandb.FORMAT,
             swanlab.FORMAT,
             evaluation_arrays.FORMAT,
+            curve_arrays.FORMAT,
             *self._json_formats,
             csv_table.FORMAT,
             trainer_console.FORMAT,

@@ -4,7 +4,8 @@ Rows stand between sides (`│ loss  0.3   entropy  1.2 │`, as rich and tabula
 dashes (`loss   0.3`, the logger of rllab, garage and rlkit), or are the entries of a dictionary over several
 lines. A row that is nothing but `train/` begins the names of the rows indented below it (Stable-Baselines3).
 One such table is one record, wherever in it the counter stands. A heading of names, one of them a counter, is
-followed by lines of as many numbers.
+followed by lines of as many numbers, or of as many cells, the first of which says whose they are: the trials
+of Ray Tune, printed again and again (ray/tune/progress_reporter.py @ 2.9).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import pairwise
 
 from rltui.common.regex import regex
 from rltui.logs.formats.printed_metrics.line_items import (
+    NOTHING,
     PLAIN_NUMBER,
     LabelledLine,
     counter_of,
@@ -39,6 +41,7 @@ _WIDE = regex(r"\s*[|│,]\s*|\s{2,}")
 _ENTRY = regex(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMBER})\3,?\s*\}}?,?""")
 _HEADING = 400  # characters of a line of names
 _COLUMNS = range(3, 65)
+_THINGS = 256  # rows with a name that are told apart
 _MOST = 1000  # numbers of one table
 
 
@@ -51,6 +54,7 @@ class PrintedTables:
         self._heading = ""  # the row above those that are indented
         self._braced = False  # within a dictionary
         self._headings: list[list[str]] = []  # names above columns, in each way that they may be cut apart
+        self._things: dict[str, str] = {}  # the last row of each thing that rows are about
 
     def feed(self, text: str) -> tuple[dict[str, float], str]:
         """The numbers of the table that ends before or with a line, and what of the line is still to be read.
@@ -86,8 +90,10 @@ class PrintedTables:
 
     def of_columns(self, text: str) -> LabelledLine | None:
         """What a line of numbers says below a heading; None of any other line."""
-        if not self._headings or _ROW.fullmatch(text) is None:
+        if not self._headings:
             return None
+        if _ROW.fullmatch(text) is None:
+            return self._of_thing(text) if "|" in text else None
         values = [float(value) for value in _BETWEEN.split(text.rstrip("|│,% ")) if value]
         for names in self._headings:
             if len(names) == len(values) or (names[-1] == "etc." and len(names) <= len(values)):
@@ -95,6 +101,28 @@ class PrintedTables:
                 pairs = zip(names, values, strict=False)
                 return line_of({name: value for name, value in pairs if compared(name) not in known})
         return None
+
+    def _of_thing(self, text: str) -> LabelledLine | None:
+        """What a row below a heading says of the thing that it names; nothing where it says no more.
+
+        The first thing keeps the names of the columns, those of all others begin with the thing.
+        """
+        cells = _WIDE.split(text.strip(_SIDES + " "))
+        names = next((each for each in self._headings if len(each) == len(cells)), None)
+        thing = cells[0]
+        if names is None or _CELL_NAME.fullmatch(thing) is None:
+            return None
+        if self._things.get(thing) == text or (thing not in self._things and len(self._things) >= _THINGS):
+            return NOTHING
+        said = line_of(_pairs([part for pair in zip(names[1:], cells[1:], strict=True) for part in pair]))
+        if not (said.counters and said.numbers):
+            return None
+        self._things[thing] = text
+        if thing == next(iter(self._things)):
+            return said
+        return said._replace(
+            numbers={f"{thing}/{name}": value for name, value in said.numbers.items()}, role=f"{thing}/"
+        )
 
     def note_heading(self, text: str) -> None:
         """Keep the names of a line without digits if numbers may follow below them, one of them a counter."""

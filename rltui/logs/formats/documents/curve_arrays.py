@@ -1,0 +1,81 @@
+"""A curve that a loop saves whole, in a file named after its metric: an array of numpy, or a printed list.
+
+`np.save("rewards.npy", rewards)` and `file.write(str(rewards))` have a number for each episode or update, and
+none for its step. Arrays of objects would be pickles, and are never loaded.
+"""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from numpy.lib import format as npy
+
+from rltui.common.regex import regex
+from rltui.logs import log_file_names
+from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
+from rltui.logs.formats.interface import Format
+
+_ARRAY = ".npy"
+_LISTS = (".txt", ".json", ".csv", ".log")
+_MAGIC = b"\x93NUMPY"
+_FEWEST = 10  # numbers of a curve: what was measured a few times is a result
+_MOST = 4 << 20
+_KINDS = "fi"  # rewards that a replay buffer keeps are often bytes or booleans
+_NUMBERS = rf"(?:\s*-?(?:\d[\d.eE+-]*|nan|inf)\s*(?:,|(?=\]))){{{_FEWEST},}}"
+_LIST = regex(rf"\[{_NUMBERS}|{_NUMBERS}[^\n]*\Z")
+
+
+def _shape(data: bytes) -> int:
+    """The length of an array of one column. Raises ValueError for any other, and for what is none."""
+    file = io.BytesIO(data)
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(file)
+    long_enough = bool(shape) and _FEWEST <= shape[0] <= _MOST
+    if dtype.kind not in _KINDS or dtype.itemsize < 4 or not long_enough or any(n != 1 for n in shape[1:]):
+        raise ValueError("no curve")
+    return int(shape[0])
+
+
+def _whole_array(tag: str, data: bytes) -> tuple[Parts, None]:
+    _shape(data)
+    try:
+        values = np.load(io.BytesIO(data), allow_pickle=False).reshape(-1)
+    except (OSError, EOFError) as error:
+        raise ValueError("not whole") from error
+    return {"": [{tag: value} for value in values.tolist()]}, None
+
+
+def _whole_list(tag: str, data: bytes) -> tuple[Parts, None]:
+    """The numbers of a list; of one without brackets, which grows, those before the last comma."""
+    text = data.decode("utf-8-sig", "replace").strip()
+    if text.startswith("[") != text.endswith("]"):
+        raise ValueError("not whole")
+    pieces = text[1:-1].split(",") if text.startswith("[") else text.split(",")[:-1]
+    return {"": [{tag: float(piece)} for piece in pieces if piece.strip()]}, None
+
+
+def _reader(path: str) -> DocumentReader:
+    tag = log_file_names.stem_of(path.rpartition("/")[2])
+    whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_list
+    # Nothing can be told of an array that was cut, nor is a list of which its writer left a part.
+    return DocumentReader(path, DocumentKind(lambda data: whole(tag, data), lambda _: []))
+
+
+def _matches(name: str, head: bytes) -> bool:
+    """By a name that tells of a metric, and then by the first bytes."""
+    lower = name.lower()
+    if not lower.endswith((_ARRAY, *_LISTS)) or log_file_names.names().column.search(name) is None:
+        return False
+    if not lower.endswith(_ARRAY):
+        return bool(head) and _LIST.match(head.decode("utf-8-sig", "replace")) is not None
+    if not head:
+        return True
+    try:
+        return head.startswith(_MAGIC) and _shape(head) > 0
+    except (ValueError, TypeError, SyntaxError):
+        return False
+
+
+FORMAT = Format("array", _matches, lambda path, _: _reader(path), rewrites=True)
