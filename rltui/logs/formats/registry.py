@@ -25,8 +25,8 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
         # the reader thread: the first frame of the screen does not wait for them (17 ms).
+        from rltui.logs.formats import encoded_log
         from rltui.logs.formats.documents import curve_arrays, evaluation_arrays
-        from rltui.logs.formats.encoded import gzip_log, utf16_log
         from rltui.logs.formats.lines import csv_table, jsonl
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
         from rltui.logs.formats.trackers import swanlab, wandb
@@ -43,7 +43,7 @@ class FormatRegistry:
             labelled_console.FORMAT,
         )
         text = (jsonl.FORMAT, csv_table.FORMAT, trainer_console.FORMAT, labelled_console.FORMAT)
-        return (utf16_log.utf16(text), *plain, gzip_log.compressed(plain))
+        return (encoded_log.utf16(text), *plain, encoded_log.gzipped(plain))
 
     @cached_property
     def _json_formats(self) -> tuple[Format, ...]:
@@ -130,9 +130,9 @@ class FormatRegistry:
 
     def is_unread(self, name: str) -> bool:
         """Whether a base name is plainly that of a log in a compression that is not read."""
-        from rltui.logs.formats.encoded import gzip_log
+        from rltui.logs.formats import encoded_log
 
-        return gzip_log.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
+        return encoded_log.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
 
 
 REGISTRY = FormatRegistry()

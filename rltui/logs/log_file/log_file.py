@@ -12,7 +12,7 @@ from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile
-from rltui.logs.formats.encoded.gzip_log import decompressed_head
+from rltui.logs.formats.encoded_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry

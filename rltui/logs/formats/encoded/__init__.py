@@ -1,1 +1,0 @@
-"""Logs of any format inside another encoding."""

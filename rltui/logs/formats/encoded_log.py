@@ -1,0 +1,225 @@
+"""Logs in another encoding: any format in gzip, which is not followed, formats of text in UTF-16, which are.
+
+Windows PowerShell's `>` writes a console in UTF-16.
+"""
+
+from __future__ import annotations
+
+import codecs
+import zlib
+from collections.abc import Callable, Sequence
+
+from rltui.common.problem import Problem
+from rltui.common.regex import regex
+from rltui.logs import log_file_names
+from rltui.logs.batch import EMPTY, Batch, concat
+from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
+from rltui.logs.log_file_names import rotated_from
+
+_CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
+_MAGIC = b"\x1f\x8b"
+_WBITS = 31  # of zlib: a gzip member with header and checksum
+_OTHER_COMPRESSIONS = (".zst", ".xz", ".bz2")
+_MARK = regex(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
+
+
+def decompressed_head(head: bytes) -> bytes:
+    """The first decompressed bytes of gzip data that begin with `head`; empty when it is damaged or none."""
+    try:
+        return zlib.decompressobj(_WBITS).decompress(head, HEAD)
+    except zlib.error:
+        return b""
+
+
+class _Content:
+    """Decoded bytes as a growing file; what the inner reader is done with is let go."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.start = 0  # offset of the first byte held
+        self.held = bytearray()
+
+    def size(self) -> int:
+        """Bytes decoded so far."""
+        return self.start + len(self.held)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Bytes that are held still."""
+        begin = offset - self.start
+        return bytes(self.held[begin : begin + length]) if begin >= 0 else b""
+
+    def drop_before(self, offset: int) -> None:
+        """Let go of what stands before `offset`, in large pieces."""
+        count = offset - self.start
+        if count >= BLOCK or count == len(self.held):
+            del self.held[:count]
+            self.start = offset
+
+
+class _EncodedReader:
+    """Reads one log in UTF-16. `offset` counts bytes of the file; what is decoded of a torn line is held."""
+
+    def __init__(self, path: str, formats: Sequence[Format], verify: bool) -> None:
+        self.offset = 0
+        self._path, self._formats, self._verify = path, formats, verify
+        self._content = _Content(path)
+        self._inner: LogReader | None = None
+        self._needs_all = False  # the format makes nothing of a part of its file
+        self._ended = False  # nothing more will be read
+        self._text = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on, and read what is whole; all of it once nothing more can follow."""
+        if self._ended:
+            return EMPTY
+        problem = self._take(file, max(budget, 1))
+        batch = self._decode(budget)
+        return batch if problem is None else concat([batch, Batch(problems=(problem,))])
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Nothing: it has to be decoded from its beginning."""
+        return EMPTY
+
+    def finish(self, file: File) -> Batch:
+        """Read to the end; what a cut file holds is taken, and the cut is said."""
+        batches = []
+        while not self._ended:
+            before = self.offset, self._content.size()
+            batches.append(self.read(file))
+            if (self.offset, self._content.size()) == before and not self._ended:
+                self._ended = True
+                batches += [self._decode(BLOCK), Batch(problems=self._cut())]
+        return concat(batches)
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        if self._inner is not None:
+            self._inner.close()
+
+    def _take(self, file: File, budget: int) -> Problem | None:
+        """Decode about `budget` bytes more; a problem ends the reading."""
+        data = file.read_at(self.offset, budget)
+        self._content.held += self._text.decode(data).encode("utf-8", "replace")
+        self.offset += len(data)
+        return None
+
+    def _cut(self) -> tuple[Problem, ...]:
+        """What to say of a file whose end was waited for in vain."""
+        return ()
+
+    def _form(self) -> Format | None:
+        """The format of the content; a console's first metrics line may stand far from its beginning."""
+        if not self._content.size():
+            return None
+        known = _inner_format(self._path, self._content.read_at(0, HEAD), self._formats)
+        return known or next((form for form in self._formats if form.name == "console"), None)
+
+    def _decode(self, budget: int) -> Batch:
+        """What the inner format makes of the bytes there are; all that is left of them at the end."""
+        if self._inner is None:
+            form = self._form()
+            if form is None:
+                return EMPTY
+            self._inner = form.open(self._path, verify=self._verify)
+            self._needs_all = form.name == "document"
+        inner, batches = self._inner, []
+        while not self._needs_all or self._ended:
+            before = inner.offset
+            batches.append(inner.read(self._content, budget))
+            self._content.drop_before(inner.offset)
+            if inner.offset == before:
+                break
+        if self._ended:
+            batches.append(inner.finish(self._content))
+            self._content.drop_before(self._content.size())
+        return concat(batches)
+
+
+class _GzipReader(_EncodedReader):
+    """Reads one compressed log. `offset` counts compressed bytes."""
+
+    def __init__(self, path: str, formats: Sequence[Format], verify: bool) -> None:
+        super().__init__(path, formats, verify)
+        self._member = zlib.decompressobj(_WBITS)
+        self._between = True  # no gzip member has begun behind the last one
+
+    def _take(self, file: File, budget: int) -> Problem | None:
+        problem = self._decompress(file, budget)
+        self._ended = problem is not None or (self._between and self.offset >= file.size() > 0)
+        if self._ended:
+            self.offset = file.size()
+        return problem
+
+    def _decompress(self, file: File, budget: int) -> Problem | None:
+        if len(self._content.held) > _CONTENT_CAP:
+            message = f"a record of more than {RECORD_CAP >> 20} MiB; the rest of the file was not read"
+            return Problem("error", "too-large", self._path, message, self.offset)
+        data = file.read_at(self.offset, max(budget // 4, 64))
+        if self._between and not data.strip(b"\0"):
+            self.offset += len(data)  # padding after the last member
+            return None
+        try:
+            self._content.held += self._member.decompress(data, budget)
+        except zlib.error:
+            message = "damaged compressed data; the rest of the file was not read"
+            return Problem("error", "corrupt-gzip", self._path, message, self.offset)
+        self._between = self._between and not data
+        self.offset += len(data) - len(self._member.unconsumed_tail) - len(self._member.unused_data)
+        if self._member.eof:
+            self._member, self._between = zlib.decompressobj(_WBITS), True
+        return None
+
+    def _cut(self) -> tuple[Problem, ...]:
+        message = "the compressed data are cut; what is whole was read"
+        return (Problem("warning", "torn-tail", self._path, message, self.offset),)
+
+    def _form(self) -> Format | None:
+        content = self._content
+        if content.size() < HEAD and not self._ended:
+            return None
+        form = _inner_format(self._path, content.read_at(0, HEAD), self._formats)
+        if form is None:
+            content.drop_before(content.size())
+        return form
+
+
+def gzipped(formats: Sequence[Format]) -> Format:
+    """Any of the formats inside gzip."""
+
+    def matches(name: str, head: bytes) -> bool:
+        """By the name without its ending and by the first bytes inside."""
+        if not name.endswith(".gz"):
+            return False
+        content = decompressed_head(head) if head.startswith(_MAGIC) else b""
+        return (bool(content) or not head) and _inner_format(name, content, formats) is not None
+
+    return Format("gzip", matches, lambda path, verify: _GzipReader(path, formats, verify))
+
+
+def utf16(formats: Sequence[Format]) -> Format:
+    """Any of these formats of text in UTF-16."""
+
+    def matches(name: str, head: bytes) -> bool:
+        """By the mark at the beginning, and by name and text like any other."""
+        if not _MARK.match(head):
+            return False
+        text = head[: len(head) & ~1].decode("utf-16", "replace").encode("utf-8", "replace")
+        return _inner_format(name, text, formats) is not None
+
+    return Format("utf-16", matches, lambda path, verify: _EncodedReader(path, formats, verify))
+
+
+def is_unread(name: str, could_be_log: Callable[[str], bool]) -> bool:
+    """Whether a name is plainly that of a log in a compression that is not read."""
+    inner, dot, ending = name.rpartition(".")
+    if dot + ending not in _OTHER_COMPRESSIONS:
+        return False
+    telling = "tfevents" in inner or log_file_names.is_telling(inner)
+    return telling and could_be_log(inner)
+
+
+def _inner_format(path: str, head: bytes, formats: Sequence[Format]) -> Format | None:
+    """The format of the content of a file whose decoded bytes begin with `head`."""
+    inner = path.rpartition("/")[2].removesuffix(".gz")
+    inner = rotated_from(inner) or inner
+    return next((form for form in formats if form.matches(inner, head)), None)
