@@ -20,6 +20,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.themes import Theme, color_of
+from rltui.draw.value_range import share_of
 
 WIDTH, HEIGHT = 720, 300  # pixels of a chart
 FONT = 13.0  # pixels
@@ -102,15 +103,10 @@ class _Plot:
         self._x, self._y = picture.x, picture.y
 
     def x(self, value: float) -> float:
-        return self.left + _share(value, self._x) * (self.right - self.left)
+        return self.left + share_of(value, *self._x) * (self.right - self.left)
 
     def y(self, value: float) -> float:
-        return self.bottom - min(max(_share(value, self._y), -0.02), 1.02) * (self.bottom - self.top)
-
-
-def _share(value: float, ends: tuple[float, float]) -> float:
-    half = ends[1] / 2 - ends[0] / 2  # halves: differences of huge floats would overflow
-    return (value / 2 - ends[0] / 2) / half if half > 0 else 0.5
+        return self.bottom - min(max(share_of(value, *self._y), -0.02), 1.02) * (self.bottom - self.top)
 
 
 def _legend(picture: ChartPicture, plot: _Plot, paint: Paint, y: float) -> Iterator[str]:

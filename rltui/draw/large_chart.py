@@ -15,6 +15,7 @@ from rltui.common.text import pad
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import Line, Span, line
+from rltui.draw.value_range import share_of
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change
 SIGNS_APART = 32  # cells between two signs on a curve
@@ -264,9 +265,8 @@ def _cell(share: float, count: int) -> int:
 
 
 def _share(value: float, ends: tuple[float, float]) -> float:
-    """Where a value lies between two ends, 0 to 1. Halves: a difference of huge floats would overflow."""
-    span = ends[1] / 2 - ends[0] / 2
-    return min(max((value / 2 - ends[0] / 2) / span, 0.0), 1.0) if span > 0 else 0.5
+    """Where a value lies between two ends, 0 to 1; beyond them at the nearer one."""
+    return min(max(share_of(value, *ends), 0.0), 1.0)
 
 
 def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[Floats, Floats]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
@@ -45,6 +47,18 @@ def levels(values: Floats, bottom: float, top: float, count: int) -> Ints:
             part = (values / 2 - bottom / 2) / half
             scaled = np.where(np.isfinite(part), np.floor(np.clip(part, 0, 1) * (count - 1) + 0.5), -1.0)
     return scaled.astype(np.int64)
+
+
+def stretched(values: Sequence[float], cells: int) -> Floats:
+    """Values of (n,) columns in so many cells: means where there are fewer cells, repeated where more."""
+    column = np.array(values, np.float64)
+    edges = np.linspace(0, len(column), cells + 1)
+    found = np.empty(cells)
+    for at in range(cells):
+        part = column[int(edges[at]) : max(int(np.ceil(edges[at + 1])), int(edges[at]) + 1)]
+        part = part[np.isfinite(part)]
+        found[at] = part.mean() if len(part) else np.nan
+    return found
 
 
 def sparkline(

@@ -21,6 +21,15 @@ ZERO = 1e-12  # what is nearer to zero is rounding: float64 sums round numbers n
 FLAT = 1e-4  # share of the values; what moves by less is drawn flat: it is rounding, not a course
 
 
+def share_of(value: float, low: float, high: float) -> float:
+    """Where a value lies from `low` (0) to `high` (1); 0.5 where these are one.
+
+    Halves: the difference of two huge floats would overflow.
+    """
+    half = high / 2 - low / 2
+    return (value / 2 - low / 2) / half if half > 0 else 0.5
+
+
 def value_range(low: Floats, high: Floats) -> tuple[float, float]:
     """The finite extremes of columns; (0, 0) when there are none."""
     low, high = low[np.isfinite(low)], high[np.isfinite(high)]

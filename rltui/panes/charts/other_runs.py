@@ -15,6 +15,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import Span
+from rltui.draw.value_range import share_of
 from rltui.panes.charts.curve import Curve, Spread, curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
@@ -108,14 +109,13 @@ def _sign_places(
 ) -> dict[tuple[int, int], OverlaidCurve]:
     """Where the sign of each curve stands, by (row from the top, cell): at its end."""
     taken: dict[tuple[int, int], OverlaidCurve] = {}
-    half = top / 2 - bottom / 2
     for other in found:
         if not other.sign:
             continue
         level = other.curve.low / 2 + other.curve.high / 2
         last = int(np.flatnonzero(np.isfinite(level))[-1])
         for column in range(last, max(last - PER_CELL * len(found), -1), -PER_CELL):
-            share = (float(level[column]) / 2 - bottom / 2) / half if half > 0 else 0.5
+            share = share_of(float(level[column]), bottom, top)
             if math.isfinite(share):
                 place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // PER_CELL)
                 if place not in taken:

@@ -10,6 +10,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
+from rltui.draw.sparkline import stretched
 from rltui.panes.answers.model import Band, Gantt, Ridge
 
 AXIS = 8  # cells of the values left of a band
@@ -27,7 +28,7 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
         "low": band.low, "high": band.high, "middle": band.middle,
         "inner low": band.inner_low, "inner high": band.inner_high,
     }  # fmt: skip
-    drawn = {name: _stretched(values, cells) for name, values in columns.items() if values}
+    drawn = {name: stretched(values, cells) for name, values in columns.items() if values}
     known = np.concatenate(list(drawn.values()))
     known = known[np.isfinite(known)]
     title = crop(line((f" {band.title}", "text"), (f"   {band.words}", "dim")), width)
@@ -47,18 +48,6 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
     rule = "─" * max(cells - cell_width(first) - cell_width(last) - 2, 1)
     lines.append(line((" " * AXIS + f"{first} {rule} {last}", "faint")))
     return [crop(one, width) for one in lines]
-
-
-def _stretched(values: Sequence[float], cells: int) -> Floats:
-    """Values of (n,) columns in so many cells: means where there are fewer cells, repeated where more."""
-    column = np.array(values, np.float64)
-    edges = np.linspace(0, len(column), cells + 1)
-    found = np.empty(cells)
-    for at in range(cells):
-        part = column[int(edges[at]) : max(int(np.ceil(edges[at + 1])), int(edges[at]) + 1)]
-        part = part[np.isfinite(part)]
-        found[at] = part.mean() if len(part) else np.nan
-    return found
 
 
 def _rows(values: Floats, bottom: float, top: float, rows: int) -> Ints:

@@ -17,7 +17,7 @@ from rltui.draw.cells import BLANK, Line, Span, colored, line
 from rltui.draw.numbers import format_bound, format_range, format_step, short_step
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
-from rltui.draw.value_range import range_with_spread
+from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
 from rltui.panes.charts.other_runs import (
@@ -240,9 +240,8 @@ def _labels(row: Row, drawn: Curve, axis: ValueAxis, rows: int) -> dict[int, str
     if not axis.top > axis.bottom:
         return {rows // 2: few_ticks(axis.bottom, axis.bottom, row.unit, log=axis.log)[0][1]}
     found: dict[int, str] = {}
-    half = axis.top / 2 - axis.bottom / 2  # halves: the difference of two huge floats would overflow
     for at, text in few_ticks(axis.bottom, axis.top, row.unit, log=axis.log):
-        share = min(max((at / 2 - axis.bottom / 2) / half, 0.0), 1.0)
+        share = min(max(share_of(at, axis.bottom, axis.top), 0.0), 1.0)
         level = math.floor(share * (4 * rows - 1) + 0.5)
         found.setdefault(rows - 1 - level // 4, text)
     return found

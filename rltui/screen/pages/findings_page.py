@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, hanging, line
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
-from rltui.panes.render.lines.evidence_lines import finding_block
+from rltui.panes.render.lines.evidence_lines import FindingBlock, finding_block
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
@@ -17,7 +17,7 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     listed = shown_run.listed_findings(state)
     past = shown_run.past_findings(state)
     at = shown_run.selected_index(state, len(listed))
-    blocks = [_Block(state, one, width, selected=index == at) for index, one in enumerate(listed)]
+    causes = {one.id for one in shown_run.findings(state)}
     lead: list[list[Line]] = []
     if past is not None and not past.whole:
         lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
@@ -28,10 +28,11 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
         lines += [*([BLANK] if lines else []), *part]
     spots: list[Spot] = []
     first = last = 0
-    brief = False  # what is over stands close together
-    for index, block in enumerate(blocks):
-        lines += [BLANK] if lines and not block.nested and not (block.brief and brief) else []
-        brief = block.brief
+    over = False  # what is over stands close together
+    for index, one in enumerate(listed):
+        nested, over_before, over = one.explained_by in causes, over, one.state == "resolved"
+        block = _block(state, one, width, nested=nested, selected=index == at)
+        lines += [BLANK] if lines and not nested and not (over and over_before) else []
         start = len(lines)
         if index == at:
             first, last = start, start + len(block.lines) - 1
@@ -50,40 +51,29 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     return Page(lines[top : top + height], visible, PaneDrawn(top))
 
 
-class _Block:
-    """One finding in a few lines; `first` of its `evidence` lines of evidence."""
-
-    def __init__(self, state: AppState, finding: Finding, width: int, *, selected: bool) -> None:
-        view = shown_run.run(state)
-        every = shown_run.findings(state)
-        resolved = finding.state == "resolved"
-        self.nested = finding.explained_by in {one.id for one in every}
-        handled = ""  # acknowledged or snoozed
-        if view is not None and not resolved:
-            handled = state.acknowledgements.status(view.name, finding, state.options.clock())
-        self.brief = resolved
-        told = handled or resolved or self.nested or view is None
-        rows = [] if told else evidence_rows(state, finding)
-        block = finding_block(
-            finding, width, view=None if told else view, rows=rows, nested=self.nested, handled=handled,
-            window=None if told or view is None else shown_run.window(state, view),
-            selected=state.selection.evidence % len(rows) if selected and rows else -1,
-        )  # fmt: skip
-        self.lines, self.first, self.evidence = block.lines, block.first, block.evidence
-        if not told:
-            self.lines += _hints(state, width) if selected and finding.metrics else []
-            self.lines += self._consequences(state, finding, every)
-        if selected:
-            self.lines[0] = Line(self.lines[0].spans, "select")
-
-    @staticmethod
-    def _consequences(state: AppState, finding: Finding, every: list[Finding]) -> list[Line]:
-        count = len(explained(every, finding))
-        if not count:
-            return []
-        unfolded = finding.id in state.selection.unfolded
-        words = f"     explains {count} more {'▾' if unfolded else '▸'} "
-        return [line((words, "dim"), (state.options.keys.hint_of("unfold"), "accent"))]
+def _block(state: AppState, finding: Finding, width: int, *, nested: bool, selected: bool) -> FindingBlock:
+    """One finding in a few lines; with its evidence where it fires, explains itself and is not handled."""
+    view, resolved = shown_run.run(state), finding.state == "resolved"
+    handled = ""  # acknowledged or snoozed
+    if view is not None and not resolved:
+        handled = state.acknowledgements.status(view.name, finding, state.options.clock())
+    told = handled or resolved or nested or view is None
+    rows = [] if told else evidence_rows(state, finding)
+    block = finding_block(
+        finding, width, view=None if told else view, rows=rows, nested=nested, handled=handled,
+        window=None if told or view is None else shown_run.window(state, view),
+        selected=state.selection.evidence % len(rows) if selected and rows else -1,
+    )  # fmt: skip
+    lines = block.lines
+    if not told:
+        lines += _hints(state, width) if selected and finding.metrics else []
+        if count := len(explained(shown_run.findings(state), finding)):
+            sign = "▾" if finding.id in state.selection.unfolded else "▸"
+            key = state.options.keys.hint_of("unfold")
+            lines.append(line((f"     explains {count} more {sign} ", "dim"), (key, "accent")))
+    if selected:
+        lines[0] = Line(lines[0].spans, "select")
+    return block
 
 
 def _hints(state: AppState, width: int) -> list[Line]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from rltui.common.text import cell_width, count_of, fit, pad
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
+from rltui.draw.sparkline import stretched
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
 
@@ -63,20 +62,10 @@ def _role(cell: DeviceCell) -> str:
     return "strong" if cell.heat >= HOT else "dim" if cell.heat < 0.05 else "text"
 
 
-def _sampled(values: Sequence[float], cells: int) -> list[float]:
-    """Equal pieces as means of so many cells, or each piece in several cells."""
-    if not values:
-        return [math.nan] * cells
-    if cells >= len(values):
-        return [values[at * len(values) // cells] for at in range(cells)]
-    pieces = np.array_split(np.array(values), cells)
-    return [float(np.nanmean(one)) if np.isfinite(one).any() else math.nan for one in pieces]
-
-
 def _levels(values: Sequence[float], cells: int) -> str:
     return "".join(
         " " if not math.isfinite(value) else LEVELS[min(int(value * len(LEVELS)), len(LEVELS) - 1)]
-        for value in _sampled(values, cells)
+        for value in stretched(values or (math.nan,), cells).tolist()
     )
 
 
