@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from rltui.rules.load import load, rulebook
 from rltui.schema.toml_files import DATA
 from tests.rules.test_synthetic_runs import RUNS
-from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.evaluators import evaluator, grow
 from tests.support.runs.synthetic_runs import (
     Series,
     bottleneck_shift,
@@ -34,14 +33,7 @@ REMARKS: dict[str, tuple[Callable[[Series, int], Series], tuple[str, ...]]] = {
 def told(series: Series, cuts: int = 6) -> set[str]:
     """Everything that a run is told while it grows, remarks as well."""
     judge, found = evaluator(), set()
-    for k in range(cuts):
-        pieces = []
-        for tag, values in series.items():
-            edges = np.linspace(0, len(values), cuts + 1).astype(int)
-            part = slice(edges[k], edges[k + 1])
-            if edges[k + 1] > edges[k]:
-                pieces.append(fresh(tag, values[part], np.arange(1, len(values) + 1)[part]))
-        judge.feed(pieces)
+    for _ in grow(judge, series, cuts):
         found |= {finding.id for finding in judge.findings()}
     return found | {finding.id for finding in judge.history()}
 

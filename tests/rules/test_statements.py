@@ -6,13 +6,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
-from tests.support.runs.evaluators import fresh, run_with
+from tests.support.runs.evaluators import grow, run_with
 from tests.support.runs.window_language import values
 
 STATEMENTS = tomllib.loads(Path(__file__).with_name("statements.toml").read_text())["statement"]
@@ -23,16 +22,8 @@ def told(framework: str, run: dict[str, str], *, at_end: bool = False) -> list[F
     """All that is told of a run at any time, resolved findings too; or what is told at its end."""
     judge = Evaluator(run_with(), MetricNames(framework))
     series = {tag: values(text) for tag, text in run.items()}
-    longest = max(map(len, series.values()))
     found: dict[str, Finding] = {}
-    for part in range(PARTS):
-        pieces = []
-        for tag, column in series.items():
-            steps = (longest // len(column)) * np.arange(1, len(column) + 1)
-            edges = [round(len(column) * k / PARTS) for k in (part, part + 1)]
-            if edges[1] > edges[0]:
-                pieces.append(fresh(tag, column[slice(*edges)], steps[slice(*edges)]))
-        judge.feed(pieces)
+    for _ in grow(judge, series, PARTS):
         found |= {finding.id: finding for finding in judge.findings()}
     return judge.findings() if at_end else list(found.values())
 

@@ -13,7 +13,7 @@ from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.resolve import MetricNames
 from tests.fault_sweep import LONGEST, faulty, shape_of, told
-from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.evaluators import evaluator, fresh, grow
 from tests.support.runs.synthetic_runs import KINDS, PATHOLOGIES, Series, healthy, random_shape
 from tests.support.runs.unusual_runs import ALARMED_AT_TIMES, UNUSUAL
 
@@ -25,16 +25,7 @@ CUTS = 6  # looks at each healthy run while it grows: an alarm that passes is an
 def alarms(series: Series, cuts: int = CUTS) -> set[str]:
     """Everything of at least a warning that a run raises while it grows."""
     judge, raised = evaluator(), set()
-    for k in range(cuts):
-        pieces = []
-        for tag, values in series.items():
-            edges = np.linspace(0, len(values), cuts + 1).astype(int)
-            part = slice(edges[k], edges[k + 1])
-            if edges[k + 1] > edges[k]:
-                stretch = max(len(each) for each in series.values()) // len(values) or 1
-                steps = stretch * np.arange(1, len(values) + 1)
-                pieces.append(fresh(tag, values[part], steps[part]))
-        judge.feed(pieces)
+    for _ in grow(judge, series, cuts):
         raised |= {finding.id for finding in judge.findings() if finding.rank}
     raised |= {finding.id for finding in judge.history() if finding.rank}
     return raised

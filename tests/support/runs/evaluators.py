@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -83,6 +83,23 @@ def judge_of(
         every = max(longest // max(len(values), 1), 1)
         judge.feed([fresh(tag, values, [every * (k + 1) for k in range(len(values))])])
     return judge
+
+
+def grow(judge: Evaluator, series: Mapping[str, np.ndarray], pieces: int, stride: int = 1) -> Iterator[None]:
+    """Feed a run in pieces, as if it were being written; yields after each of them.
+
+    Points are `stride` steps apart; shorter series are logged every so many of them.
+    """
+    longest = max(map(len, series.values()))
+    for piece in range(pieces):
+        new = []
+        for tag, values in series.items():
+            begin, end = (len(values) * at // pieces for at in (piece, piece + 1))
+            if begin < end:
+                every = stride * max(longest // len(values), 1)
+                new.append(fresh(tag, values[begin:end], every * np.arange(begin + 1, end + 1)))
+        judge.feed(new)
+        yield
 
 
 def ids(judge: Evaluator, least: str = "info") -> set[str]:

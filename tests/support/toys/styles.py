@@ -8,8 +8,7 @@ import numpy as np
 
 from rltui.metrics.catalogue import recognise
 from rltui.metrics.resolve import MetricNames
-from rltui.store.model import NewPoints, Points
-from tests.support.runs.evaluators import evaluator
+from tests.support.runs.evaluators import evaluator, grow
 
 _K = "policy.approx_kl"
 LANGUAGE: dict[str, dict[str, str]] = {
@@ -250,17 +249,7 @@ def told_of(log: Mapping[str, np.ndarray], cuts: int = 8, stride: int = 1) -> di
     """What the judge says while a log grows: id -> worst severity. Names are the real resolver's."""
     judge = evaluator(MetricNames(recognise(log).label))
     told: dict[str, str] = {}
-    longest = max(map(len, log.values()))
-    for cut in range(cuts):
-        fresh = []
-        for tag, values in log.items():
-            edges = np.linspace(0, len(values), cuts + 1).astype(int)
-            part = slice(edges[cut], edges[cut + 1])
-            every = max(longest // len(values), 1) * stride
-            steps = every * np.arange(1, len(values) + 1, dtype=np.int64)
-            if edges[cut + 1] > edges[cut]:
-                fresh.append(NewPoints(tag, Points(steps[part], steps[part].astype(float), values[part])))
-        judge.feed(fresh)
+    for _ in grow(judge, log, cuts, stride):
         for finding in judge.findings():
             if told.get(finding.id) in (None, "info") or finding.severity == "critical":
                 told[finding.id] = finding.severity
