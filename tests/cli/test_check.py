@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from rltui.cli.commands.check import command
 from rltui.cli.follow.follow_findings import follow
 from rltui.config import Config
+from tests.support.commands.in_process import rltui
 from tests.support.logs.live_logs import Live
+from tests.support.runs.checked_runs import SICK, WELL, write
 
 NOISE = np.random.default_rng(3)
 
 
-def write(folder: Path, kl: list[float], name: str = "run", ago: float = 10 * 86_400) -> Path:
-    """A verl-like JSONL log whose last point was written some time ago."""
-    run = folder / "logs" / name
-    run.mkdir(parents=True)
-    lines = []
-    for step, value in enumerate(kl, 1):
-        data = {
-            "actor/kl_loss": value,
-            "actor/grad_norm": 0.4 + 0.05 * float(NOISE.normal()),
-            "actor/entropy": 1.9,
-            "actor/pg_clipfrac": 0.01,
-            "critic/rewards/mean": 0.5 + 0.002 * step,
-            "critic/score/mean": 0.5 + 0.002 * step,
-            "response_length/mean": 100.0,
-            "timing_s/step": 10.0,
-            "training/global_step": step,
-        }
-        lines.append(
-            json.dumps({"step": step, "data": data, "timestamp": time.time() - ago - 2.0 * (len(kl) - step)})
-        )
-    (run / "metrics.jsonl").write_text("\n".join(lines) + "\n")
-    return run
-
-
-def check(*args: object) -> Result:
-    """The command's result."""
-    return CliRunner().invoke(command, [str(arg) for arg in args])
-
-
-WELL = [0.05] * 80
-SICK = [0.05] * 50 + [20.0] * 30
-
-
 def test_words_for_people(tmp_path: Path) -> None:
     """The message, since when, what to do; the good run is said to be well."""
-    write(tmp_path, SICK, "bad")
-    write(tmp_path, WELL, "good")
-    text = check(tmp_path / "logs").stdout
+    write(tmp_path / "logs" / "bad", SICK)
+    write(tmp_path / "logs" / "good", WELL)
+    text = rltui("check", tmp_path / "logs").out
     assert "since step 51" in text and "learning rate" in text and "good" in text
 
 
@@ -72,7 +38,7 @@ def test_evidence_has_the_numbers_of_the_log(tmp_path: Path) -> None:
         for step in range(1, 120)
     ]
     (tmp_path / "progress.json").write_text("\n".join(map(json.dumps, lines)) + "\n")
-    found = json.loads(check(tmp_path / "progress.json", "--json").stdout)["runs"][0]["findings"]
+    found = rltui("check", tmp_path / "progress.json", "--json").json()["runs"][0]["findings"]
     entropy = next(one for each in found for one in each["evidence"] if one["metric"] == "train/entropy_loss")
     assert entropy["from"] == pytest.approx(-0.67, abs=0.02)
     assert entropy["to"] == pytest.approx(-0.01, abs=0.02)
@@ -80,37 +46,37 @@ def test_evidence_has_the_numbers_of_the_log(tmp_path: Path) -> None:
 
 def test_markdown_is_a_table(tmp_path: Path) -> None:
     """For a pull request or a job summary."""
-    write(tmp_path, SICK)
-    text = check(tmp_path / "logs", "--format", "markdown").stdout
+    write(tmp_path / "logs" / "run", SICK)
+    text = rltui("check", tmp_path / "logs", "--format", "markdown").out
     assert "\n| " in text and "51" in text and "critical" in text
 
 
 def test_runs_are_picked(tmp_path: Path) -> None:
     """--run judges what matches, and nothing else decides the exit code."""
-    write(tmp_path, SICK, "bad")
-    write(tmp_path, WELL, "good")
-    assert check(tmp_path / "logs", "--run", "good").exit_code == 0
-    assert check(tmp_path / "logs", "--run", "bad").exit_code == 1
+    write(tmp_path / "logs" / "bad", SICK)
+    write(tmp_path / "logs" / "good", WELL)
+    assert rltui("check", tmp_path / "logs", "--run", "good").code == 0
+    assert rltui("check", tmp_path / "logs", "--run", "bad").code == 1
 
 
 def test_parts_of_the_runs_are_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`check --follow --shard`: each part tells of its own runs, all parts of all, by the cut of `check`."""
     for number in range(6):
-        write(tmp_path, SICK, name=f"run{number}")
+        write(tmp_path / "logs" / f"run{number}", SICK)
     logs = tmp_path / "logs"
     told = []
     for index in (1, 2, 3):
-        part = check(logs, "--json", "--shard", f"{index}/3")
+        part = rltui("check", logs, "--json", "--shard", f"{index}/3")
         follow([str(logs)], Config(), part=(index, 3), as_json=True, deliveries=[Live(logs).look(), []])
         found = {json.loads(line)["run"] for line in capsys.readouterr().out.splitlines()}
-        assert found == {run["run"] for run in json.loads(part.stdout)["runs"]}
+        assert found == {run["run"] for run in part.json()["runs"]}
         told += found
     assert len(told) == len(set(told)) == 6
 
 
 def test_following_prints_what_fires(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a screen: a line when a finding begins, told once."""
-    write(tmp_path, SICK)
+    write(tmp_path / "logs" / "run", SICK)
     logs = tmp_path / "logs"
     follow([str(logs)], Config(), deliveries=[Live(logs).look(), []])
     lines = [line for line in capsys.readouterr().out.splitlines() if "reference" in line]
