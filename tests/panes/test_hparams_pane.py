@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from rltui.cli import command_group
 from rltui.logs.batch import Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.panes.charts.attempt_history import attempt_lines, history_lines
@@ -33,6 +31,7 @@ from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store.model import Attempt
+from tests.support.commands.in_process import rltui
 from tests.support.runs.deliveries import batch, ticks
 from tests.support.runs.made_run import believable
 from tests.support.screen.screens import screen_of
@@ -405,9 +404,9 @@ def logs(tmp_path: Path) -> Path:
 
 def run(*args: str) -> str:
     """Standard output of a command that must succeed."""
-    done = CliRunner().invoke(command_group, list(args))
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    done = rltui(*args)
+    assert done.code == 0, done.err
+    return done.out
 
 
 def test_snapshot_of_the_pane(logs: Path) -> None:

@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rltui.cli.commands.runs import command as runs
-from rltui.cli.commands.snapshot import command as snapshot
 from rltui.session.session import Session
 from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
+from tests.support.commands.in_process import rltui
 from tests.support.runs.deliveries import delivery, ticks
 from tests.support.shared import LOGS, needs_shared
 
@@ -97,7 +95,7 @@ def test_sweep_of_which_one_is_resumed() -> None:
 @needs_shared
 def test_real_resume_of_transformers() -> None:
     """A real resume says what it continues, in `runs --json` and among the diagnostics; nothing else does."""
-    said = json.loads(CliRunner().invoke(runs, [str(LOGS / "trl" / "grpo-qwen-resume"), "--json"]).stdout)
+    said = rltui("runs", LOGS / "trl" / "grpo-qwen-resume", "--json").json()
     assert {run["run"]: run.get("continues") for run in said["runs"]} == {
         "runs/Nov20_07-37-07_vm": None,
         "runs/Nov20_07-37-16_vm": {"run": "runs/Nov20_07-37-07_vm", "step": 101},
@@ -144,8 +142,7 @@ def both(
             for at, step in enumerate(steps)
         ]
         (folder / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
-    listed = json.loads(CliRunner().invoke(runs, [str(folder), "--json"]).stdout)["runs"]
-    options = [str(folder), "--run", "*", "--pane", "hparams", "--format", "json"]
-    panes = json.loads(CliRunner().invoke(snapshot, options).stdout)
+    listed = rltui("runs", folder, "--json").json()["runs"]
+    panes = rltui("snapshot", folder, "--run", "*", "--pane", "hparams", "--format", "json").json()
     attempts = {pane["run"]: pane["attempts"] for pane in panes}
     return {run["run"]: run.get("continues") for run in listed}, attempts

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from rltui.cli.commands.snapshot import command
 from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.follow.follower import Follower
 from rltui.many_runs.plan import make_plan
@@ -15,6 +12,7 @@ from rltui.run_context.console.console_thread import ConsoleThread
 from rltui.run_context.console.failures import is_console
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.session import Session
+from tests.support.commands.in_process import rltui
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
@@ -56,32 +54,32 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
 def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
     """Repeats are counted, tracebacks folded, the failure and what to do stand above."""
     _run(tmp_path, "hello\nhello\n\x1b[31mred\x1b[0m\n" + TRACE)
-    result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console"])
-    assert result.exit_code == 0, result.output
-    assert "hello  ×2" in result.output
-    assert " red\n" in result.output
-    assert "ValueError: no  ▸ 4 lines" in result.output
-    assert "The program ended with an exception: ValueError: no (line 4 of slurm-7.out)" in result.output
-    assert "1 error, 0 warnings" in result.output
-    assert "g()" not in result.output
+    result = rltui("snapshot", tmp_path, "--pane", "console")
+    assert result.code == 0, result.err
+    assert "hello  ×2" in result.out
+    assert " red\n" in result.out
+    assert "ValueError: no  ▸ 4 lines" in result.out
+    assert "The program ended with an exception: ValueError: no (line 4 of slurm-7.out)" in result.out
+    assert "1 error, 0 warnings" in result.out
+    assert "g()" not in result.out
 
 
 def test_the_console_pane_as_data_has_the_folded_lines(tmp_path: Path) -> None:
     """JSON holds what the text folds, and the finding with its line."""
     _run(tmp_path, TRACE)
-    result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--format", "json"])
-    data = json.loads(result.output)
+    result = rltui("snapshot", tmp_path, "--pane", "console", "--format", "json")
+    data = result.json()
     assert data["consoles"][0]["lines"][0]["folded"][2] == "    g()"
     assert data["findings"][0]["console"]["line"] == 1
-    markdown = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--format", "markdown"])
-    assert "    ValueError: no  ▸ 4 lines" in markdown.output
+    markdown = rltui("snapshot", tmp_path, "--pane", "console", "--format", "markdown")
+    assert "    ValueError: no  ▸ 4 lines" in markdown.out
 
 
 def test_the_console_pane_is_of_now(tmp_path: Path) -> None:
     """An earlier step has no console."""
     _run(tmp_path, TRACE)
-    result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--at-step", "3"])
-    assert result.exit_code == 2
+    result = rltui("snapshot", tmp_path, "--pane", "console", "--at-step", "3")
+    assert result.code == 2
 
 
 def test_a_console_of_a_run_that_was_not_asked_for_is_of_no_other(tmp_path: Path) -> None:

@@ -9,16 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rltui.cli.commands.check import command as check
-from rltui.cli.commands.doctor import command as doctor
-from rltui.cli.commands.snapshot import command as snapshot
 from rltui.rules.run_state.liveness import Liveness
 from rltui.run_context.jobs.run_jobs import JobThread, ids_in_settings, jobs_of
 from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.session import Session
+from tests.support.commands.in_process import rltui
 
 NOW = 1_700_000_000.0
 JOB = Job("4711", "running", "node[01-04]", 7200.0, NOW + 7200, "/scratch", "grpo")
@@ -135,25 +132,25 @@ def test_the_job_stands_in_the_header(tmp_path: Path, monkeypatch: pytest.Monkey
     end = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + 3 * 3600 + 90))
     stub.write_text(f"#!/bin/sh\necho '4711|RUNNING|node01|3:01:30|{end}|/scratch|grpo'\n")
     stub.chmod(0o755)
-    told = CliRunner().invoke(snapshot, [str(tmp_path), "--width", "140"]).output
+    told = rltui("snapshot", tmp_path, "--width", "140").out
     assert "job 4711, 3h 01m left" in told
-    told = CliRunner().invoke(snapshot, [str(tmp_path), "--pane", "findings", "--width", "140"]).output
+    told = rltui("snapshot", tmp_path, "--pane", "findings", "--width", "140").out
     assert "needs 16h" in told and "job 4711 ends in 3h" in told
-    told = CliRunner().invoke(check, [str(tmp_path), "--no-cache"]).output
+    told = rltui("check", tmp_path, "--no-cache").out
     assert "Time limit of the job comes first" in told and "its job 4711 ends in 3h" in told
-    told = CliRunner().invoke(snapshot, [str(tmp_path), "--pane", "system", "--width", "140"]).output
+    told = rltui("snapshot", tmp_path, "--pane", "system", "--width", "140").out
     assert "srun --jobid=4711 --overlap --pty rltui watch --job 4711" in told
-    told = CliRunner().invoke(doctor, [str(tmp_path)]).output
+    told = rltui("doctor", tmp_path).out
     assert "squeue answered in" in told and "job 4711, running" in told
     assert "srun --jobid=4711 --overlap" in told
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
-    told = CliRunner().invoke(doctor, [str(tmp_path)]).output
+    told = rltui("doctor", tmp_path).out
     assert "inside job 4711" in told and "srun" not in told
     stub.write_text("#!/bin/sh\necho 'slurm_load_jobs error: timed out' >&2; exit 1\n")
-    told = CliRunner().invoke(doctor, [str(tmp_path)]).output
+    told = rltui("doctor", tmp_path).out
     assert "squeue failed with 1: slurm_load_jobs error" in told
-    result = CliRunner().invoke(snapshot, [str(tmp_path), "--width", "140"])
-    assert result.exit_code == 0 and "4711" not in result.stdout
+    result = rltui("snapshot", tmp_path, "--width", "140")
+    assert result.code == 0 and "4711" not in result.out
 
 
 def test_how_to_look_inside_is_told_outside_of_a_running_job(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rltui.cli.commands.runs import command
-from rltui.cli.commands.watch import command as watch
 from rltui.run_context.jobs import slurm
 from rltui.run_context.jobs.scheduler import SchedulerError, job_of
 from rltui.run_context.jobs.slurm import Slurm, output_of, parse_folders, parse_jobs
+from tests.support.commands.in_process import rltui
 
 QUEUE = """\
 4711|RUNNING|node[01-04]|1-02:03:04|2026-11-23T08:00:00|/scratch/ppo|grpo | 7b
@@ -134,20 +131,20 @@ def test_runs_names_the_job_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "metrics.jsonl").write_text("".join(f'{{"step": {n}, "loss": 1.0}}\n' for n in range(20)))
     (folder / "slurm-4711.out").write_text("hello\n")
     _stub(tmp_path / "bin", "squeue", f"cat <<'END'\n{QUEUE}END", monkeypatch)
-    told = CliRunner().invoke(command, [str(folder), "--json"])
-    job = json.loads(told.output)["runs"][0]["job"]
+    told = rltui("runs", folder, "--json")
+    job = told.json()["runs"][0]["job"]
     assert (job["id"], job["state"], job["nodes"], job["left"]) == (
         "4711",
         "running",
         "node[01-04]",
         93_784.0,
     )
-    told = CliRunner().invoke(command, [str(folder)])
-    assert "4711 running" in told.output
+    told = rltui("runs", folder)
+    assert "4711 running" in told.out
     _stub(tmp_path / "bin", "squeue", "exit 1", monkeypatch)
-    told = CliRunner().invoke(command, [str(folder)])
-    assert told.exit_code == 0
-    assert "4711" not in told.stdout
+    told = rltui("runs", folder)
+    assert told.code == 0
+    assert "4711" not in told.out
 
 
 def test_watch_finds_the_folder_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,10 +156,10 @@ def test_watch_finds_the_folder_of_a_job(tmp_path: Path, monkeypatch: pytest.Mon
     _stub(
         tmp_path / "bin", "scontrol", f"echo '   StdOut=/dev/null'; echo '   WorkDir={tmp_path}'", monkeypatch
     )
-    told = CliRunner().invoke(watch, ["--job", "4711", "--no-ui"])
-    assert told.exit_code == 0, told.output
+    told = rltui("watch", "--job", "4711", "--no-ui")
+    assert told.code == 0, told.err
     assert watched == [(str(tmp_path),)]
     _stub(tmp_path / "bin", "scontrol", "echo 'Invalid job id specified' >&2; exit 1", monkeypatch)
-    told = CliRunner().invoke(watch, ["--job", "4711", "--no-ui"])
-    assert told.exit_code
+    told = rltui("watch", "--job", "4711", "--no-ui")
+    assert told.code
     assert len(watched) == 1
