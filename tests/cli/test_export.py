@@ -8,18 +8,14 @@ import io
 import json
 import math
 import sys
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 
-from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import PointPrinter
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
 from rltui.cli.export.points import Exporter, PointSelection, SupersededFlags
@@ -28,36 +24,22 @@ from rltui.logs.follow.read_all import read_all
 from rltui.many_runs.plan import make_plan
 from rltui.store.store import Store
 from tests.support.commands.child_process import running
-from tests.support.commands.in_process import rltui
+from tests.support.commands.in_process import Done, rltui
 from tests.support.logs import tfwriter as w
 from tests.support.runs.deliveries import Row, batch, delivery, histories, ticks
 from tests.support.shared import LOGS, needs_shared, oracles
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a call of the command left."""
-
-    exit_code: int
-    stdout_bytes: bytes
-    output: str
-    error: str = ""
+def run(*args: object) -> Done:
+    """Call the command."""
+    return rltui("export", *args)
 
 
-def run(*args: object) -> Outcome:
-    """Call the command without a process of its own."""
-    result = CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False)
-    error = result.exception
-    if error is not None and not isinstance(error, click.ClickException):
-        raise error
-    code = 0 if error is None else getattr(error, "code", error.exit_code)
-    return Outcome(code, result.stdout_bytes, result.output, "" if error is None else error.format_message())
-
-
-def lines(result: Outcome) -> list[dict[str, Any]]:
+def exported(*args: object) -> list[dict[str, Any]]:
     """The points of a jsonl export."""
-    assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.stdout_bytes.splitlines()]
+    done = run(*args)
+    assert done.code == 0, done.err
+    return done.lines()
 
 
 def write(path: Path, *rows: dict[str, Any]) -> None:
@@ -76,12 +58,12 @@ def test_line_of_a_point(tmp_path: Path) -> None:
     """The promised fields in the promised spelling; odd numbers as strings, an unknown time as null."""
     write(tmp_path / "metrics.jsonl", {"step": 2**60, "a/b": 0.1, "c": math.nan, "d": -math.inf, "e": -0.0})
     result = run(tmp_path)
-    text = result.stdout_bytes.decode()
+    text = result.out
     assert text.splitlines()[0] == (
         '{"run": ".", "tag": "a/b", "step": 1152921504606846976, "wall_time": null, "value": 0.1, '
         '"source": "metrics.jsonl"}'
     )
-    assert [point["value"] for point in lines(result)] == [0.1, "NaN", "-Infinity", -0.0]
+    assert [point["value"] for point in result.lines()] == [0.1, "NaN", "-Infinity", -0.0]
     assert '"value": -0.0,' in text
 
 
@@ -120,7 +102,7 @@ def test_hostile_tags_stay_in_their_field(printer: JsonlWriter | CsvWriter) -> N
 def test_csv(tmp_path: Path) -> None:
     """A header, the same points, superseded as true or false."""
     write(tmp_path / "metrics.jsonl", *[{"step": step, "loss": step / 3} for step in [0, 1, 2, 3, 1, 2, 3]])
-    rows = list(csv.DictReader(io.StringIO(run(tmp_path, "--format", "csv").stdout_bytes.decode())))
+    rows = list(csv.DictReader(io.StringIO(run(tmp_path, "--format", "csv").out)))
     assert [(int(row["step"]), row["superseded"]) for row in rows] == [
         (0, "false"), (1, "true"), (2, "true"), (3, "true"), (1, "false"), (2, "false"), (3, "false"),
     ]  # fmt: skip
@@ -139,19 +121,19 @@ def test_curves_of_one_tag_are_told_apart_in_every_form(tmp_path: Path) -> None:
         path.write_bytes(w.version() + b"".join(events))
     printed = [
         (point["tag"], point.get("series"), point["step"], point["value"], point.get("superseded", False))
-        for point in lines(run(logs))
+        for point in exported(logs)
     ]
     assert {(tag, series, value) for tag, series, _, value, _ in printed} == {
         ("train/lr", None, 1.0), ("train/loss", "train/loss/a", 2.0), ("train/loss", "train/loss/b", 3.0),
     }  # fmt: skip
-    table = list(csv.DictReader(io.StringIO(run(logs, "--format", "csv").stdout_bytes.decode())))
+    table = list(csv.DictReader(io.StringIO(run(logs, "--format", "csv").out)))
     assert [
         (
             row["tag"], row["series"] or None, int(row["step"]), float(row["value"]),
             row["superseded"] == "true",
         ) for row in table
     ] == printed  # fmt: skip
-    assert run(logs, "--format", "parquet", "--output", tmp_path / "data").exit_code == 0
+    assert run(logs, "--format", "parquet", "--output", tmp_path / "data").code == 0
     rows = dataset.dataset(tmp_path / "data", partitioning="hive").to_table().to_pylist()
     names = ("tag", "series", "step", "value", "superseded")
     found = [tuple(row[name] for name in names) for row in rows]
@@ -162,10 +144,10 @@ def test_choice_of_runs_and_metrics(tmp_path: Path) -> None:
     """--run and --metric are globs; nothing that matches is an error of its own kind."""
     for name in ("ppo_1", "sac_1"):
         write(tmp_path / name / "metrics.jsonl", {"step": 1, "train/loss": 1.0, "eval/loss": 2.0})
-    assert {point["run"] for point in lines(run(tmp_path, "--run", "ppo*"))} == {"ppo_1"}
-    assert {point["tag"] for point in lines(run(tmp_path, "--metric", "eval/*"))} == {"eval/loss"}
+    assert {point["run"] for point in exported(tmp_path, "--run", "ppo*")} == {"ppo_1"}
+    assert {point["tag"] for point in exported(tmp_path, "--metric", "eval/*")} == {"eval/loss"}
     nothing = run(tmp_path, "--run", "nope")
-    assert (nothing.exit_code, nothing.stdout_bytes) == (2, b"")
+    assert (nothing.code, nothing.out) == (2, "")
 
 
 def test_errors_are_one_line(tmp_path: Path) -> None:
@@ -178,8 +160,8 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
         (tmp_path, "--kind", "text"),
     ):
         result = run(*args)
-        assert result.exit_code == 2
-        assert "Traceback" not in result.output
+        assert result.code == 2
+        assert "Traceback" not in result.err
 
 
 def test_output_file_is_whole_and_never_in_logdir(tmp_path: Path) -> None:
@@ -189,13 +171,13 @@ def test_output_file_is_whole_and_never_in_logdir(tmp_path: Path) -> None:
     target = tmp_path / "out" / "points.csv"
     target.parent.mkdir()
     target.write_text("old")
-    assert run(logs, "--output", target).exit_code == 0
+    assert run(logs, "--output", target).code == 0
     assert target.read_text().startswith("run,tag,step")
     assert [path.name for path in target.parent.iterdir()] == ["points.csv"]
     inside = run(logs, "--output", logs / "points.csv")
-    assert inside.exit_code == 2
+    assert inside.code == 2
     assert [path.name for path in logs.iterdir()] == ["metrics.jsonl"]
-    assert run(logs, "--output", tmp_path / "none" / "x.csv").exit_code == 2
+    assert run(logs, "--output", tmp_path / "none" / "x.csv").code == 2
 
 
 def test_large_runs_are_read_twice_and_say_the_same(tmp_path: Path) -> None:
@@ -254,27 +236,27 @@ def test_parquet_dataset_grows(tmp_path: Path) -> None:
     def table() -> Any:
         return dataset.dataset(out, partitioning="hive").to_table().sort_by([("run", "ascending")])
 
-    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(logs, "--format", "parquet", "--output", out).code == 0
     assert table().num_rows == 11
     assert set(table()["run"].to_pylist()) == {"x/ppo 1", "b"}
     parts = sorted(out.glob("*/*.parquet"))
-    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(logs, "--format", "parquet", "--output", out).code == 0
     assert sorted(out.glob("*/*.parquet")) == parts
     write(log, *[{"step": step, "loss": 1.0} for step in (10, 11)])
     (parts[0].parent / ".part-000009-0123456789ab.parquet.0123456789ab.part").write_bytes(
         b"left by an interrupted export"
     )
-    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(logs, "--format", "parquet", "--output", out).code == 0
     assert set(parts) < set(out.glob("*/*.parquet"))
     assert len(list(out.glob("*/*"))) == 3
     assert table().num_rows == 13
     write(log, *[{"step": step, "loss": 2.0} for step in range(5, 14)])
-    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(logs, "--format", "parquet", "--output", out).code == 0
     rows = [row for row in table().to_pylist() if row["run"] == "x/ppo 1"]
     assert len(rows) == 21
     assert sum(row["superseded"] for row in rows) == 7
-    assert run(logs, "--format", "parquet", "--output", out, "--metric", "l*").exit_code == 2
-    assert run(logs, "--format", "parquet", "--output", logs / "d").exit_code == 2
+    assert run(logs, "--format", "parquet", "--output", out, "--metric", "l*").code == 2
+    assert run(logs, "--format", "parquet", "--output", logs / "d").code == 2
 
 
 def test_parquet_without_pyarrow_says_what_to_install(
@@ -285,9 +267,8 @@ def test_parquet_without_pyarrow_says_what_to_install(
     write(tmp_path / "logs" / "metrics.jsonl", {"step": 1, "loss": 1.0})
     for options in ((), ("--kind", "text")):
         result = run(tmp_path / "logs", "--output", tmp_path / "data.parquet", *options)
-        assert (result.exit_code, result.error) == (
-            2, "export as Parquet needs pyarrow, which is not installed: pip install 'rltui[parquet]'",
-        )  # fmt: skip
+        missing = "export as Parquet needs pyarrow, which is not installed: pip install 'rltui[parquet]'"
+        assert (result.code, result.err) == (2, f"rltui: {missing}\n")
     assert not (tmp_path / "data.parquet").exists()
 
 
@@ -296,28 +277,28 @@ def test_parquet_of_a_log_that_was_replaced_is_written_again(tmp_path: Path) -> 
     dataset = pytest.importorskip("pyarrow.dataset")
     log, out = tmp_path / "logs" / "metrics.jsonl", tmp_path / "data"
     write(log, {"step": 1, "loss": math.nan}, {"step": 2, "loss": 2.0})
-    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(log.parent, "--format", "parquet", "--output", out).code == 0
     first = set(out.glob("*/*"))
-    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(log.parent, "--format", "parquet", "--output", out).code == 0
     assert set(out.glob("*/*")) == first
     log.unlink()
     write(log, *[{"step": step, "loss": 3.0} for step in (1, 2, 3)])
-    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(log.parent, "--format", "parquet", "--output", out).code == 0
     assert not first & set(out.glob("*/*"))
     table = dataset.dataset(out, partitioning="hive").to_table()
     assert table["value"].to_pylist() == [3.0, 3.0, 3.0]
     write(log, {"step": 4, "loss": 4.0})
     (part,) = out.glob("*/*")
-    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(log.parent, "--format", "parquet", "--output", out).code == 0
     part.unlink()  # what is missing is noticed, and the run written again
-    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert run(log.parent, "--format", "parquet", "--output", out).code == 0
     assert dataset.dataset(out, partitioning="hive").to_table()["step"].to_pylist() == [1, 2, 3, 4]
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
-    assert run(log.parent, "--format", "parquet", "--output", tmp_path / "other").exit_code == 2
+    assert run(log.parent, "--format", "parquet", "--output", tmp_path / "other").code == 2
     next(out.glob("*/*")).write_bytes(b"no Parquet file")
     result = run(log.parent, "--format", "parquet", "--output", out)
-    assert result.exit_code == 2 and "export into a new folder" in result.error
+    assert result.code == 2 and "export into a new folder" in result.err
 
 
 @needs_shared
@@ -327,7 +308,7 @@ def test_oracles_of_real_logs(path: Path) -> None:
     oracle = json.loads(path.read_text())
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     folder = path.with_name(path.name.removesuffix(".oracle.json"))
-    for point in lines(run(folder, "--all-sources")):
+    for point in exported(folder, "--all-sources"):
         found.setdefault(point["source"], {}).setdefault(point["tag"], []).append(point)
     for name, file in oracle.get("event_files", {}).items():
         wanted = {tag: it for tag, it in file["scalars"].items() if not it["kind"].startswith("other")}
@@ -382,11 +363,11 @@ def _compare(points: list[dict[str, Any]], it: dict[str, Any]) -> None:
 def test_other_records_of_event_files(tmp_path: Path, kind: str, folder: str, tag: str, rows: int) -> None:
     """Histograms, texts, hyperparameters and tensors as CSV and as Parquet, the same rows in both."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    text = run(LOGS / folder, "--kind", kind, "--format", "csv").stdout_bytes.decode()
+    text = run(LOGS / folder, "--kind", kind, "--format", "csv").out
     table = [row for row in csv.DictReader(io.StringIO(text)) if row["tag"] == tag]
     assert len(table) == rows or (not rows and len(table) > 2)
     out = tmp_path / "x.parquet"
-    assert run(LOGS / folder, "--kind", kind, "--output", out).exit_code == 0
+    assert run(LOGS / folder, "--kind", kind, "--output", out).code == 0
     assert [row["tag"] for row in parquet.read_table(out).to_pylist()].count(tag) == len(table)
 
 
@@ -403,11 +384,11 @@ def test_texts_are_of_the_run_that_other_commands_name(tmp_path: Path) -> None:
         (tmp_path / place).parent.mkdir(parents=True)
         (tmp_path / place).write_bytes(data)
     result = run(tmp_path, "--kind", "text", "--run", "[rp]*", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(result.stdout_bytes.decode())))
+    rows = list(csv.DictReader(io.StringIO(result.out)))
     assert [(row["run"], row["text"]) for row in rows if row["tag"].startswith("note")] == [
         ("run", "some words")
     ] * 2
-    assert f"packed/{name}.gz: left out" in result.output
+    assert f"packed/{name}.gz: left out" in result.err
 
 
 @needs_shared
