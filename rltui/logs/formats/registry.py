@@ -49,10 +49,10 @@ class FormatRegistry:
     def _json_formats(self) -> tuple[Format, ...]:
         """Those of JSON, whose files the formats that are asked before them take by other names alone."""
         from rltui.logs.formats.documents import json_document
-        from rltui.logs.formats.lines import jsonl, sample_log
+        from rltui.logs.formats.lines import jsonl, optuna_journal, sample_log
         from rltui.logs.formats.trackers import clearml
 
-        return clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
+        return optuna_journal.FORMAT, clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:

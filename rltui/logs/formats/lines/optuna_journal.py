@@ -1,0 +1,94 @@
+"""Journals of Optuna: what its workers did to a study, one operation a line; a point for each finished trial.
+
+`JournalStorage(JournalFileBackend("journal.log"))`, optuna/storages/journal/_storage.py @ v4.1. The names are
+those of a study in a database (`trackers.optuna`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import field
+
+import orjson
+
+from rltui.common.data_class import dataclass
+from rltui.common.problem import Problem
+from rltui.logs.formats.interface import File, Format
+from rltui.logs.formats.lines.line_reader import LineReader
+from rltui.logs.records.parse_number import wall_time
+from rltui.logs.records.record_batcher import RecordBatcher
+
+_CREATE_STUDY, _CREATE_TRIAL, _SET_PARAM, _SET_STATE = 0, 4, 5, 6
+_COMPLETE = 1
+_BEGINNING = b'{"op_code":'
+
+
+@dataclass(slots=True)
+class _Trial:
+    study: int
+    number: int
+    params: dict[str, object] = field(default_factory=dict)
+
+
+class JournalParser:
+    """The `LineParser` of journals."""
+
+    def __init__(self) -> None:
+        self._studies: list[str] = []
+        self._trials: list[_Trial] = []
+        self._counts: Counter[int] = Counter()  # trials of each study
+        self._ended = 0
+
+    def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
+        """Take whole lines; a line of something else is none of the journal's."""
+        for line in lines:
+            try:
+                said = orjson.loads(line)
+                code = said["op_code"]
+                if code == _CREATE_STUDY:
+                    self._studies.append(str(said["study_name"]))
+                elif code == _CREATE_TRIAL:
+                    self._create(int(said["study_id"]))
+                elif code == _SET_PARAM and "Categorical" not in said["distribution"]:
+                    value = said["param_value_internal"]
+                    self._trials[said["trial_id"]].params[f"params/{said['param_name']}"] = value
+                elif code == _SET_STATE and said["state"] == _COMPLETE and said["values"]:
+                    self._end(self._trials[said["trial_id"]], said, records)
+            except (ValueError, KeyError, IndexError, TypeError):
+                continue
+
+    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
+        """Nothing: what ends was begun before."""
+
+    def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
+        """An operation counts when its line ends, as for Optuna."""
+        return "has no end" if line.strip() else None
+
+    def problems(self) -> list[Problem]:
+        """None."""
+        return []
+
+    def _create(self, study: int) -> None:
+        self._trials.append(_Trial(study, self._counts[study]))
+        self._counts[study] += 1
+
+    def _end(self, trial: _Trial, said: dict[str, object], records: RecordBatcher) -> None:
+        values = said["values"]
+        if not isinstance(values, list):
+            return
+        names = [f"objective_{place}" for place in range(len(values))] if len(values) > 1 else ["objective"]
+        record = {**dict(zip(names, values, strict=True)), "trial": trial.number, **trial.params}
+        if trial.study:  # of another study in the same file
+            record = {f"{self._studies[trial.study]}/{name}": value for name, value in record.items()}
+        self._ended += 1
+        wall = said.get("datetime_complete")
+        records.add(record, (self._ended, wall_time(wall) if isinstance(wall, str) else math.nan))
+
+
+def _matches(name: str, head: bytes) -> bool:
+    return not name.startswith(".") and head.startswith(_BEGINNING) and b'"worker_id"' in head[:200]
+
+
+FORMAT = Format("optuna", _matches, lambda path, _: LineReader(path, JournalParser()))
