@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rltui.common.problem import Problem
@@ -112,11 +113,19 @@ def findings(state: AppState) -> list[Finding]:
 
 
 def resolved_findings(state: AppState) -> list[Finding]:
-    """What was over at the step shown."""
+    """What was over at the step shown, latest first; of what came and went often the last time."""
     view, past = run(state), past_findings(state)
     if view is None:
         return []
-    return view.evaluator.history() if past is None else list(past.history)
+    history = view.evaluator.history() if past is None else past.history
+    times = Counter((one.id, one.metrics) for one in history)
+    latest: dict[tuple[str, tuple[str, ...]], Finding] = {}
+    for one in history:
+        latest.setdefault((one.id, one.metrics), one)
+    return [
+        one if times[key] < 2 else one._replace(title=f"{one.title or one.id}, last of {times[key]} times")
+        for key, one in latest.items()
+    ]
 
 
 def listed_findings(state: AppState) -> list[Finding]:

@@ -85,14 +85,15 @@ def test_enter_opens_the_chart_where_it_began() -> None:
 
 
 def test_tab_goes_from_evidence_to_evidence_and_on_to_the_next_finding() -> None:
-    """Behind the last evidence comes the next finding, behind the last finding the first."""
+    """Behind the last evidence comes the next finding, behind the last finding the next pane."""
     screen = findings()
     seen = []
-    for _ in range(5):
+    for _ in range(4):
         row = screen.selected()
         seen.append(row.tag if row is not None else "")
         screen.press("tab")
-    assert seen == ["actor/lr", "actor/entropy", "actor/grad_norm", "actor/ppo_kl", "actor/lr"]
+    assert seen == ["actor/lr", "actor/entropy", "actor/grad_norm", "actor/ppo_kl"]
+    assert screen.pane == "all"
 
 
 def test_a_finding_without_evidence_has_its_metric_and_limit() -> None:

@@ -141,13 +141,17 @@ def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
 
 
 def turn_evidence(state: AppState, by: int) -> None:
-    """To the next or previous evidence, behind the last one to that of the next finding."""
+    """To the next or previous evidence, then to that of the next finding; behind the last to the next pane."""
     selection, count = state.selection, len(shown_run.listed_findings(state))
     to = selection.evidence + by
     if 0 <= to < len(shown_pane.rows(state)):
         selection.evidence = to
         return
-    selection.row = str((finding_selected(state) + by) % max(count, 1))
+    finding = finding_selected(state) + by
+    if not 0 <= finding < count:
+        turn_pane(state, by)
+        return
+    selection.row = str(finding)
     selection.evidence = 0 if by > 0 else max(len(shown_pane.rows(state)) - 1, 0)
 
 
