@@ -135,25 +135,6 @@ class LocalFile:
                 break  # a short piece that reaches the known end is the last
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def read_into(self, offset: int, buffer: memoryview) -> int:
-        """Fill a buffer from `offset`, as far as the file reaches; returns the bytes read. Raises OSError.
-
-        Reading a large file into one buffer again and again takes a quarter of the time of `read_at`.
-        """
-        if self._descriptor < 0:
-            with self:
-                return self.read_into(offset, buffer)
-        done = 0
-        while done < len(buffer):
-            read = self.calls.run(
-                self._place, os.preadv, self._descriptor, [buffer[done : done + PIECE]], offset + done
-            )
-            if not read:
-                break
-            done += read
-        self.calls.read += done
-        return done
-
 
 def stamp(status: os.stat_result) -> tuple[int, ...]:
     """The attributes that tell of a change."""

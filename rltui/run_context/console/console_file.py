@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-import numpy as np
-
 from rltui.logs.local_file import LocalFile
 from rltui.run_context.console.lines import MOST_BYTES, ConsoleLine, console_lines
 
@@ -14,7 +12,6 @@ PIECE = 1 << 20  # bytes between two entries of the index of lines
 PAGE = 128 << 10  # bytes that are read for a page of lines
 LARGEST_PAGE = 512 << 10  # bytes, where bars and repeats collapse to few lines: a page may be short
 LONGEST = 4 << 20  # bytes in which the beginning of a line is looked for
-_CASE = np.uint64(0x2020202020202020)
 
 
 class ConsoleFile:
@@ -30,8 +27,6 @@ class ConsoleFile:
         self.modified = 0.0  # seconds since 1970
         self._identity = (0, 0)
         self._newlines: list[int] = [0]  # before each PIECE
-        self._block = bytearray()  # what is searched; kept, since fresh memory costs more than reading
-        self._folded = bytearray()  # the same in one case
 
     def look(self, *, attributes: bool = False) -> bool:
         """Whether the file changed since the last look; one that was replaced or cut is indexed anew.
@@ -112,29 +107,20 @@ class ConsoleFile:
     def occurrences(self, words: Sequence[str], begin: int, end: int, *, any_case: bool = False) -> list[int]:
         """Where lines between two places first hold one of some words, rising: at most one place of a line.
 
-        any_case: in any case of ASCII letters; then some places hold something that only looks like the word.
+        any_case: in any case of ASCII letters.
         """
-        if len(self._block) < end - begin:
-            self._block = bytearray(-(-(end - begin) // 8) * 8)
-            self._folded = bytearray(len(self._block))
-        with LocalFile(self.place, self.path) as file:
-            size = file.read_into(begin, memoryview(self._block)[: end - begin])
-        text = self._block
+        data = self.read(begin, end)
+        text = data.lower() if any_case else data
         needles = [word.encode("utf-8", "surrogateescape") for word in words]
         if any_case:
-            # Or-ing 0x20 to eight bytes at once takes a third of the time of `bytes.lower`.
-            np.bitwise_or(
-                np.frombuffer(self._block, np.uint64), _CASE, out=np.frombuffer(self._folded, np.uint64)
-            )
-            text = self._folded
-            needles = [bytes(byte | 0x20 for byte in needle) for needle in needles]
+            needles = [needle.lower() for needle in needles]
         found = set()
         for needle in filter(None, needles):
-            at = text.find(needle, 0, size)
+            at = text.find(needle)
             while at >= 0:
                 found.add(begin + at)
-                line = self._block.find(b"\n", at, size)
-                at = text.find(needle, line, size) if line >= 0 else -1
+                line = data.find(b"\n", at)
+                at = text.find(needle, line) if line >= 0 else -1
         return sorted(found)
 
     def line_around(self, offset: int) -> tuple[int, bytes, int]:

@@ -173,6 +173,7 @@ class _Seekable(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read from where it stands."""
-        read = self._file.read_into(self._at, memoryview(buffer).cast("B"))
-        self._at += read
-        return read
+        data = self._file.read_at(self._at, len(buffer))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
