@@ -13,7 +13,7 @@ from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs import log_file_names
 from rltui.logs.batch import EMPTY, Batch, concat
-from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
+from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader, ReadFromStart
 from rltui.logs.log_file_names import rotated_from
 
 _CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
@@ -56,7 +56,7 @@ class _Content:
             self.start = offset
 
 
-class _EncodedReader:
+class _EncodedReader(ReadFromStart):
     """Reads one log in UTF-16. `offset` counts bytes of the file; what is decoded of a torn line is held."""
 
     def __init__(self, path: str, formats: Sequence[Format], verify: bool) -> None:
@@ -75,10 +75,6 @@ class _EncodedReader:
         problem = self._take(file, max(budget, 1))
         batch = self._decode(budget)
         return batch if problem is None else concat([batch, Batch(problems=(problem,))])
-
-    def newest(self, file: File, length: int) -> Batch:
-        """Nothing: it has to be decoded from its beginning."""
-        return EMPTY
 
     def finish(self, file: File) -> Batch:
         """Read to the end; what a cut file holds is taken, and the cut is said."""

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.logs.batch import Batch
+from rltui.logs.batch import EMPTY, Batch
 
 BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to keep keys answering
 RECORD_CAP = 64 << 20  # a length is not a promise: nothing larger is ever allocated
@@ -80,6 +80,17 @@ class LogReader(Protocol):
     def close(self) -> None:
         """Let go of buffers; `read` may still be called, and makes new ones. Never raises."""
         ...
+
+
+class ReadFromStart:
+    """What readers have in common that begin at the first byte of a log, and hold nothing between calls."""
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Nothing: see `LogReader`."""
+        return EMPTY
+
+    def close(self) -> None:
+        """Nothing: see `LogReader`."""
 
 
 class Format(NamedTuple):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch, Text
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
 Records = list[dict[str, object]]
@@ -30,27 +30,22 @@ class DocumentKind(NamedTuple):
     complete: Callable[[bytes], Records]  # the complete records of a document that was cut
 
 
-class DocumentReader:
+class DocumentReader(ReadFromStart):
     """One document being read."""
 
     def __init__(self, path: str, kind: DocumentKind) -> None:
         self._path = path
         self._kind = kind
         self._records = RecordBatcher(path)
-        self._offset = 0
+        self.offset = 0  # the size at the last complete reading
         self._delivered: dict[str, int] = {}  # records delivered of each part
         self._planned_steps: int | None = None
         self._too_large = False  # and it was said
 
-    @property
-    def offset(self) -> int:
-        """Bytes that are done with: the size at the last complete reading."""
-        return self._offset
-
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Read the document when it is complete. A part of it says nothing, so the budget does not apply."""
         size = file.size()
-        if size <= self._offset:
+        if size <= self.offset:
             return EMPTY
         if size > RECORD_CAP:
             return self._say_too_large(size)
@@ -59,18 +54,14 @@ class DocumentReader:
             found, total = self._kind.whole(data)
         except (ValueError, RecursionError):
             return EMPTY
-        self._offset = len(data)
+        self.offset = len(data)
         return self._deliver(found, total)
-
-    def newest(self, file: File, length: int) -> Batch:
-        """Nothing: a document has no meaning without its beginning, and is read at once anyway."""
-        return Batch(tags=self._records.tags.names)
 
     def finish(self, file: File) -> Batch:
         """Take the complete records of a document that was cut."""
         batch = self.read(file)
         size = file.size()
-        if size <= self._offset or size > RECORD_CAP:
+        if size <= self.offset or size > RECORD_CAP:
             return batch
         data = file.read_at(0, size)
         found = self._kind.complete(data)
@@ -78,10 +69,6 @@ class DocumentReader:
         message = f"the document is cut or damaged; {len(found):,} complete records of it were read"
         problem = Problem("warning", "torn-tail", self._path, message)
         return replace(delivered, problems=(*delivered.problems, problem))
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._records.batch()
 
     def _deliver(self, found: Parts, total: int | None) -> Batch:
         texts = []

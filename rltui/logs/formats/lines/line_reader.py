@@ -11,7 +11,7 @@ from typing import Protocol
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
-from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.interface import BLOCK, File, ReadFromStart
 from rltui.logs.formats.lines.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -46,7 +46,7 @@ class LineParser(Protocol):
         ...
 
 
-class LineReader:
+class LineReader(ReadFromStart):
     """A `LogReader` of lines."""
 
     def __init__(self, path: str, parser: LineParser) -> None:
@@ -89,10 +89,6 @@ class LineReader:
         elif tail.strip(BLANKS):
             self._lines.offset += len(tail)
         return self._records.batch(problems)
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._records.batch()
 
     def _parse(self, file: File, budget: int, *, final: bool = False) -> None:
         lines = self._lines.take(file, budget, final=final)

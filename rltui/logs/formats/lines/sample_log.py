@@ -17,7 +17,7 @@ from rltui.common.regex import regex
 from rltui.common.text import count_of
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.batch import EMPTY, Batch
-from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format
+from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format, ReadFromStart
 from rltui.logs.formats.lines.jsonl import objects
 from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
 from rltui.logs.records import record_keys
@@ -43,7 +43,7 @@ def step_in_path(path: str) -> int | None:
     return int(found[-1][1] or found[-1][2]) if found else None
 
 
-class SamplesReader:
+class SamplesReader(ReadFromStart):
     """One file of samples being read."""
 
     def __init__(self, path: str) -> None:
@@ -88,10 +88,6 @@ class SamplesReader:
         if self._idle_reads >= IDLE_READS or self._default is not None:
             self._release()
         return batch
-
-    def newest(self, file: File, length: int) -> Batch:
-        """Nothing: the end of the file may hold a part of a step only."""
-        return Batch(tags=self._tags.names)
 
     def finish(self, file: File) -> Batch:
         """Take what is left and deliver every step."""

@@ -24,17 +24,12 @@ class EventFileReader:
 
     def __init__(self, path: str, *, verify: bool = False) -> None:
         self.verify = verify
-        self._offset = 0
+        self.offset = 0  # bytes that are done with
         self._records = 0  # read so far, to estimate what a damaged stretch held
         self._templates = TemplateCache(EventTags())
         self._damage = TornAndDamaged(path)
         self._path = path
         self._full = False  # whether tags have been left out
-
-    @property
-    def offset(self) -> int:
-        """Bytes that are done with."""
-        return self._offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on, about `budget` bytes; a longer record is taken whole. Raises OSError."""
@@ -44,9 +39,9 @@ class EventFileReader:
         """Read what is left without patience for damage, and report a torn tail. Raises OSError."""
         batches = []
         while True:
-            before = self._offset
+            before = self.offset
             batches.append(self._read_block(file, BLOCK, final=True))
-            if self._offset == before:
+            if self.offset == before:
                 return concat(batches)
 
     def newest(self, file: File, length: int) -> Batch:
@@ -62,7 +57,7 @@ class EventFileReader:
 
     def _read_block(self, file: File, budget: int, *, final: bool) -> Batch:
         """One block, or one step past a damaged or very long record; neither may be possible yet."""
-        data = file.read_at(self._offset, budget)
+        data = file.read_at(self.offset, budget)
         if not data:
             return self._with_problems(EMPTY)
         decoded = bulk_reader.decode(data, self._templates, self.verify)
@@ -70,14 +65,12 @@ class EventFileReader:
             self._templates.drop_column()
         if not decoded.end and decoded.needed > len(data):
             size = file.size()
-            if self._offset + decoded.needed > size:
-                self._offset = self._damage.after_torn(
-                    file, self._offset, decoded.needed, self._records, final
-                )
+            if self.offset + decoded.needed > size:
+                self.offset = self._damage.after_torn(file, self.offset, decoded.needed, self._records, final)
                 return self._with_problems(EMPTY)
             if decoded.needed > BLOCK:
                 return self._read_oversized(file, size, decoded.needed, final)
-            data = file.read_at(self._offset, decoded.needed + HEADER)
+            data = file.read_at(self.offset, decoded.needed + HEADER)
             decoded = bulk_reader.decode(data, self._templates, self.verify)
         if decoded.end:
             self._advance(decoded)
@@ -87,12 +80,12 @@ class EventFileReader:
     def _advance(self, decoded: record_decoder.Decoded) -> None:
         self._damage.resolved()
         for code, what, at, end in decoded.skipped:
-            self._damage.report_bad_record(code, what, self._offset + at, self._offset + end)
-        self._offset += decoded.end
+            self._damage.report_bad_record(code, what, self.offset + at, self.offset + end)
+        self.offset += decoded.end
         self._records += len(decoded.batch) + len(decoded.skipped)
 
     def _after_damage(self, file: File, data: bytes, needed: int, final: bool) -> Batch:
-        self._offset = self._damage.after_damage(file, self._offset, data, needed, self._records, final)
+        self.offset = self._damage.after_damage(file, self.offset, data, needed, self._records, final)
         return self._with_problems(EMPTY)
 
     def _with_problems(self, batch: Batch) -> Batch:
@@ -110,9 +103,9 @@ class EventFileReader:
 
     def _read_oversized(self, file: File, size: int, needed: int, final: bool) -> Batch:
         """A record longer than a block: take what matters in it, and step over the rest."""
-        start, stop = self._offset + HEADER, self._offset + needed - tf_record.FOOTER
+        start, stop = self.offset + HEADER, self.offset + needed - tf_record.FOOTER
         behind = file.read_at(stop + tf_record.FOOTER, HEADER)
-        at_end = self._offset + needed + len(behind) == size and len(behind) < HEADER
+        at_end = self.offset + needed + len(behind) == size and len(behind) < HEADER
         confirmed = tf_record.record_length(behind, 0) >= 0 or at_end
         if not confirmed and not tf_record.data_intact_in_file(file, start, stop):
             # Perhaps it was torn, and another writer went on within it.
@@ -122,10 +115,10 @@ class EventFileReader:
             self._damage.report_bad_record(
                 "implausible-length",
                 "records of this length are not read",
-                self._offset,
-                self._offset + needed,
+                self.offset,
+                self.offset + needed,
             )
-            self._offset += needed
+            self.offset += needed
             return self._with_problems(EMPTY)
         rows, wrong = ScalarRows(), None
         try:

@@ -17,7 +17,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Level, Problem
 from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import part_file
-from rltui.logs.formats.interface import BLOCK, File, Format
+from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
 C = TypeVar("C")  # where the next look goes on
@@ -95,7 +95,7 @@ class FilesPart(Generic[C]):
         return self._places
 
 
-class PartReader(Generic[C]):
+class PartReader(ReadFromStart, Generic[C]):
     """A `LogReader` of a part."""
 
     def __init__(self, path: str, part: FilesPart[C]) -> None:
@@ -103,17 +103,12 @@ class PartReader(Generic[C]):
         self._part = part
         self._records = RecordBatcher(path)
         self._cursor: C | None = None
-        self._offset = 0
+        self.offset = 0  # bytes of rows that are done with
         self._step = 0
         self._said_hparams = ""
         self._said_exit = ""
         self._said_alert = 0  # the number of the last one
         self._skipped = 0  # rows that hold no points
-
-    @property
-    def offset(self) -> int:
-        """Bytes of rows that are done with."""
-        return self._offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Take what is new since the last call."""
@@ -121,7 +116,7 @@ class PartReader(Generic[C]):
         if look is None:
             return EMPTY
         self._cursor = look.cursor
-        self._offset += look.settled
+        self.offset += look.settled
         for step, wall, values in look.records:
             self._records.add(values, (step, wall))
             self._step = step
@@ -135,17 +130,9 @@ class PartReader(Generic[C]):
             problems=(*batch.problems, *look.problems, *self._bad_rows(look), *self._alerts(look)),
         )  # fmt: skip
 
-    def newest(self, file: File, length: int) -> Batch:
-        """Nothing: what is in a database is read fast enough from its beginning."""
-        return Batch(tags=self._records.tags.names)
-
     def finish(self, file: File) -> Batch:
         """What is left: rows are never torn."""
         return self.read(file)
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._records.batch()
 
     def _of_points(self, points: PointColumns) -> Batch:
         """A batch of points. As records they take four times as long (200,000 rows of MLflow)."""

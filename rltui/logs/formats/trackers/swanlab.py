@@ -18,7 +18,7 @@ import orjson
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.batch import Batch, Text
-from rltui.logs.formats.interface import BLOCK, File, Format
+from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.leveldb_record_log import RecordLog
 from rltui.logs.records.parse_number import iso_time
@@ -43,7 +43,7 @@ _SCALAR_RECORD = regex(
 )  # fmt: skip
 
 
-class SwanlabReader:
+class SwanlabReader(ReadFromStart):
     """One `.swanlab` file being read."""
 
     def __init__(self, path: str) -> None:
@@ -92,10 +92,6 @@ class SwanlabReader:
         self._decode(self._records.rest(file))
         self._settle_waiting()
         return self._batch(file)
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._clear()
 
     def _look(self, file: File) -> None:
         if self._version is None:

@@ -19,7 +19,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.batch import Batch, Histogram, Text
-from rltui.logs.formats.interface import BLOCK, File, Format
+from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
 from rltui.logs.formats.trackers.leveldb_record_log import RecordLog
 from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
@@ -41,7 +41,7 @@ _ROW = regex(rb"(?:" + _ITEM + rb")*")
 _PART = regex(rb"[\n\x12][\x01-\x7f]([ -~]+)")
 
 
-class WandbReader:
+class WandbReader(ReadFromStart):
     """One `.wandb` file being read."""
 
     def __init__(self, path: str) -> None:
@@ -75,10 +75,6 @@ class WandbReader:
     def finish(self, file: File) -> Batch:
         """Take what is left; a torn last record is reported."""
         return self._decode(self._records.rest(file), file)
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._clear()
 
     def _clear(self) -> None:
         self._tag: list[int] = []
