@@ -141,7 +141,7 @@ def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
 
 
 def turn_evidence(state: AppState, by: int) -> None:
-    """To the next or previous evidence, then to that of the next finding; behind the last to the next pane."""
+    """To the next or previous evidence, then that of the next finding; behind the last to the next pane."""
     selection, count = state.selection, len(shown_run.listed_findings(state))
     to = selection.evidence + by
     if 0 <= to < len(shown_pane.rows(state)):
