@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from rltui.rules.judged_series.means_with_errors import long_run_variance, of_bins
-from tests.support.runs.evaluators import evaluator, fresh, ids
+from tests.support.runs.evaluators import evaluator, fresh, ids, only
 from tests.support.runs.synthetic_runs import Shape
 from tests.support.runs.unusual_runs import curriculum
 
 RETURN = "reward.episode_return.mean"
 SCORE = "reward.score.mean"
 FALLS = {"return-crash", "return-drop", "reward-crash", "reward-drop"}
+LOSSES = only(*sorted(FALLS), "reward-below-start")
 SHAPES = {
     "flat": lambda at: 0 * at,
     "straight": lambda at: 3 * at,
@@ -41,7 +42,7 @@ def _learnt_and_lost(rng: np.random.Generator, size: int) -> np.ndarray:
 @pytest.mark.parametrize("every", [1, 1000])
 def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> None:
     """20 points or 2 million, logged at every step or at every thousandth: the gain is gone."""
-    judge = evaluator()
+    judge = evaluator(book=LOSSES)
     values = _learnt_and_lost(np.random.default_rng(3), size)
     judge.feed([fresh(RETURN, values, every * np.arange(1, size + 1))])
     found = [finding for finding in judge.findings() if finding.id in FALLS]
@@ -53,7 +54,7 @@ def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> No
 
 def test_a_lost_gain_stays_told_until_it_comes_back() -> None:
     """The finding is the same however long the outcome stays low, and is resolved when it has recovered."""
-    rng, judge = np.random.default_rng(5), evaluator()
+    rng, judge = np.random.default_rng(5), evaluator(book=LOSSES)
     levels = (np.linspace(0.1, 0.8, 100), np.full(60, 0.8), np.full(240, 0.1), np.full(80, 0.8))
     values = np.concatenate(levels) + rng.normal(0, 0.03, 480)
     told = []
@@ -77,7 +78,7 @@ def test_healthy_outcomes_are_rarely_called_lost(size: int, keep: float) -> None
     for number in range(25):
         for name, shape in SHAPES.items():
             values = shape(np.arange(size) / size) + _correlated(rng, size, keep)
-            judge = evaluator()
+            judge = evaluator(book=LOSSES)
             judge.feed([fresh(SCORE, values)])
             told = {*judge.findings(), *judge.history()}
             wrong += [(name, number)] * any(finding.id in {*FALLS, "reward-below-start"} for finding in told)
@@ -92,7 +93,7 @@ def test_running_means_of_noise_are_rarely_called_lost(size: int, wide: int, mos
     for number in range(40):
         draws = np.random.default_rng([size, wide, number]).standard_normal(size + wide - 1)
         values = np.convolve(draws, np.full(wide, wide**-0.5), "valid")
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(RETURN, values)])
         told = {finding.id for finding in (*judge.findings(), *judge.history())}
         wrong += [number] * bool(told & FALLS)
@@ -118,7 +119,7 @@ def test_a_fall_after_a_rise_is_found_in_correlated_noise() -> None:
     level = 8 * (np.clip((at - 0.05) / 0.35, 0, 1) - 0.9 * np.clip((at - 0.6) / 0.02, 0, 1))
     found = []
     for number in range(10):
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(RETURN, level + _correlated(np.random.default_rng([8, number]), 300, 0.8))])
         found.append(bool(FALLS & ids(judge, "warning")))
     assert sum(found) >= 6
@@ -135,7 +136,7 @@ def test_a_fall_after_a_rise_is_found_in_running_means(size: int, wide: int, epi
         draws = np.random.default_rng([size, wide, number]).standard_normal(size * episodes + wide - 1)
         draws[wide - 1 :] += level
         values = np.convolve(draws, np.full(wide, 1 / wide), "valid")[::episodes]
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(RETURN, values[: int(0.6 * size)])])
         assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
         judge.feed([fresh(RETURN, values[int(0.6 * size) :], np.arange(int(0.6 * size), size) + 1)])
@@ -153,7 +154,7 @@ def test_a_run_that_was_quiet_before_it_earned_hides_no_noise(lost: bool) -> Non
         if lost:
             level[162:] = 0.0
         values = 10 + np.concatenate((5 * rng.normal(size=630), level * rng.exponential(size=late)))
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(RETURN, values)])
         told += bool(FALLS & ({finding.id for finding in judge.history()} | ids(judge)))
     assert told >= 18 if lost else told <= 1
@@ -165,7 +166,7 @@ def test_a_fall_to_a_quiet_level_is_found_sooner() -> None:
     for seed in range(8):
         level = np.concatenate((np.linspace(20, 100, 120), np.full(180, 100.0), np.full(160, 30.0)))
         values = level * (1 + 0.8 * np.random.default_rng([9, seed]).normal(size=len(level)))
-        judge, end = evaluator(), 300
+        judge, end = evaluator(book=LOSSES), 300
         judge.feed([fresh(RETURN, values[:end])])
         while not FALLS & ids(judge) and end < len(values):
             judge.feed([fresh(RETURN, values[end : end + 4], np.arange(end, end + 4) + 1)])
@@ -180,7 +181,7 @@ def test_rewards_that_are_rare_are_not_called_lost(rare: float) -> None:
     wrong = []
     for number in range(30):
         rng = np.random.default_rng([int(100 * rare), number])
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(RETURN, (rng.random(400) < rare) * rng.exponential(10, 400))])
         wrong += [number] * bool(FALLS & ({finding.id for finding in judge.history()} | ids(judge)))
     assert len(wrong) <= 1, wrong
@@ -263,10 +264,10 @@ def test_a_gain_within_the_spread_of_episodes_cannot_be_lost() -> None:
     """Forty more where episodes differ by a hundred is no gain, however sure; 240 more can be lost."""
     rng = np.random.default_rng(4)
     level = np.concatenate((np.zeros(4000), np.full(4000, 40.0), np.zeros(4000)))
-    judge = evaluator()
+    judge = evaluator(book=LOSSES)
     judge.feed([fresh(RETURN, 300 + level + rng.normal(0, 100, len(level)))])
     assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
-    judge = evaluator()
+    judge = evaluator(book=LOSSES)
     judge.feed([fresh(RETURN, 300 + 6 * level + rng.normal(0, 100, len(level)))])
     assert FALLS & ids(judge)
 
@@ -305,7 +306,7 @@ def test_what_harder_tasks_cost_is_no_loss_while_it_is_learnt_again() -> None:
     """Stages that cost up to three fifths of the gain, and give it back: at most one run of twelve alarms."""
     told = []
     for seed in range(12):
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(SCORE, curriculum(Shape(n=400, noise=0.7, seed=seed))["reward.mean"])])
         told.append(FALLS & {finding.id for finding in (*judge.findings(), *judge.history())})
     assert sum(map(bool, told)) <= 1
@@ -318,7 +319,7 @@ def test_a_lasting_loss_of_two_fifths_is_found(offset: float) -> None:
     level = offset + 0.25 + 0.5 * np.clip(at / 0.5, 0, 1) - 0.2 * np.clip((at - 0.6) / 0.1, 0, 1)
     found = []
     for seed in range(10):
-        judge = evaluator()
+        judge = evaluator(book=LOSSES)
         judge.feed([fresh(SCORE, level + np.random.default_rng([9, seed]).normal(0, 0.03, 400))])
         found.append(bool(FALLS & ids(judge, "warning")))
     assert sum(found) >= 9

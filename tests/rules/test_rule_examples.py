@@ -9,7 +9,7 @@ from rltui.rules.load import rulebook
 from rltui.rules.model import ENDED, NON_FINITE, Rule
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.store.model import NewPoints, Points
-from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.evaluators import evaluator, fresh, only
 from tests.support.runs.window_language import values
 
 BOOK = rulebook()
@@ -17,8 +17,8 @@ CASES = [rule for rule in BOOK.rules.values() if rule.fires or rule.quiet]
 
 
 def _fired(rule: Rule, example: str) -> bool:
-    """Whether the rule ever fires on the window, seen point by point as a live run would."""
-    judge = evaluator()
+    """Whether the rule, alone, ever fires on the window, seen point by point as a live run would."""
+    judge = evaluator(book=only(rule.id))
     text, _, per = example.partition("/")  # the metric's values, and those of the one that divides it
     tag, series = _tag(rule), values(text)
     below = values(per) if per else None

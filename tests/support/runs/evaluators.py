@@ -14,7 +14,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.load import Rulebook
+from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.schema.metric import NameTarget
@@ -71,6 +71,12 @@ def evaluator(
 ) -> Evaluator:
     """One that has seen nothing yet."""
     return Evaluator(run_with(), names if names is not None else canonical_names(), config, book)
+
+
+def only(*names: str) -> Rulebook:
+    """The shipped rules of these ids alone: judging by them takes a third of the time."""
+    book = rulebook()
+    return book._replace(rules={name: book.rules[name] for name in names}, symptoms=(), joint={})
 
 
 def judge_of(
