@@ -90,6 +90,13 @@ def test_areal_prints_a_grid() -> None:
     assert read(text) == [(5, {"ppo/loss": 0.2, "ppo/kl": 0.0015})]
 
 
+def test_what_each_agent_got_is_no_dictionary_of_metrics() -> None:
+    """Names of digits or of one letter are those of agents; the lines beside them may be of a training."""
+    line = "Reward step 0: {'0': -0.25, '1': 0.5, 'p': 0.0}\n"
+    assert not holds_metrics(line.encode()) and list(TrainerLines().feed(line)) == []
+    assert holds_metrics(line.replace("'0'", "'return'").encode())
+
+
 def test_a_table_of_stable_baselines3() -> None:
     """Keys have their heading before them; the step is `total_timesteps` of the block."""
     text = (

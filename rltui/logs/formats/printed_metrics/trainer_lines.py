@@ -28,7 +28,8 @@ _PAIR = regex(
 )
 # OpenRLHF `Global step 12: {`, `global_step 12, eval_metrics: {`; slime `step 12: {`, `perf 12: {`.
 _LABELLED = regex(
-    r"(?:^|[\s-])(?:Global step|global_step|step|perf|eval|rollout) (?P<step>\d{1,18})(?::|, \w+:) (?=\{')"
+    r"(?:^|[\s-])(?:Global step|global_step|step|perf|eval|rollout) (?P<step>\d{1,18})"
+    r"(?::|, \w+:) (?=\{'(?!\d{1,3}'|\w'))"  # not what each of some agents got
 )
 _SKYRL = regex(r"(?:^|[\s-])Step (\d{1,18}):\s*$")
 _AREAL = regex(r"\bTrain step (\d{1,18})/\d+ done")
