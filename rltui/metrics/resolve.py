@@ -19,7 +19,10 @@ from rltui.metrics.user_metrics import UserMetrics
 from rltui.schema.metric import Metric, NameTarget, Statistic
 
 _MEAN = regex(r"(?:avg|average|mean)_(\w+)\Z|(\w+)_(?:avg|average|mean)\Z")
-_LEARNER = regex(r"((?:agent|player)_\w{1,24}|[a-z]{2,12}_\d{1,3})/(?=.)")  # `worker_1/reward`
+_LEARNER = regex(  # `worker_1/reward`, `condition_no kl/reward`
+    r"((?:agent|player|condition|experiment|exp|variant|arm|method|algo|algorithm)_[^/]{1,60}"
+    r"|[a-z]{2,12}_\d{1,3})/(?=.)"
+)
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
 _OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")
 
@@ -110,7 +113,7 @@ class MetricNames:
             return self._computed(tag)
         framework = self._framework
         if framework is not None:
-            found = framework.find(tag)
+            found = self._known.find(framework, tag)
             if found is not None:
                 return self._known_name(tag, found, self._label)
         for other in self._known.beside:
@@ -125,6 +128,8 @@ class MetricNames:
             guess = self._guess(mean[1] or mean[2])
             if guess is not None and guess.found.entry.canonical.startswith("progress."):
                 guess = None  # the mean of a counter counts nothing
+        if guess is None and framework is None and (slashed := self._known.with_slashes(tag)) is not tag:
+            guess = self._guess(slashed)
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as names of files have it
             guess = self._guess(tag.replace("_", "/", 1))
         if guess is None and framework is None and (learner := _LEARNER.match(tag)):  # as on consoles

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rltui.metrics.catalogue import catalogue, recognise
 from rltui.metrics.explain_key import explain, nearest
+from rltui.metrics.frameworks.recognise import FrameworkRecogniser
 from rltui.metrics.resolve import MetricNames
 from rltui.panes.metric_explanation import metric_cards
 from tests.support import catalogue as shared
@@ -409,3 +410,37 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
 def test_names_of_home_made_histories(key: str, metric: str) -> None:
     """Lists that a loop dumps are named in the plural, and hyphens stand for underscores."""
     assert MetricNames(None).name(key).canonical == metric
+
+
+@pytest.mark.parametrize(
+    ("keys", "framework", "metrics"),
+    [
+        (
+            ["actor_pg_loss", "response_length_clip_ratio", "timing_s_gen", "val-core_gsm8k_acc_mean@1"],
+            "verl",
+            ["policy.loss", "lengths.response_clip_fraction", "timing.generation", "validation.accuracy"],
+        ),
+        (
+            ["actor.pg_loss", "timing_s.step", "critic.score.mean"],
+            "verl",
+            ["policy.loss", "timing.step", "reward.score.mean"],
+        ),
+        (["objective_kl", "rewards_margins", "eval_rewards_margins", "loss"], None, [
+            "policy.kl_ref", "preference.margin", "preference.margin", None]),
+        (["reward_std", "actor_loss", "episode_reward"], None, [
+            "reward.std", "policy.loss", "reward.episode_return.mean"]),
+    ],
+)  # fmt: skip
+def test_names_that_lost_their_slashes(
+    keys: list[str], framework: str | None, metrics: list[str | None]
+) -> None:
+    """Tables spell `actor/pg_loss` as `actor_pg_loss`: it tells the framework, and the metric."""
+    recogniser = FrameworkRecogniser(catalogue().frameworks)
+    recogniser.add(keys)
+    found = recogniser.result().framework
+    assert found == (framework or "unknown")
+    named = [MetricNames(found).name(key) for key in keys]
+    assert [name.canonical for name, metric in zip(named, metrics, strict=True) if metric] == [
+        *filter(None, metrics)
+    ]
+    assert [name.held_out for name in named] == [key.startswith(("val", "eval")) for key in keys]

@@ -7,6 +7,7 @@ asked for. What is wrong is in `Frameworks.problems`; a faulty entry is left out
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -21,7 +22,16 @@ from rltui.metrics.frameworks.framework_schema import (
     framework_field,
 )
 from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
-from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
+from rltui.metrics.frameworks.patterns import (
+    Matcher,
+    ambiguous,
+    filled,
+    is_wild,
+    literal_head,
+    specificity,
+    to_regex,
+    wild_text,
+)
 from rltui.schema.metric import NameTarget
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import kept_value
@@ -162,7 +172,7 @@ class Frameworks:
         A log with a key that its framework does not write asks for it: that takes 3 instead of 17 ms. The
         names of each framework stay unexpanded, since a run needs those of few.
         """
-        len(self.signs), len(self._exact), len(self._wild)
+        len(self.signs), len(self._exact), len(self._wild), len(self._flat), len(self._flat_inside)
         self._own.clear()
         return self
 
@@ -255,6 +265,61 @@ class Frameworks:
         return Resolved(votes[match.place].entry, names[match.place], part, False), votes[match.place]
 
     @cached_property
+    def _flat(self) -> Mapping[str, str]:
+        """Names spelled without their slashes -> with them; `timing_s_` -> `timing_s/` for all below it.
+
+        What may have its slashes at different places is left out.
+        """
+        found: dict[str, dict[str, str]] = {}  # spelled flat -> what it means -> with slashes
+        for id_ in self._files:
+            for name, entry in self._own_names(id_).items():
+                if is_wild(name):
+                    name = name.removesuffix("**").removesuffix("*")
+                if "/" in name and not is_wild(name):
+                    found.setdefault(flat(name), {}).setdefault(entry.canonical, name)
+        return {
+            spelled: next(iter(names.values()))
+            for spelled, names in found.items()
+            if len({*names.values()}) == 1
+        }
+
+    @cached_property
+    def _flat_inside(self) -> Mapping[str, list[str]]:
+        """Names with slashes around a wildcard, the most specific first, by what they begin with."""
+        found: dict[str, list[str]] = {}
+        for id_ in self._files:
+            for name in self._own_names(id_):
+                head, tail = literal_head(name), name.rpartition("/")[2]
+                if head.endswith("/") and is_wild(name) and not tail.startswith("*"):
+                    found.setdefault(flat(head).partition("_")[0], []).append(name)
+        return {
+            head: sorted(dict.fromkeys(names), key=specificity, reverse=True) for head, names in found.items()
+        }
+
+    def with_slashes(self, key: str) -> str:
+        """A key with the slashes that what exported it wrote as `_` or `.`; any other key as it is."""
+        if "/" in key or ("_" not in key and "." not in key) or key in self._exact or key in self.signs:
+            return key  # as someone writes it
+        spelled, known = flat(key), self._flat
+        if (name := known.get(spelled)) is not None:
+            return name
+        for pattern in self._flat_inside.get(spelled.partition("_")[0], ()):
+            if match := _as_regex(flat(pattern)).fullmatch(spelled):
+                return filled(
+                    pattern, [key[match.start(at) : match.end(at)] for at in range(1, match.re.groups + 1)]
+                )
+        end = len(spelled)
+        while (end := spelled.rfind("_", 0, end)) > 0:
+            if (name := known.get(spelled[: end + 1])) is not None:
+                return name + key[end + 1 :]
+        return key
+
+    def find(self, framework: Framework, key: str) -> Resolved | None:
+        """What a framework means by a key, with its slashes or without them."""
+        found = framework.find(key)
+        return found if found or (name := self.with_slashes(key)) is key else framework.find(name)
+
+    @cached_property
     def spelled(self) -> tuple[str, ...]:
         """Every name that some framework writes, wildcards left out."""
         shared = self._shared(wild=False)
@@ -282,6 +347,16 @@ def _vote(name: str, said: Iterable[tuple[str, NameTarget]]) -> Vote:
     plain = "/" not in name
     entry = max(found, key=lambda each: (plain and GENERIC in found[each], len(found[each])))
     return Vote(entry, found[entry], len(found) > 1)
+
+
+@cache
+def _as_regex(pattern: str) -> re.Pattern[str]:
+    return re.compile(to_regex(pattern))
+
+
+def flat(name: str) -> str:
+    """A name as tables and databases spell it that know no slashes: `actor/pg_loss` is `actor_pg_loss`."""
+    return name.replace("/", "_").replace(".", "_")
 
 
 def _normalised(name: str) -> str:

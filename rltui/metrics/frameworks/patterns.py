@@ -240,6 +240,12 @@ def to_regex(pattern: str) -> str:
     )
 
 
+def filled(pattern: str, wild: Sequence[str]) -> str:
+    """An expanded pattern with what its wildcards stand for."""
+    texts = iter(wild)
+    return _TOKEN.sub(lambda _: next(texts), pattern)
+
+
 def wild_text(pattern: str, wild: Sequence[str]) -> str:
     """What the wildcards stood for, as people would say it: `openai/gsm8k @8`."""
     if len(wild) == 1 and "@" not in pattern:

@@ -59,17 +59,22 @@ class FrameworkRecogniser:
 
     def add(self, tags: Iterable[str]) -> None:
         """Take note of tags; ones seen before cost nothing."""
-        signs = self._known.signs
         for tag in tags:
             if tag in self._tags or tag.startswith(COMPUTED):  # no word of the framework
                 continue
             self._tags[tag] = None
-            names = [tag] if tag in signs else []
-            for first in (tag.split("/", 1)[0], ""):
-                names += [name for name in self._wild.get(first, ()) if _pattern(name).fullmatch(tag)]
-            for name in names:
-                for framework, sign, weight in signs[name]:
-                    self._seen.setdefault(framework, {})[sign] = weight
+            for key in dict.fromkeys((tag, self._known.with_slashes(tag))):
+                self._note(key)
+
+    def _note(self, key: str) -> None:
+        """Add what a key tells."""
+        signs = self._known.signs
+        names = [key] if key in signs else []
+        for first in (key.split("/", 1)[0], ""):
+            names += [name for name in self._wild.get(first, ()) if _pattern(name).fullmatch(key)]
+        for name in names:
+            for framework, sign, weight in signs[name]:
+                self._seen.setdefault(framework, {})[sign] = weight
 
     def result(self) -> FrameworkMatch:
         """The best answer so far."""
@@ -82,7 +87,7 @@ class FrameworkRecogniser:
             framework = self._known.get(id_)
             if points <= 0 or framework is None:
                 continue
-            fit = sum(framework.find(tag) is not None for tag in sample) / len(sample)
+            fit = sum(self._known.find(framework, tag) is not None for tag in sample) / len(sample)
             confidence = (1 - 0.5**points) * (0.5 + 0.5 * fit)
             if best is None or confidence > best[0]:
                 best = (confidence, fit, framework)
