@@ -52,7 +52,7 @@ docs: $(VENV)/.dev  ## build the documentation as a site in build/site
 	$(BIN)/mkdocs build --quiet -f docs/mkdocs.yml
 
 snapshots: $(VENV)/.dev  ## accept the present screens as the expected ones
-	$(BIN)/pytest --snapshot-update -k snapshot
+	$(BIN)/pytest --accept-screens -k snapshot
 
 release: $(VENV)/.dev  ## build wheel and sdist, install the wheel in a clean environment, try it there
 	rm -rf dist build/release

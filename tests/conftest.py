@@ -19,6 +19,11 @@ for name, count in {"rltui": 50, "thorough": 1000}.items():
 settings.load_profile("rltui")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What `make snapshots` asks for."""
+    parser.addoption("--accept-screens", action="store_true", help="take what is drawn as expected")
+
+
 @pytest.fixture(scope="session")
 def _home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")

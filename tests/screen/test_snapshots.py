@@ -72,7 +72,7 @@ THEMES = [*sorted(load_themes([shipped_folder()])[0]), PLAIN.id]
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
     """Whether what is drawn now is to be what is expected from now on."""
-    return bool(request.config.getoption("--snapshot-update", default=False))
+    return bool(request.config.getoption("--accept-screens"))
 
 
 def page(name: str, **options: object) -> Screen:

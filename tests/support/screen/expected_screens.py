@@ -1,6 +1,6 @@
 """Expected screens: text files beside the tests, and recorded runs to draw them from at a fixed moment.
 
-`make snapshots` (pytest --snapshot-update -k snapshot) accepts what is drawn now.
+`make snapshots` (pytest --accept-screens -k snapshot) accepts what is drawn now.
 """
 
 from __future__ import annotations
