@@ -47,7 +47,7 @@ class EventFileReader:
     def newest(self, file: File, length: int) -> Batch:
         """The scalars of the last `length` bytes. Raises OSError."""
         data = file.read_at(max(0, file.size() - length), length)
-        cache = self._templates.fork()
+        cache = TemplateCache(self._templates.tags.fork())
         return cache.tags.named(bulk_reader.decode_tail(data, cache, self.verify)).points()
 
     def close(self) -> None:

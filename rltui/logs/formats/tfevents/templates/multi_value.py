@@ -78,9 +78,3 @@ class MultiValueTemplates:
             return False
         same.append(template)
         return True
-
-    def copy(self) -> MultiValueTemplates:
-        """The same templates, apart."""
-        other = MultiValueTemplates()
-        other._by_length = {length: list(same) for length, same in self._by_length.items()}
-        return other

@@ -105,11 +105,3 @@ class TemplateCache:
     def drop_column(self) -> None:
         """Let go of what is quickly made again: a thousand quiet logs must not hold a column each."""
         self._column = None
-
-    def fork(self) -> TemplateCache:
-        """The same knowledge, for a look ahead: the reading learns nothing by it but the numbers of tags."""
-        other = TemplateCache(self.tags.fork())
-        other.layouts, other._tag_of_template = list(self.layouts), dict(self._tag_of_template)
-        other.tag_numbers = {layout: dict(numbers) for layout, numbers in self.tag_numbers.items()}
-        other.multi_value, other.learned = self.multi_value.copy(), self.learned
-        return other
