@@ -15,6 +15,10 @@ from rltui.logs.records import record_keys
 
 _KEY = regex(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
 
+GZIP = b"\x1f\x8b"  # what gzip data begin with
+WBITS = 31  # of zlib: a gzip member with header and checksum
+_HEAD = 4096  # decompressed bytes that are looked at
+
 _CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key that has no end yet
 
 
@@ -63,6 +67,14 @@ def cut_keys(line: bytes) -> list[tuple[str, bool]]:
     return [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
 
 
+def decompressed_head(head: bytes) -> bytes:
+    """The first decompressed bytes of gzip data that begin with `head`; empty when it is damaged or none."""
+    try:
+        return zlib.decompressobj(WBITS).decompress(head, _HEAD)
+    except zlib.error:
+        return b""
+
+
 def is_foreign(name: str, head: bytes) -> bool:
     """Whether a file named like a log is plainly something else: a data set, settings, a table of words.
 
@@ -70,11 +82,8 @@ def is_foreign(name: str, head: bytes) -> bool:
     """
     if is_plain(name):
         return False
-    if head.startswith(b"\x1f\x8b"):
-        try:
-            head = zlib.decompressobj(31).decompress(head, 4096)
-        except zlib.error:
-            return False
+    if head.startswith(GZIP) and not (head := decompressed_head(head)):
+        return False
     lines = head.split(b"\n")
     whole = lines[:-1] or lines
     if not is_json(name.removesuffix(".gz")):

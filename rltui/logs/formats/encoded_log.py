@@ -14,21 +14,12 @@ from rltui.common.regex import regex
 from rltui.logs import log_file_names
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader, ReadFromStart
+from rltui.logs.log_contents import GZIP, WBITS, decompressed_head
 from rltui.logs.log_file_names import rotated_from
 
 _CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
-_MAGIC = b"\x1f\x8b"
-_WBITS = 31  # of zlib: a gzip member with header and checksum
 _OTHER_COMPRESSIONS = (".zst", ".xz", ".bz2")
 _MARK = regex(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
-
-
-def decompressed_head(head: bytes) -> bytes:
-    """The first decompressed bytes of gzip data that begin with `head`; empty when it is damaged or none."""
-    try:
-        return zlib.decompressobj(_WBITS).decompress(head, HEAD)
-    except zlib.error:
-        return b""
 
 
 class _Content:
@@ -136,7 +127,7 @@ class _GzipReader(_EncodedReader):
 
     def __init__(self, path: str, formats: Sequence[Format], verify: bool) -> None:
         super().__init__(path, formats, verify)
-        self._member = zlib.decompressobj(_WBITS)
+        self._member = zlib.decompressobj(WBITS)
         self._between = True  # no gzip member has begun behind the last one
 
     def _take(self, file: File, budget: int) -> Problem | None:
@@ -162,7 +153,7 @@ class _GzipReader(_EncodedReader):
         self._between = self._between and not data
         self.offset += len(data) - len(self._member.unconsumed_tail) - len(self._member.unused_data)
         if self._member.eof:
-            self._member, self._between = zlib.decompressobj(_WBITS), True
+            self._member, self._between = zlib.decompressobj(WBITS), True
         return None
 
     def _cut(self) -> tuple[Problem, ...]:
@@ -186,7 +177,7 @@ def gzipped(formats: Sequence[Format]) -> Format:
         """By the name without its ending and by the first bytes inside."""
         if not name.endswith(".gz"):
             return False
-        content = decompressed_head(head) if head.startswith(_MAGIC) else b""
+        content = decompressed_head(head) if head.startswith(GZIP) else b""
         return (bool(content) or not head) and _inner_format(name, content, formats) is not None
 
     return Format("gzip", matches, lambda path, verify: _GzipReader(path, formats, verify))

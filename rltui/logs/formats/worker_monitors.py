@@ -21,7 +21,7 @@ from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, whole_lines
 from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
@@ -187,11 +187,12 @@ class WorkersRun(FilesPart[MonitorsRead]):
         if first is None or first.start != self._start or _workers(self._folder, self._names) != self._names:
             raise FileNotFoundError(2, "No such training in it any more", self.place)
         size = max(_PIECE, min(budget, BLOCK) // len(self._places))
-        pieces = [
-            self._piece(place, at, size) for place, at in zip(self._places, progress.offsets, strict=True)
-        ]
+        ends = [os.stat(place).st_size for place in self._places]  # noqa: PTH116 - strings are what is kept
+        if any(end < offset for end, offset in zip(ends, progress.offsets, strict=True)):
+            raise FileNotFoundError(2, "It was begun anew", self.place)
+        pieces = [whole_lines(*each, size) for each in zip(self._places, progress.offsets, strict=True)]
         look, reached = Look[MonitorsRead](cursor=progress), math.inf
-        for rank, (data, more) in enumerate(pieces):
+        for rank, data in enumerate(pieces):
             taken = _Rows(rank)
             parser, offset = progress.parsers[rank], progress.offsets[rank]
             parser.parse(data.split(b"\n")[:-1] if data.endswith(b"\n") else [], offset, taken)
@@ -199,7 +200,7 @@ class WorkersRun(FilesPart[MonitorsRead]):
             progress.offsets[rank] += len(data)
             look.settled += len(data)
             progress.held += taken.rows
-            if more:
+            if ends[rank] > offset + size:  # there is more
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))
         ready = [row for row in progress.held if row[0] <= reached]
         progress.held = [row for row in progress.held if row[0] > reached]
@@ -208,16 +209,3 @@ class WorkersRun(FilesPart[MonitorsRead]):
             step = min(count * max(steps - 1, 0) + rank + 1, _HIGHEST)
             look.records.append((step, wall, record))
         return look
-
-    def _piece(self, place: str, offset: int, size: int) -> tuple[bytes, bool]:
-        """Whole lines behind an offset, and whether there are more. Raises OSError."""
-        with open(place, "rb") as file:  # noqa: PTH123
-            end = file.seek(0, os.SEEK_END)
-            if end < offset:
-                raise FileNotFoundError(2, "It was begun anew", place)
-            file.seek(offset)
-            data = file.read(size)
-        whole = data.rfind(b"\n") + 1
-        if not whole and len(data) == size:
-            whole = len(data)  # no line of an episode is that long: it is left out
-        return data[:whole], offset + len(data) < end

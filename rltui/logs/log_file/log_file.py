@@ -12,11 +12,11 @@ from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile
-from rltui.logs.formats.encoded_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.local_file import ENDS, FoundFile, LocalFile, identity, stamp
+from rltui.logs.log_contents import decompressed_head
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
-from rltui.logs.formats.interface import BLOCK, HEAD
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look
+from rltui.logs.formats.interface import HEAD
+from rltui.logs.formats.trackers.part_reader import FilesPart, Look, whole_lines
 from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names
 from rltui.logs.records.parse_number import step_of
 
@@ -87,22 +87,17 @@ class MetricFiles(FilesPart[Cursor]):
             offset, count = offsets.get(path, (0, 0))
             if status.st_size <= offset:
                 continue
-            with open(path, "rb") as file:  # noqa: PTH123
-                file.seek(offset)
-                data = file.read(min(_PIECE, max(budget, BLOCK)))
-            end = data.rfind(b"\n") + 1
-            if not end and len(data) >= _PIECE:
-                end = len(data)  # no line of a metric is that long
-            look.settled += end
+            data = whole_lines(path, offset, _PIECE)
+            look.settled += len(data)
             tag = os.path.relpath(path, self._folder).removesuffix(self._ending)
-            for line in data[:end].splitlines():
+            for line in data.splitlines():
                 point = self._line_of(line, first + count)
                 if point is not None and step_of(point[0]) is None:
                     look.skipped += 1  # a step beyond 64 bits
                 elif point is not None:
                     count += 1
                     look.records.append((point[0], point[1], {tag: point[2]}))
-            offsets[path] = offset + end, count
+            offsets[path] = offset + len(data), count
         # One metric after the other would look like as many restarts.
         look.records.sort(key=lambda record: record[0])
         look.cursor = tuple(offsets.items())

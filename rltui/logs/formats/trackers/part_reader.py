@@ -170,6 +170,18 @@ class PartReader(ReadFromStart, Generic[C]):
         return texts
 
 
+def whole_lines(place: str, offset: int, most: int) -> bytes:
+    """The whole lines behind an offset, within about `most` bytes; a longer one as far as it goes.
+
+    Raises OSError.
+    """
+    with open(place, "rb") as file:  # noqa: PTH123
+        file.seek(offset)
+        data = file.read(most)
+    end = data.rfind(b"\n") + 1
+    return data[:end] if end or len(data) < most else data
+
+
 def unique_names(rows: Sequence[tuple[str, str]]) -> dict[str, str]:
     """A name for each id, of (id, name), the oldest first: a later namesake gets part of its id, too."""
     names: dict[str, str] = {}

@@ -7,7 +7,7 @@ network file systems and are deleted when they were imported. Traces are samples
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,7 +20,13 @@ from rltui.common.text import QUOTE_LIMIT, clean
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, TrackerAlert, unique_names
+from rltui.logs.formats.trackers.part_reader import (
+    FilesPart,
+    Look,
+    TrackerAlert,
+    unique_names,
+    whole_lines,
+)
 from rltui.logs.records.parse_number import iso_time, step_of
 
 if TYPE_CHECKING:
@@ -137,7 +143,7 @@ def _inbox_parts(place: str) -> Parts | None:
     """The runs of records that wait to be imported, lines of one writer; None for any other file."""
     runs: dict[str, tuple[str, str]] = {}
     others = False
-    for line in _lines(place, 0, LINE_CAP)[0]:
+    for line in whole_lines(place, 0, LINE_CAP).splitlines():
         entry = _entry(line)
         if entry is None:
             others = True
@@ -163,8 +169,9 @@ class InboxRun(FilesPart[tuple[int, int]]):
         """Whole lines behind `cursor`: offset and last step. Raises OSError."""
         offset, step = cursor or (0, 0)
         look = Look[tuple[int, int]]()
-        lines, look.settled = _lines(self.place, offset, LINE_CAP)
-        for line in lines:
+        data = whole_lines(self.place, offset, LINE_CAP)
+        look.settled = len(data)
+        for line in data.splitlines():
             entry = _entry(line)
             if entry is None or _key_of(entry) != self.key:
                 continue
@@ -182,15 +189,6 @@ class InboxRun(FilesPart[tuple[int, int]]):
                 look.records.append((step, wall, {"system": numbers_of(metrics)}))
         look.cursor = (offset + look.settled, step)
         return look
-
-
-def _lines(place: str, offset: int, most: int) -> tuple[Iterator[bytes], int]:
-    """Whole lines from `offset` on, and how many bytes they have. Raises OSError."""
-    with open(place, "rb") as file:  # noqa: PTH123
-        file.seek(offset)
-        data = file.read(most)
-    end = data.rfind(b"\n") + 1
-    return iter(data[:end].splitlines()), end
 
 
 def _entry(line: bytes) -> dict[str, object] | None:
