@@ -14,6 +14,8 @@ from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere
 from rltui.rules.model import Rule
 
+NEWEST = 8  # ticks at the end of a trend that tell where it led to
+
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     """Until there are enough ticks."""
@@ -41,8 +43,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     off = (towards < 1.0) | (moved < 0.5 * least)
     found = ConditionStates(on & (moved > least), off, change, least, _began(window), direction != "down")
     if rule.latch:  # that it goes no further is no recovery: the level must come half of the way back
-        level = window.usual(0, 24)
-        found = found._replace(surely=level, recovery=level - change / 2)
+        found = found._replace(surely=window.usual(0, 24), recovery=window.usual(0, NEWEST) - change / 2)
     return found
 
 
