@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rltui.common.problem import SEVERITIES
@@ -19,8 +20,9 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     evidence, of which remarks are none unless they make the symptom; that a score rises, or has not, has
     no step at which it began, and dates it only where there is nothing else. One that `begins_last`
     begins with the last of its groups. It is as severe as the worst that it explains: one cause, whatever
-    came of it. A symptom all of whose findings are already below a more severe one is left out. One fact
-    is one finding: of values that are no numbers, a finding beside the symptom could add no level.
+    came of it. What was an alarm long before a symptom whose parts begin together is no effect of it. A
+    symptom all of whose findings are already below a more severe one is left out. One fact is one finding:
+    of values that are no numbers, a finding beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
@@ -40,7 +42,10 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         if ids and ids <= used:
             continue
         used |= ids
+        earliest = _earliest_effect(symptom, parts, state)
         for finding in single:
+            if finding.rank and finding.since_step < earliest and not _has_no_number(finding.id, state):
+                continue
             if finding.id not in owner and symptom.covers(finding.id):
                 owner[finding.id] = symptom.id
                 used.add(finding.id)
@@ -52,7 +57,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         ]
         if symptom.together:
             begun = min(part.since_step for part in parts)
-            covered = [firing for firing in covered if firing.since_step >= begun]
+            covered = [each for each in covered if each.since_step >= begun or each.rule.kind == NON_FINITE]
         evidence = [*parts, *covered]
         dating = [part for part in held if any(firing.rule.dates for firing in part)]
         if symptom.begins_last:
@@ -71,6 +76,19 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     ] + gathered
 
 
+def _has_no_number(rule_id: str, state: FiringState) -> bool:
+    """Whether a rule is about values that are no numbers, of which the first may come long before others."""
+    return any(firing.rule.kind == NON_FINITE for firing in state.of(rule_id))
+
+
+def _earliest_effect(symptom: Symptom, parts: Sequence[Firing], state: FiringState) -> float:
+    """The step before which no alarm is an effect of a symptom that begins at a moment."""
+    if not symptom.together:
+        return -math.inf
+    first, last = state.series.span()
+    return min(part.since_step for part in parts) - symptom.together * max(last - first, 1)
+
+
 def _first_step(firings: Sequence[Firing]) -> int:
     """At which the first of them began; where none has a beginning, at which it first held."""
     dated = [firing for firing in firings if firing.rule.dates] or firings
@@ -84,7 +102,7 @@ def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Fi
         parts.append(state.applying(group))
         if not parts[-1]:
             return []
-    if state.any(symptom.none):
+    if state.whole(symptom.none):
         return []
     first, last = state.series.span() if symptom.together or symptom.leads else (0, 0)
     if symptom.together:  # what began long before the first group is no part of it, but may go on

@@ -415,9 +415,9 @@ class _Fall:
             least = lasting if step else lasting * (before - limit) / (before - now)
             if _passes(values[max(step, began) :], before, least if ticks >= YOUNG else least / 2):
                 return False
-        middle = (before + now) / 2  # noise passes a limit near the best level before the fall does
-        if middle < limit:
-            began = _began(values, length, middle)
+        # Half of the way down, whatever share the rule asks for: noise passes a limit near the best level
+        # before the fall does, and a slow fall passes a deep one late.
+        began = _began(values, length, (before + now) / 2)
         self._falls[moment] = now, limit, before, now + BACK * (before - now), began
         return True
 
@@ -445,15 +445,24 @@ class _Fall:
 
 
 def _began(values: Floats, length: int, limit: float) -> int:
-    """Position of the first tick below a limit behind which the mean stays below it.
+    """Position of the first tick of a fall: of those below a limit in a row, at its change point.
 
-    It lies within or behind the last window of a length whose mean is not below the limit.
+    The change lies within or behind the last window of a length whose mean is not below the limit. Its point
+    is that of least squares, because noise takes single ticks below the limit long before a step.
     """
     begin, end = _parts(len(values), length)
-    sums = np.concatenate((np.zeros(1), np.cumsum(values)))
+    sums = sums_of(values)
     above = np.flatnonzero((sums[end] - sums[begin])[1:] >= limit * length)
     first = int(begin[above[0] + 1]) if len(above) else 0
-    rest = values[first:]
-    mean = np.cumsum(rest[::-1])[::-1] / np.arange(len(rest), 0, -1)
-    below: Bools = (rest < limit) & (mean < limit)
-    return first + int(below.argmax()) if below.any() else len(values) - 1
+    rest = values[first : first + 2 * length]
+    before = np.arange(1, len(rest))
+    part = sums[first : first + len(rest) + 1] - sums[first]
+    contrast = part[1:-1] / before - (part[-1] - part[1:-1]) / (len(rest) - before)
+    weight = np.sqrt(before * (len(rest) - before))
+    if not len(above) or not len(before) or (contrast * weight).max() <= 0:
+        low = np.flatnonzero(rest < limit)
+        return first + int(low[0]) if len(low) else len(values) - 1
+    found = first + 1 + int((contrast * weight).argmax())
+    while found > first and values[found - 1] < limit:
+        found -= 1
+    return found

@@ -9,12 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rltui.common.arrays import median
 from rltui.rules.judged_series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere
 from rltui.rules.model import Rule
 
 NEWEST = 8  # ticks at the end of a trend that tell where it led to
+QUARTER = 4  # parts of a trend, of which the first tells where it came from
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
@@ -41,12 +43,21 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= np.abs(change) <= least
         return ConditionStates(on, ~on & ~np.isnan(z), change, least)
     off = (towards < 1.0) | (moved < 0.5 * least)
-    found = ConditionStates(on & (moved > least), off, change, least, _began(window), direction != "down")
+    began = _began(window, rule.words.get("direction", "up"))
+    found = ConditionStates(on & (moved > least), off, change, least, began, direction != "down")
     if rule.latch:  # that it goes no further is no recovery: the level must come half of the way back
         found = found._replace(surely=window.usual(0, 24), recovery=window.usual(0, NEWEST) - change / 2)
     return found
 
 
-def _began(window: RollingWindow) -> Callable[[int], int]:
-    began = window.at + 1 - trend_length(window.at + 1)
-    return lambda k: int(began[k])
+def _began(window: RollingWindow, direction: str) -> Callable[[int], int]:
+    """Behind the last tick that was not beyond the level with which the window of the trend begins."""
+    begin = window.at + 1 - trend_length(window.at + 1)
+
+    def first(k: int) -> int:
+        values = window.ticks.value[int(begin[k]) : int(window.at[k]) + 1]
+        away = values - median(values[: len(values) // QUARTER])
+        back = np.flatnonzero(away <= 0 if direction == "up" else away >= 0)
+        return int(begin[k]) + min(int(back[-1]) + 1, len(values) - 1)
+
+    return first if direction != "flat" else lambda k: int(begin[k])

@@ -122,7 +122,8 @@ class JudgedSeries:
     def span(self) -> tuple[int, int]:
         """The first step and the last that are judged."""
         held = [each.ticks for each in self.judged if each.ticks.n]
-        return min(int(each.first[0]) for each in held), max(int(each.last[each.n - 1]) for each in held)
+        first = min((int(each.first[0]) for each in held), default=0)  # where no value is a number: none
+        return first, max((int(each.last[each.n - 1]) for each in held), default=first)
 
     def _known(self) -> int:
         """Series that have enough ticks to be judged in place of others."""
@@ -216,9 +217,16 @@ class FiringState:
 
     def shows(self, rule: Rule) -> bool:
         """Whether a rule that fires is a finding: not inhibited, and what it requires fires as well."""
-        return (
-            rule.shown and not self.any(rule.inhibited_by) and (not rule.requires or self.any(rule.requires))
+        return rule.shown and not self.whole(rule.inhibited_by) and self._has_required(rule)
+
+    def whole(self, rule_ids: Sequence[str]) -> bool:
+        """Whether one of them fires together with what it requires: without that it takes nobody's place."""
+        return self.any(rule_ids) and any(
+            self._has_required(firings[0].rule) for firings in map(self.of, rule_ids) if firings
         )
+
+    def _has_required(self, rule: Rule) -> bool:
+        return not rule.requires or self.any(rule.requires)
 
     def shown(self) -> list[str]:
         """The rules that fire and are findings."""
