@@ -176,3 +176,21 @@ def test_columns_grow_each_by_itself() -> None:
 def test_columns_of_something_else(name: str, document: dict[str, object]) -> None:
     """Lists that tell of no training make no run."""
     assert not FORM.matches(name, json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("keys", "steps"),
+    [
+        (["100", "250", "0"], [0, 100, 250]),
+        (["step_7", "step_8"], [7, 8]),
+        (["0", "1", "2"], None),  # names of examples
+        (["4711", "2013"], None),
+    ],
+)
+def test_what_was_measured_by_step(keys: list[str], steps: list[int] | None) -> None:
+    """An object with the results of each checkpoint is a log, one of examples by their number is none."""
+    text = json.dumps({key: {"em": len(key) / 4, "model": "a"} for key in keys}, indent=1)
+    assert FORM.matches("eval_curve.json", text.encode()) == (steps is not None)
+    if steps is not None:
+        batch = read_whole(FORM, MemFile("eval_curve.json", text.encode()))
+        assert [(name, step) for name, step, _, _ in points(batch)] == [("em", step) for step in steps]

@@ -17,6 +17,7 @@ from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.lines.text_lines import MOST_WAITS
 from rltui.logs.records.tag_table import TAG_CAP
+from rltui.metrics.resolve import MetricNames
 from tests.support.logs.file_in_memory import (
     MemFile,
     SparseFile,
@@ -513,3 +514,19 @@ def test_steps_of_epochs_are_the_same_wherever_the_bytes_are_cut(places: list[in
     batch = read_in_pieces(FORM, "metrics.jsonl", cut(data, places), 40)
     assert [step for step, _ in table(batch)["x"]] == [5, 10, 15, 20, 25, 30, 35, 40]
     assert len(FORM.open("metrics.jsonl").newest(MemFile("metrics.jsonl", data), 120)) == 0
+
+
+def test_conditions_of_one_table_are_told_apart() -> None:
+    """Each has steps of its own, which may be named, and is no restart; an answer is no value."""
+    batch = read(
+        *(
+            {"method": method, "step": f"step_{k}", "mean_reward": k / 4, "ground_truth": "42"}
+            for method in ("ppo", "no kl")
+            for k in (100, 200)
+        )
+    )
+    assert table(batch) == {
+        "mean_reward": [(100, 25.0), (200, 50.0)], "method_no kl/mean_reward": [(100, 25.0), (200, 50.0)]
+    }  # fmt: skip
+    assert codes(batch) == ["several-writers"]
+    assert MetricNames(None).name("method_no kl/mean_reward").canonical == "reward.mean"

@@ -32,6 +32,8 @@ def read(text: str) -> Rows:
     [
         ("Episode 7 | Avg Reward: 8.45 | Win Rate: 12.5%", 7, {"Avg Reward": 8.45, "Win Rate": 12.5}),
         ("INFO:root:Episode: 7, Reward: -3", 7, {"Reward": -3.0}),
+        ("[step 0007] SKIP rewards=[1,2] took=5s", 7,
+         {"rewards/mean": 1.5, "rewards/min": 1.0, "rewards/max": 2.0, "took": 5.0}),
         ("2024-05-06 07:08:09,123 Learner INFO loss: 0.5, update: 7", 7, {"loss": 0.5}),
         ("after cycle=7 avg(utility)=2.5", 7, {"avg(utility)": 2.5}),
         ("TIMESTEP 7 / STATE explore / EPSILON 0.25 / REWARD -1", 7, {"EPSILON": 0.25, "REWARD": -1.0}),
@@ -101,6 +103,15 @@ def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object])
     counters, found, *_ = items(line.strip())
     assert counters[0].value == step or counters[0].name == "step"
     assert repr(found) == repr(numbers) and counters[0].value == step
+
+
+def test_a_remark_may_end_the_line_below_a_counter() -> None:
+    """The counter stands in a sentence of the line above."""
+    text = "".join(
+        f"  Step {k}: making 2 answers to prompt 1/1...\n  Rewards: [{k}.0, 0.5] ({k % 3}/2 rendered)\n"
+        for k in range(1, 6)
+    )
+    assert [(step, row["Rewards/max"]) for step, row in read(text)] == [(k, max(k, 0.5)) for k in range(1, 6)]
 
 
 def test_a_record_over_two_lines_is_one_step() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rltui.logs.records.parse_number import from_text, real, seconds, statistics
-from rltui.logs.records.record_keys import log_keys
+from rltui.logs.records.record_keys import compared, log_keys
 
 NESTING = 64  # levels of objects that are followed
 TABLE_CAP = 4096  # entries of a table of counts that are summed up
@@ -32,7 +32,7 @@ def _walk(
             yield tag, value  # type: ignore[misc]  # it is a float
         elif kind is int:
             yield tag, real(value)  # type: ignore[arg-type]  # it is an int
-        elif kind is str:
+        elif kind is str and compared(key.rpartition("/")[2]) not in log_keys().samples.names:  # an answer
             number = from_text(value)  # type: ignore[arg-type]  # it is a str
             if number is None:
                 number = seconds(tag, value)  # type: ignore[arg-type]  # it is a str

@@ -28,6 +28,9 @@ _TIMED = regex(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_])", re
 _CLOCK = regex(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)\Z")
 _UNITS = regex(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
 _RATIO = regex(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
+_NAMED_STEP = regex(
+    r"(?:global[_-]?)?(?:step|iter|iteration|update|checkpoint|ckpt)[ _-]?([0-9]{1,18})\Z", re.IGNORECASE
+)
 
 # A clock reading is told from an elapsed time by its size; the larger ones are milli-, micro-, nanoseconds.
 _EARLIEST = 5e8  # 1985, before any of these programs
@@ -75,7 +78,7 @@ def ratio(text: str) -> tuple[int, int] | None:
 
 
 def step_of(value: object) -> int | None:
-    """The whole number that a step key holds, exactly, or None. Text is accepted, also `10/438`."""
+    """The whole number that a step key holds, exactly, or None. Text counts: `10`, `10/438`, `step_10`."""
     if type(value) is int:
         return value if -(1 << 63) <= value < 1 << 63 else None
     if type(value) is float:
@@ -86,6 +89,8 @@ def step_of(value: object) -> int | None:
         text = value.strip()
         if text.isascii() and text.removeprefix("-").isdigit():
             return step_of(int(text))
+        if named := _NAMED_STEP.match(text):
+            return int(named[1])
         number = from_text(text)
         return None if number is None else step_of(number)
     return None

@@ -4,15 +4,18 @@ Home-made loops also dump an object of columns, `{"reward": [1.0, 2.5, ...], "lo
 that says "a log". A column has the steps of the step column, where there is one of its length, else its rows.
 In what Sacred keeps (sacred/observers/file_storage.py @ 0.8.7) each metric has steps of its own: its
 `metrics.json` is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and
-PyMARL's logger fills `info.json` with a list `name` and its steps `name_T`.
+PyMARL's logger fills `info.json` with a list `name` and its steps `name_T`. Evaluations of checkpoints may be
+one object with what was measured by step, `{"100": {"accuracy": 0.3}, "200": {...}}`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -35,6 +38,11 @@ _FEWEST = 10  # numbers of a column: what was measured a few times is a result
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
+# Objects of numbers under steps; the first of them, and another one.
+_NUMBERED = r'"((?:global_?)?(?:step|iter|checkpoint|ckpt)?[_-]?\d{1,18})"\s*:\s*\{'
+_BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,4000}}\}}\s*,\s*{_NUMBERED}")
+_STEP_KEY = regex(_NUMBERED)
+_STRIDE = 5  # that checkpoints are multiples of
 _COLUMN = regex(
     rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_FEWEST - 1}}}(?=[\s,\]]|\Z)'
 )
@@ -62,7 +70,35 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
         total = step_of(whole.get("max_steps"))
         records = [record for record in history if isinstance(record, dict)]
         return {"": records}, total if total is not None and total > 0 else None
+    if by_step := _of_steps(whole):
+        return {"": by_step}, None
     return {**_of_sacred(whole), **_of_columns(dict(_columns("", whole)))} or {"": [whole]}, None
+
+
+def _of_steps(whole: Mapping[str, object]) -> list[dict[str, object]]:
+    """The records of an object whose keys are steps, in their order; none of any other."""
+    if not (are_steps := len(whole) > 1 and all(isinstance(group, dict) for group in whole.values())):
+        return []
+    steps = [step_of(key) for key in whole]
+    known = [step for step in steps if step is not None and step >= 0]
+    are_steps = len(known) == len(steps) == len({*known})
+    return (
+        sorted(
+            ({"step": step, **group} for step, group in zip(known, whole.values(), strict=True)),  # type: ignore[dict-item]
+            key=itemgetter("step"),
+        )
+        if are_steps
+        else []
+    )
+
+
+def _holds_steps(name: str, text: str) -> bool:
+    """Whether an object has numbers by step: those of checkpoints, which are far apart; others are names."""
+    if not (_BY_STEP.match(text) and log_file_names.is_telling(name)):
+        return False
+    keys = _STEP_KEY.findall(text)
+    steps = [step for key in keys if (step := step_of(key)) is not None]
+    return not keys[0].isdigit() or math.gcd(*steps) >= _STRIDE
 
 
 def _of_sacred(whole: dict[str, object]) -> Parts:
@@ -147,7 +183,12 @@ def _matches(name: str, head: bytes) -> bool:
     text = head.decode("utf-8", "replace").lstrip(_BETWEEN)
     if name == "trainer_state.json" or _HISTORY.search(text):
         return text.startswith("{")
-    if _holds_columns(name, text) or _SACRED.match(text) or (name == _INFO and _SACRED_INFO.match(text)):
+    if (
+        _holds_columns(name, text)
+        or _holds_steps(name, text)
+        or _SACRED.match(text)
+        or (name == _INFO and _SACRED_INFO.match(text))
+    ):
         return True
     if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
         return False

@@ -53,6 +53,7 @@ _SLASHED = regex(
     rf"(?P<values>{_SLASHED_VALUE}(?: ?/ ?{_SLASHED_VALUE}){{1,7}})(?![\w/]|\.\w)"
 )
 _RESTS = regex(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
+_REMARK = regex(r"\(\d[^()=:]{0,40}\)")  # at the end of a line: "(2/4 rendered)"
 _EPOCH_AND_BATCH = regex(
     r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
 )
@@ -277,6 +278,8 @@ def _labelled(text: str) -> LabelledLine:
             counters.setdefault(counter, Counter(counter, int(value), goal=goal if goal >= value else 0))
         elif not item["hash"] and not (value >= _CLOCK and wall_time_keys([name])):
             numbers.setdefault(name if name.startswith(role) else role + name, value)
+    if text.endswith(")") and (remark := _REMARK.fullmatch(text, max(text.rfind("("), end))):
+        text = text[: remark.start()]
     rests = rests and _RESTS.fullmatch(text, end) is not None
     whole = rests and (labelled or bool(counters))
     return LabelledLine(_ranked(counters.values()), numbers, whole, role)
