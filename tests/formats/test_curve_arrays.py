@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.documents.curve_arrays import FORMAT
-from tests.support.livelogs import Heard
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
+from tests.support.logs.live_logs import Heard
 
 CURVE = [k / 4 for k in range(12)]
 
