@@ -66,7 +66,10 @@ def listing(state: AppState, query: str) -> RunListing:
         groups = tuple(grouped_runs(runs, by)) if by else ()
         if groups:
             runs = tuple(run for one in groups for run in one.runs)
-        return RunListing(runs, groups, len(facts), by, metrics, lines_of(runs, groups), _lacking(runs))
+        lines, best = lines_of(runs, groups), column_named("best")
+        few = runs if best is not None and len(runs) <= ASKED else ()
+        cells = max((cell_width(best.text(run)) for run in few), default=0) if best is not None else 0
+        return RunListing(runs, groups, len(facts), by, metrics, lines, _lacking(runs), cells)
 
     return state.caches.runs.of(key, listed)
 
@@ -135,12 +138,13 @@ def _of_run(state: AppState, view: RunView, standings: Mapping[str, Standing]) -
 
 
 def _lacking(runs: Sequence[RunFacts]) -> frozenset[str]:
-    """The columns of progress in which none of a few runs has anything: they leave their room to others."""
+    """The columns in which none of a few runs has anything of its own: they leave their room to others."""
     if len(runs) > ASKED:
         return frozenset()
     empty = {
         "share": all(run.share is None for run in runs),
         "eta": all(run.alive.eta is None for run in runs),
+        "framework": len({run.framework for run in runs}) == 1 < len(runs),
     }
     return frozenset(name for name, nothing in empty.items() if nothing)
 

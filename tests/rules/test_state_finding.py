@@ -25,7 +25,7 @@ def test_an_early_end_is_told_and_a_complete_one_is_not() -> None:
     """A run that ended before its planned steps or by a failure has a remark; a complete one has none."""
     early = state_finding(Liveness("ended", age=9e4, total=1000, progress=0.8, known=False), 800)
     assert early is not None
-    assert early.id == "run-ended-early"
+    assert (early.id, early.value, early.limit) == ("run-ended-early", 800, 1000)
     assert "nothing since step 800 of 1,000" in early.message
     failed = state_finding(Liveness("ended", age=9e4, exit_code=137), 800, "Killed")
     assert failed is not None and "exit code 137 at step 800; the last line" in failed.message

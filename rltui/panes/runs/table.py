@@ -105,6 +105,7 @@ class RunListing(NamedTuple):
     metrics: tuple[str, ...] = ()  # the titles of their main metrics, the most usual first
     items: tuple[tuple[int, str], ...] = ()  # line and name of each run, headings of groups between them
     lacking: frozenset[str] = frozenset()  # columns of which no run has anything to say
+    best_cells: int = 0  # that the longest best value of a few runs takes with its step; 0 of many
 
 
 def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tuple[int, str], ...]:

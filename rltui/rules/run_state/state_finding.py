@@ -48,7 +48,8 @@ def state_finding(
             return _remark(CRASHED, "ended by a failure", message, _AFTER, step)
         ended = "It ended at" if alive.known else "It has written nothing since"
         message = f"{ended} {where}{line}"
-        return _remark(ENDED_EARLY, "ended before its planned steps", message, _AFTER, step)
+        early = _remark(ENDED_EARLY, "ended before its planned steps", message, _AFTER, step)
+        return early._replace(value=float(step), limit=float(alive.total or 0))
     return None
 
 

@@ -197,7 +197,10 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
             known[TREND] = _Cells(TREND, "trend", 24 if width >= 150 else 12)
         elif column is not None and (name != "metric" or mixed) and name not in known:
             word = "best @step" if name == "best" else column.word
-            known[name] = _Cells(name, word, 9 if name == "step" else column.width, column)
+            cells = 9 if name == "step" else column.width
+            if name == "best" and found.best_cells:  # room for reasons; its head may have an arrow
+                cells = min(max(found.best_cells, cell_width(word) + 2), cells)
+            known[name] = _Cells(name, word, cells, column)
     wanted = [one.id for one in added]
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
         wanted.append(sorting.id)
