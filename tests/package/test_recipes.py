@@ -56,7 +56,7 @@ def test_the_epilog_keeps_a_verdict_and_never_fails(home: Path) -> None:
 
 def test_a_lost_run_is_cancelled(home: Path) -> None:
     """The watcher in a job cancels its job at a critical finding."""
-    cancel = RECIPES["Stop a lost run early"] + "wait\n"  # as a job does for what it started
+    cancel = RECIPES["Stop a failed run early"] + "wait\n"  # as a job does for what it started
     shell(home, cancel, RUN_DIR="sick", EVERY="0.01", SLURM_JOB_ID="4711")
     assert (home / "cancelled").read_text() == "4711\n"
 
