@@ -224,6 +224,14 @@ def test_results_of_verifiers() -> None:
     assert not any(tag.startswith(("answer/", "example_id")) for tag in found)
 
 
+def test_samples_without_texts_are_known_by_their_number() -> None:
+    """Trajectories of robots and games have a step, a reward and a number of their own."""
+    data = lines(*({"update": 1 + n // 2, "traj_id": n, "reward": n, "success": n == 1} for n in range(4)))
+    assert FORM.matches("rollout_metrics.jsonl", data) and not FORM.matches("metrics.jsonl", data)
+    found = at(2, read_whole(FORM, MemFile("rollout_metrics.jsonl", data)))
+    assert (found["reward/mean"], found["success/mean"]) == (2.5, 0) and "traj_id/mean" not in found
+
+
 @pytest.mark.parametrize(
     ("path", "step"),
     [

@@ -27,6 +27,7 @@ class SampleKeys(NamedTuple):
     length_limits: frozenset[str]  # values of a stop reason, in lower case
     truncated: tuple[str, ...]
     names: tuple[str, ...]  # of numbers that measure nothing
+    identity: frozenset[str]  # those of them that only samples have
 
 
 class LogKeys(NamedTuple):

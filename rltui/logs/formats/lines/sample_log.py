@@ -295,8 +295,12 @@ def _matches(name: str, head: bytes) -> bool:
 def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: bool) -> bool:
     grouped = any(key in keys for key in log_keys().samples.group)
     rewarded = any(key in measured for key in log_keys().samples.reward)
-    stepped = bool(record_keys.step_keys(keys)) or by_name
-    return stepped and ((grouped and (rewarded or bool(texts))) or (bool(texts) and (rewarded or by_name)))
+    stepped = bool(record_keys.step_keys(keys))
+    if stepped and by_name and rewarded and not keys.isdisjoint(log_keys().samples.identity):
+        return True
+    return (stepped or by_name) and (
+        (grouped and (rewarded or bool(texts))) or (bool(texts) and (rewarded or by_name))
+    )
 
 
 FORMAT = Format("samples", _matches, lambda path, _: SamplesReader(path))
