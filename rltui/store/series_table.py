@@ -213,7 +213,10 @@ class SeriesTable:
             begin = np.cumsum(sizes) - sizes
             place = np.arange(total)
             target = place + np.repeat(rows * self.width + length - begin, sizes)
-            self._scatter(target, points.take(place + np.repeat(starts - begin, sizes)))
+            points = points.take(place + np.repeat(starts - begin, sizes))
+            self.step.ravel()[target] = points.step
+            self.wall.ravel()[target] = points.wall_time
+            self.value.ravel()[target] = points.value
         self.length[rows] = full
 
     def _write(self, row: int, at: int, points: Points) -> None:
@@ -221,12 +224,6 @@ class SeriesTable:
         self.step[row, slots] = points.step
         self.wall[row, slots] = points.wall_time
         self.value[row, slots] = points.value
-
-    def _scatter(self, places: Rows, points: Points) -> None:
-        """Write points to places of the flattened tables."""
-        self.step.ravel()[places] = points.step
-        self.wall.ravel()[places] = points.wall_time
-        self.value.ravel()[places] = points.value
 
     def _rollover(self, rows: Rows, leaving: Rows) -> None:
         """The oldest points of some windows go to the buckets: `leaving[i]` of row `rows[i]`."""

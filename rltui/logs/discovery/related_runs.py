@@ -184,8 +184,7 @@ class RelatedRuns:
         """Note where these logs of runs lie; whether that changed anything."""
         changed = False
         for log in others:
-            if log.aside and not (log.opened or log.hung):
-                log.visit(calls, 0.0, trust=True, until=None)  # to know whether it is a log
+            _know_format(log, calls)
             if log.format is None:
                 continue
             before = self._counted.get(log)
@@ -273,8 +272,7 @@ class RelatedRuns:
         mine = duplicate_logs.rank(known, found.name)
 
         def rival(other: LogFile) -> bool:
-            if other.aside and not (other.opened or other.hung):
-                other.visit(calls, 0.0, trust=True, until=None)  # to know its format
+            _know_format(other, calls)
             # A poorer log asks for itself before it is published; only a published one must be corrected.
             return (
                 other is not log
@@ -363,8 +361,7 @@ class RelatedRuns:
                 continue
             if duplicate_logs.are_numbered_apart(each.found.path, proper.found.path):
                 continue  # it cannot be the one
-            if each.aside and not (each.opened or each.hung):
-                each.visit(calls, 0.0, trust=True, until=None)  # to know its format
+            _know_format(each, calls)
             if each.format is None or not _prints(each.format):
                 continue
             its = self._sample(each, calls)
@@ -393,6 +390,12 @@ class RelatedRuns:
             known.size = log.size
             known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
+
+
+def _know_format(log: LogFile, calls: Calls) -> None:
+    """Open a log that nobody asked for, to know whether it is one, and of which format."""
+    if log.aside and not (log.opened or log.hung):
+        log.visit(calls, 0.0, trust=True, until=None)
 
 
 def _home(folder: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 
 from rltui.common.arrays import median
@@ -40,28 +40,16 @@ class FollowStats:
 
     def __init__(self) -> None:
         self.events = "off"  # see `FollowStatus`
-        self._lags: deque[float] = deque(maxlen=64)
-        self._looks: deque[float] = deque(maxlen=256)
-        self._problems = Problems()
+        self.lags: deque[float] = deque(maxlen=64)  # seconds from a write to the reading of its points
+        self.looks: deque[float] = deque(maxlen=256)  # seconds that each took
+        self.problems = Problems()  # that stand
         self._opened = 0
         self._read = 0
-
-    def lagged(self, seconds: float) -> None:
-        """So long after a file was written its new points were read."""
-        self._lags.append(max(0.0, seconds))
-
-    def looked(self, seconds: float) -> None:
-        """A look took so long."""
-        self._looks.append(seconds)
 
     def given_up(self, calls: Calls) -> None:
         """Keep the counts of a worker that was given up."""
         self._opened += calls.opened
         self._read += calls.read
-
-    def note(self, problems: Iterable[Problem]) -> None:
-        """Problems that were reported, or withdrawn."""
-        self._problems.note(problems)
 
     def status(
         self,
@@ -77,7 +65,7 @@ class FollowStats:
         poll = schedule.poll()
         how = "attributes of paths" if system.attributes else "open and read at every look"
         events = {"on": "; events for new files", "off": ""}.get(self.events, f"; no events: {self.events}")
-        lags, looks = list(self._lags), list(self._looks)
+        lags, looks = list(self.lags), list(self.looks)
         return FollowStatus(
             file_systems=tuple(
                 (root.given, kind.name) for root, kind in zip(search.roots, search.systems, strict=False)
@@ -94,5 +82,5 @@ class FollowStats:
             opened=self._opened + calls.opened,
             bytes_read=self._read + calls.read,
             bytes_known=known,
-            problems=tuple(self._problems.values()),
+            problems=tuple(self.problems.values()),
         )

@@ -137,12 +137,12 @@ class Follower:
                     return  # another worker goes on, perhaps with another run already
                 if not self._filter.takes(delivery.source.run):
                     continue  # a duplicate or a part of a run that was not asked for
-                self.stats.note(delivery.batch.problems)
+                self.stats.problems.note(delivery.batch.problems)
                 yield delivery
         if calls.given_up:
             self._returned(calls)
             return
-        self.stats.looked(time.perf_counter() - began)
+        self.stats.looks.append(time.perf_counter() - began)
         self.all_found = not (self.search.first or self._found or self._opening or self._given)
         self.caught_up = self.all_found and not self._history
 
@@ -543,7 +543,7 @@ class Follower:
         for delivery in self._deliver(log, pieces):
             yield delivery
             if delivery.kind == "points" and len(delivery.batch) and was_caught_up and log.modified:
-                self.stats.lagged(self._wall() - log.modified)
+                self.stats.lags.append(max(0.0, self._wall() - log.modified))
         if calls.given_up:
             return
         if log.found.part is not None:

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Histogram, SessionStart, Text
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.formats.tfevents.message import event, histogram, texts
@@ -92,7 +91,7 @@ class ScalarRows:
             single[self.wide] = False
         return single
 
-    def batch(self, tags: EventTags, problems: tuple[Problem, ...] = ()) -> Batch:
+    def batch(self, tags: EventTags) -> Batch:
         """The columns as a batch."""
         return Batch(
             tags.names,
@@ -103,6 +102,5 @@ class ScalarRows:
             self.single(),
             tuple(self.starts),
             tuple(self.texts),
-            problems,
-            tuple(self.histograms),
+            histograms=tuple(self.histograms),
         )
