@@ -151,7 +151,7 @@ def _large(path: Path, steps: int, modified: float) -> Path:
 def test_newest_first(tmp_path: Path) -> None:
     """Before any history the ends of all large logs are delivered, most recently written first."""
     for number, name in enumerate(("old", "middle", "young")):
-        _large(tmp_path / name / "events.out.tfevents.1.host", 40_000, 1000.0 + number)
+        _large(tmp_path / name / f"events.out.tfevents.1.{name}", 40_000, 1000.0 + number)
     live = Live(tmp_path)
     live.look()
     kinds = [
@@ -169,7 +169,7 @@ def test_newest_first(tmp_path: Path) -> None:
 def test_focused_run_first(tmp_path: Path) -> None:
     """The history of the run that somebody looks at is read before that of more recent ones."""
     for number, name in enumerate(("old", "middle", "young")):
-        _large(tmp_path / name / "events.out.tfevents.1.host", 40_000, 1000.0 + number)
+        _large(tmp_path / name / f"events.out.tfevents.1.{name}", 40_000, 1000.0 + number)
     live = Live(tmp_path)
     live.follower.focus("old")
     live.look()
@@ -380,25 +380,25 @@ def test_small_runs_are_shown_whole_one_by_one(tmp_path: Path) -> None:
     big = write(tmp_path / "big/metrics.jsonl", lines(range(60_000), scale=0.3))
     for number in range(3):
         for part in range(2):
-            name = f"run{number}/events.out.tfevents.{part}.host"
+            name = f"run{number}/events.out.tfevents.{part}.host{number}"
             log = write(tmp_path / name, event_bytes(range(part * 5, part * 5 + 5)))
             os.utime(log, (2000.0 + number, 2000.0 + number - part))
     os.utime(big, (1000.0, 1000.0))
     heard = Live(tmp_path)
     order = [(each.source.path, each.kind) for each in heard.look() if len(each.batch)]
-    small = [(f"run{n}/events.out.tfevents.{part}.host", "points") for n in (2, 1, 0) for part in (0, 1)]
+    small = [(f"run{n}/events.out.tfevents.{part}.host{n}", "points") for n in (2, 1, 0) for part in (0, 1)]
     assert order[:7] == [*small, ("big/metrics.jsonl", "newest")]
 
 
 def test_small_event_files_are_opened_once(tmp_path: Path) -> None:
     """New small event files cost one open each, and every point of them is delivered."""
     for number in range(20):
-        write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(30)))
+        write(tmp_path / f"run{number}/events.out.tfevents.1.host{number}", event_bytes(range(30)))
     live = Live(tmp_path)
     live.look()
     assert live.follower.status().opened == 20
     expected = [(tag, step, float(np.float32(value))) for tag, step, value in points(range(30))]
-    assert [live.heard.points[f"run{number}/events.out.tfevents.1.host"] for number in range(20)] == [
+    assert [live.heard.points[f"run{number}/events.out.tfevents.1.host{number}"] for number in range(20)] == [
         expected
     ] * 20
 
@@ -410,7 +410,7 @@ def test_small_event_files_that_are_read_once_are_opened_once(tmp_path: Path) ->
         run.mkdir()
         data = tfwriter.version() + tfwriter.event(1, tfwriter.simple("loss", 0.5))
         cut = b"" if number else tfwriter.event(2, tfwriter.simple("loss", 0.4))[:9]
-        (run / "events.out.tfevents.1.host").write_bytes(data + cut)
+        (run / f"events.out.tfevents.1.host{number}").write_bytes(data + cut)
     follower = Follower([tmp_path], once=True)
     found = []
     while not follower.done:

@@ -33,11 +33,12 @@ def read(*logdirs: Path) -> Heard:
 def test_runs_come_by_name_and_each_in_one_piece(tmp_path: Path) -> None:
     """Whatever was written last: runs in the order of their names, their logs in the order of writing."""
     for name in ("b", "a/later", "a", "c"):
-        write(tmp_path / name / "events.out.tfevents.2.host", event_bytes(range(40, 50)))
-        write(tmp_path / name / "events.out.tfevents.1.host", event_bytes(range(40)))
+        host = name.replace("/", "-")
+        write(tmp_path / name / f"events.out.tfevents.2.{host}", event_bytes(range(40, 50)))
+        write(tmp_path / name / f"events.out.tfevents.1.{host}", event_bytes(range(40)))
     paths = [delivery.source.path for delivery in read_all([tmp_path]) if len(delivery.batch)]
-    files = [f"events.out.tfevents.{number}.host" for number in (1, 2)]
-    assert paths == [f"{run}/{file}" for run in ("a", "a/later", "b", "c") for file in files]
+    hosts = {run: run.replace("/", "-") for run in ("a", "a/later", "b", "c")}
+    assert paths == [f"{run}/events.out.tfevents.{k}.{hosts[run]}" for run in hosts for k in (1, 2)]
 
 
 def test_a_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall) -> None:
@@ -58,11 +59,11 @@ def test_a_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall) -> Non
 def test_an_event_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall, size: int) -> None:
     """Those behind it are read, whole and in order."""
     for number in range(5):
-        write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(size)))
-    hung.paths.add(str(tmp_path / "run2/events.out.tfevents.1.host"))
+        write(tmp_path / f"run{number}/events.out.tfevents.1.host{number}", event_bytes(range(size)))
+    hung.paths.add(str(tmp_path / "run2/events.out.tfevents.1.host2"))
     heard = read(tmp_path)
     assert heard.codes == ["not-answering"]
-    good = [f"run{number}/events.out.tfevents.1.host" for number in (0, 1, 3, 4)]
+    good = [f"run{number}/events.out.tfevents.1.host{number}" for number in (0, 1, 3, 4)]
     assert [path for path, said in heard.points.items() if said == points(range(size))] == good
 
 
