@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.data_class import dataclass
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import record_keys
@@ -211,22 +210,23 @@ class RecordBatcher:
         if full := self.tags.problem():
             problems.append(full)
         blocks = [*self._blocks.values(), *self._inner_blocks.values()]
-        parts = [_arrays(block) for block in blocks]
+        parts: list[_Columns] = [_arrays(block) for block in blocks]
         if self._irregular:
-            parts.append(_irregular_arrays(self._irregular))
+            columns = zip(zip(*self._irregular, strict=True), _TYPES, strict=True)
+            parts.append(tuple(np.array(column, kind) for column, kind in columns))
         texts = tuple(self._texts)
         self._texts, self._problems = [], []
         self._clear()
         if not parts:
             return Batch(tags=self.tags.names, texts=texts, problems=tuple(problems))
-        all_of = parts[0] if len(parts) == 1 else _in_order(parts)
+        _, tag, step, wall_time, value = parts[0] if len(parts) == 1 else _in_order(parts)
         return Batch(
             tags=self.tags.names,
-            tag=all_of.tag,
-            step=all_of.step,
-            wall_time=all_of.wall_time,
-            value=all_of.value,
-            single=np.zeros(len(all_of.tag), np.bool_),
+            tag=tag,
+            step=step,
+            wall_time=wall_time,
+            value=value,
+            single=np.zeros(len(tag), np.bool_),
             texts=texts,
             problems=tuple(problems),
         )
@@ -372,14 +372,9 @@ def _rest_has_no_value(
     return True
 
 
-class _Columns(NamedTuple):
-    """Numbers as columns of one length; `place` is the number of their record within the batch."""
-
-    place: NDArray[np.int64]
-    tag: NDArray[np.uint32]
-    step: NDArray[np.int64]
-    wall_time: NDArray[np.float64]
-    value: NDArray[np.float64]
+# Number of the record within the batch, tag, step, wall time and value, (n,) each.
+_Columns = tuple[NDArray[Any], ...]
+_TYPES = (np.int64, np.uint32, np.int64, np.float64, np.float64)
 
 
 def _arrays(block: _Block) -> _Columns:
@@ -391,7 +386,7 @@ def _arrays(block: _Block) -> _Columns:
     if block.columns is not None:
         values = values[:, block.columns]
     count, width = len(block.steps), len(block.tags)
-    return _Columns(
+    return (
         np.repeat(np.array(block.places, np.int64), width),
         np.tile(block.tags, count),
         np.repeat(np.array(block.steps, np.int64), width),
@@ -400,24 +395,7 @@ def _arrays(block: _Block) -> _Columns:
     )
 
 
-def _irregular_arrays(irregular: list[tuple[int, int, int, float, float]]) -> _Columns:
-    place, tag, step, wall, value = zip(*irregular, strict=True)
-    return _Columns(
-        np.array(place, np.int64),
-        np.array(tag, np.uint32),
-        np.array(step, np.int64),
-        np.array(wall, np.float64),
-        np.array(value, np.float64),
-    )
-
-
 def _in_order(parts: list[_Columns]) -> _Columns:
     """Several parts as one, records in the order in which they came."""
-    order = np.argsort(np.concatenate([part.place for part in parts]), kind="stable")
-    return _Columns(
-        np.concatenate([part.place for part in parts])[order],
-        np.concatenate([part.tag for part in parts])[order],
-        np.concatenate([part.step for part in parts])[order],
-        np.concatenate([part.wall_time for part in parts])[order],
-        np.concatenate([part.value for part in parts])[order],
-    )
+    order = np.argsort(np.concatenate([part[0] for part in parts]), kind="stable")
+    return tuple(np.concatenate(columns)[order] for columns in zip(*parts, strict=True))
