@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +50,8 @@ def append(path: Path, text: str | bytes) -> None:
 
 def event_bytes(steps: Iterable[int], tag: str = "loss", scale: float = 0.5, head: bool = True) -> bytes:
     """An event file, or its continuation, that says what `lines` says."""
-    return (tfwriter.version() if head else b"") + _event_records(tuple(steps), tag, scale)
-
-
-@cache
-def _event_records(steps: tuple[int, ...], tag: str, scale: float) -> bytes:
-    return b"".join(tfwriter.event(step, tfwriter.simple(tag, step * scale + 0.25)) for step in steps)
+    body = b"".join(tfwriter.event(step, tfwriter.simple(tag, step * scale + 0.25)) for step in steps)
+    return (tfwriter.version() if head else b"") + body
 
 
 class Heard:
