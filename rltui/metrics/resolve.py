@@ -199,6 +199,8 @@ class MetricNames:
             pane, group = at.pane, at.group
         pane = self._user.pane_of(tag, metric.id) or pane
         statistic = metric.statistic or self._statistic(entry, metric, tag)
+        if entry.statistic == "copy":
+            statistic = entry.statistic
         title = metric.title
         if meaning.kind:
             title = _title_from_key(tag, pattern, part)

@@ -23,7 +23,8 @@ from rltui.schema.fields import (
 from rltui.schema.units import units
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]
-Statistic = Literal["", "mean", "min", "max", "std"]
+# A copy holds the same values at steps of another kind, such as seconds.
+Statistic = Literal["", "mean", "min", "max", "std", "copy"]
 
 TITLE_WIDTH = 28  # cells; a title is the first column of a table that holds five more on 100 columns
 
@@ -142,7 +143,7 @@ def entry_field(**more: Field[object]) -> AnyOfField[NameTarget | str]:
         "unit": TextField(),
         "scale": NumberField(),
         "offset": NumberField(),
-        "statistic": TextField(STATISTICS),
+        "statistic": TextField((*STATISTICS, "copy")),
         "caveat": TextField(),
         **more,
     }

@@ -113,6 +113,13 @@ def test_a_reward_after_filtering_is_told_from_that_of_all_samples() -> None:
     assert found == ["reward.mean", "reward.filtered.mean", "reward.component.mean"]
 
 
+def test_a_series_that_is_logged_again_by_seconds_is_shown_and_not_judged() -> None:
+    """Its steps are of another kind, so a fall would be dated at a step that is none."""
+    names = MetricNames("rsl-rl")
+    assert names.name("Train/mean_reward").main
+    assert not names.name("Train/mean_reward/time").main
+
+
 # ---- held-out data are never training
 
 

@@ -116,6 +116,13 @@ SYMPTOMS = {
         "reward.mean": flat(0.4, 200, 0.001),
     },
     "numerical-breakdown": {"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))},
+    "penalty-holds-back": {"reward.penalty.mean": flat(-0.6), "reward.score.mean": flat(0.3, noise=0.1)},
+    "trained-values-vanished": {
+        "optimizer.grad_norm": flat(0.3, 120),
+        "reward.mean": np.concatenate((RISE[:120], flat(0.05, 80))),
+        "lengths.response.mean": flat(200),
+        "timing.step": flat(10),
+    },
 }  # fmt: skip
 
 
@@ -436,6 +443,25 @@ def test_numbers_break_from_the_first_metric_on(first: str) -> None:
     head, *others = judge.findings()
     assert (head.id, head.since_step, head.evidence[0].tag) == ("numerical-breakdown", 45, first)
     assert not any(finding.rank and not finding.explained_by for finding in others)
+
+
+@pytest.mark.parametrize(("fell", "explained"), [(121, True), (60, False)])
+def test_numbers_that_break_explain_what_falls_with_them(fell: int, explained: bool) -> None:
+    """A reward that is lost as losses become NaN is an effect, one that was lost long before is none."""
+    reward = np.concatenate((np.linspace(0.2, 0.9, fell), flat(0.05, 200 - fell)))
+    judge = judge_of({"reward.mean": reward, "optimizer.loss": [*flat(0.5, 120), *np.full(80, np.nan)]})
+    told = {finding.id: finding for finding in judge.findings()}
+    assert abs(told["numerical-breakdown"].since_step - 121) <= 1
+    assert (told["reward-crash"].explained_by == "numerical-breakdown") is explained
+
+
+def test_a_rule_that_lacks_what_it_requires_hides_none() -> None:
+    """A held-out score that falls with the training reward is no over-optimisation, and is told."""
+    held_out = np.concatenate((np.linspace(0.3, 0.9, 24), flat(0.3, 16)))
+    reward = np.concatenate((RISE[:120], flat(0.35, 80)))
+    judge = judge_of({"reward.mean": reward, "validation.accuracy": held_out})
+    assert "over-optimised" not in ids(judge)
+    assert "validation-drop" in ids(judge)
 
 
 def test_evaluation_that_sees_nothing_of_what_training_gained_is_told() -> None:

@@ -35,7 +35,9 @@ hold in runs of any. All keys but `title` may be left out:
     [older]                             # likewise, names that only older releases write
 
 `unit` is that of the value as written where it is not the canonical one; `scale` and `offset` are needed only
-where the two units do not tell them. `shared = false` keeps a name out of the guesses for unknown frameworks.
+where the two units do not tell them. The statistic `copy` is for a series that is logged a second time at
+other steps, such as seconds: it is shown, not judged. `shared = false` keeps a name out of the guesses for
+unknown frameworks.
 """
 
 from __future__ import annotations
