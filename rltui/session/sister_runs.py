@@ -82,13 +82,13 @@ class Standing(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`2.3 spreads below its 4 sisters since step 600`, or where it stands otherwise."""
+        """`2.3x their spread below its 4 sisters since step 600`, or where it stands otherwise."""
         count = len(self.sisters)
         whose = f"its {count} sisters"
         if self.since_step is not None:
-            return f"{self.below:.1f} spreads below {whose} since step {self.since_step:,}"
+            return f"{self.below:.1f}x their spread below {whose} since step {self.since_step:,}"
         if self.below <= -BELOW:
-            return f"{-self.below:.1f} spreads above {whose}"
+            return f"{-self.below:.1f}x their spread above {whose}"
         return f"level with {whose}"
 
     def as_json(self) -> dict[str, object]:
@@ -310,11 +310,11 @@ def sister_finding(standing: Standing) -> Finding | None:
         metrics=(standing.tag,),
         canonical=(standing.metric,),
         since_step=standing.since_step,
-        message=f"{told} {standing.below:.1f} spreads below its {count} sisters, which {kin}"
-        f" ({level} against a median of {middle} at step {standing.step:,})",
+        message=f"{told} below its {count} sisters, which {kin}: {level} against their median of {middle} "
+        f"at step {standing.step:,}, {standing.below:.1f} times the usual distance between them",
         advice=advice,
         check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),
-        title=f"{standing.below:.1f} spreads below its {count} sisters",
+        title=f"below its {count} sister runs",
         value=standing.level,
         limit=standing.middle - BELOW * standing.spread,
         evidence=(

@@ -77,7 +77,7 @@ def card_curve(row: Row, width: int, rows: int, window: StepWindow, style: CardS
     ranges, others = style.ranges, style.others(row)
     if ranges is None or not ranges.keeps_drawn:
         return _card_curve(row, width, rows, window, style, others)
-    finding = row.finding
+    finding = row.marked
     key = (
         row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, row.onset),
         width, rows, window, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
@@ -305,7 +305,7 @@ class _StepLine:
     def marks(self, crosshair: int | None) -> list[tuple[int, str, str]]:
         """Cells of vertical lines, their characters and roles."""
         found = []
-        finding, onset = self._row.finding, self._row.onset
+        finding, onset = self._row.marked, self._row.onset
         if self._shared and crosshair is not None and (at := self._cell(crosshair)) is not None:
             found.append((at, "│", "strong"))
         if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
@@ -329,7 +329,7 @@ class _StepLine:
 
         end, last = self._cell(math.nextafter(self._last + 1.0, 0.0)), self._text(self._last)
         put((cells - 1 if end is None else end) - len(last) + 1, last, "dim")
-        finding, onset = self._row.finding, self._row.onset
+        finding, onset = self._row.marked, self._row.onset
         if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
             step, role = self._text(onset), SEVERITY_ROLE[finding.severity]
             beside = at + len(step) < cells and put(at, f"▲{step}", role)

@@ -111,7 +111,7 @@ def _key_line(row: Row, width: int) -> Line:
 
 
 def _moved(row: Row) -> str:
-    finding = row.finding
+    finding = row.marked
     if finding is None:
         return ""
     one = row.evidence

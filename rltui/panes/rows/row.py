@@ -111,17 +111,22 @@ class Row:
         return worst_of(list(self.findings))
 
     @property
+    def marked(self) -> Finding | None:
+        """What a card marks, in one colour with its name: the worst finding; its own before a symptom."""
+        return max(self.findings, key=lambda finding: (finding.rank, not finding.symptom), default=None)
+
+    @property
     def evidence(self) -> Evidence | None:
-        """What its finding says of this metric."""
-        found = () if self.finding is None else self.finding.evidence
+        """What the worst of its findings says of this metric."""
+        found = () if self.marked is None else self.marked.evidence
         return next((one for one in found if one.tag in self.tags), None)
 
     @property
     def onset(self) -> int | None:
-        """The step since which the metric shows its finding: of a symptom it may be a later one."""
-        if self.finding is None:
+        """The step since which the metric shows that: of a symptom it may be a later one."""
+        if self.marked is None:
             return None
-        return self.finding.since_step if self.evidence is None else self.evidence.since_step
+        return self.marked.since_step if self.evidence is None else self.evidence.since_step
 
     @property
     def value_text(self) -> str:
