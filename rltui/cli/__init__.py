@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from rltui import __version__
-from rltui.cli.output import WRONG, CommandError, note
+from rltui.cli.exit_codes import WRONG
+from rltui.cli.output import CommandError, note
 from rltui.common import crash
 from rltui.common.interpreter_settings import collect_seldom, finish_imports
 from rltui.common.text import clean

@@ -15,16 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from rltui.cli.completions import complete_framework, complete_run, complete_theme
-from rltui.cli.output import (
-    FOUND,
-    NothingReadError,
-    emit_json,
-    fail,
-    leave,
-    note,
-    nothing_read,
-    progress_line,
-)
+from rltui.cli.exit_codes import FOUND
+from rltui.cli.output import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
 from rltui.common.paths import cache, is_url, local
 from rltui.common.text import clean
 

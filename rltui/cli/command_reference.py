@@ -8,16 +8,9 @@ from collections.abc import Iterator
 import click
 
 from rltui import __version__
+from rltui.cli.exit_codes import EXIT_CODES
 from rltui.common.named_tuple import NamedTuple
 
-EXIT_CODES = (
-    ("0", "fine"),
-    ("1", "a finding at or above --fail-on, or an unknown name asked for"),
-    ("2", "wrong usage, unreadable configuration, or nothing that can be read"),
-    ("3", "check, wait: a run that should be live has stalled; check: or ended early in the last week"),
-    ("4", "wait: timed out"),
-    ("130, 143", "after SIGINT and SIGTERM"),
-)
 FILES = (
     ("~/.config/rltui/config.toml", "the configuration; $RLTUI_CONFIG names another one"),
     ("~/.config/rltui/themes/", "themes of your own"),

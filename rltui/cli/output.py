@@ -18,14 +18,11 @@ from typing import NoReturn
 
 import click
 
+from rltui.cli.exit_codes import WRONG
 from rltui.common.text import clean, in_markdown, markdown_table, pad
 
-FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
-WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
-STALLED = 3  # check and wait: no finding, but a run that should be live has stalled; check: or is over
 LEAST_WIDTH = 40  # cells of a line that is made for a terminal
 _LOOKED_AT = 10_000  # files and folders of a LOGDIR without logs: its walk took as long
-TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 
 EXTRAS = {
     "parquet": "pyarrow",

@@ -6,8 +6,9 @@ import click
 
 from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.receivers import receivers_of, summary
+from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import read_config
-from rltui.cli.output import FOUND, emit, fail, leave
+from rltui.cli.output import emit, fail, leave
 from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 

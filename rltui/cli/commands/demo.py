@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
-from rltui.cli.output import FOUND, WRONG, emit, fail, leave, note
+from rltui.cli.exit_codes import FOUND, WRONG
+from rltui.cli.output import emit, fail, leave, note
 from rltui.common.interpreter_settings import import_asyncio_without_ssl
 from rltui.common.text import clean
 from rltui.demo import recording

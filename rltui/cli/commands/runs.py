@@ -9,10 +9,11 @@ import click
 
 from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.documents.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
+from rltui.cli.exit_codes import WRONG
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import chosen_by_expression, load
-from rltui.cli.output import WRONG, NothingReadError, emit_json, leave
+from rltui.cli.output import NothingReadError, emit_json, leave
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.common.text import clean
 from rltui.draw.numbers import format_duration

@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from rltui.cli.output import FOUND, CommandError
+from rltui.cli.exit_codes import FOUND
+from rltui.cli.output import CommandError
 from rltui.common.text import clean
 from rltui.panes.baseline.comparison import Axis, Comparison
 from rltui.rules.finding import Finding, as_json

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rltui.cli.output import FOUND, emit_table, fail
+from rltui.cli.exit_codes import FOUND
+from rltui.cli.output import emit_table, fail
 from rltui.common.text import clean
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE

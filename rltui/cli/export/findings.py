@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from rltui.cli.exit_codes import WRONG
 from rltui.cli.export.points import PointSelection
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import judge_runs
-from rltui.cli.output import WRONG, leave
+from rltui.cli.output import leave
 from rltui.cli.sharding import Work
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import Finding
