@@ -28,6 +28,7 @@ from rltui.metrics.frameworks.patterns import (
     filled,
     is_wild,
     literal_head,
+    literal_tail,
     specificity,
     to_regex,
     wild_text,
@@ -284,16 +285,23 @@ class Frameworks:
         }
 
     @cached_property
-    def _flat_inside(self) -> Mapping[str, list[str]]:
-        """Names with slashes around a wildcard, the most specific first, by what they begin with."""
+    def _flat_inside(self) -> Mapping[str, list[tuple[str, str, str]]]:
+        """Names with slashes around a wildcard, the most specific first, by their first words spelled flat.
+
+        Each with what it begins and ends with: most keys have neither, which is asked in no time.
+        """
         found: dict[str, list[str]] = {}
         for id_ in self._files:
             for name in self._own_names(id_):
-                head, tail = literal_head(name), name.rpartition("/")[2]
-                if head.endswith("/") and is_wild(name) and not tail.startswith("*"):
+                head = literal_head(name)
+                if head.endswith("/") and is_wild(name) and not name.rpartition("/")[2].startswith("*"):
                     found.setdefault(flat(head).partition("_")[0], []).append(name)
         return {
-            head: sorted(dict.fromkeys(names), key=specificity, reverse=True) for head, names in found.items()
+            first: [
+                (flat(literal_head(name)), flat(literal_tail(name)), name)
+                for name in sorted(dict.fromkeys(names), key=specificity, reverse=True)
+            ]
+            for first, names in found.items()
         }
 
     def with_slashes(self, key: str) -> str:
@@ -303,7 +311,9 @@ class Frameworks:
         spelled, known = flat(key), self._flat
         if (name := known.get(spelled)) is not None:
             return name
-        for pattern in self._flat_inside.get(spelled.partition("_")[0], ()):
+        for head, tail, pattern in self._flat_inside.get(spelled.partition("_")[0], ()):
+            if not (spelled.startswith(head) and spelled.endswith(tail)):
+                continue
             if match := _as_regex(flat(pattern)).fullmatch(spelled):
                 return filled(
                     pattern, [key[match.start(at) : match.end(at)] for at in range(1, match.re.groups + 1)]

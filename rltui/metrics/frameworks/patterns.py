@@ -80,6 +80,11 @@ def literal_head(pattern: str) -> str:
     return pattern[: found.start()] if found else pattern
 
 
+def literal_tail(pattern: str) -> str:
+    """What an expanded pattern ends with, behind its last wildcard."""
+    return _TOKEN.split(pattern)[-1]
+
+
 def specificity(pattern: str) -> tuple[bool, int, int, int, int]:
     """Sorts expanded patterns: the greater wins."""
     wild = _TOKEN.findall(pattern)
