@@ -115,6 +115,10 @@ SYMPTOMS = {
         "reward.std": np.concatenate(([0.1, 0.12, 0.09], np.full(197, 1e-8))),
         "reward.mean": flat(0.4, 200, 0.001),
     },
+    "entropy-and-gradient-gone": {
+        "policy.entropy": np.concatenate((flat(0.9, 20), np.full(60, 1e-15))),
+        "optimizer.grad_norm": np.concatenate((flat(4.0, 20), np.full(60, 1e-17))),
+    },
     "numerical-breakdown": {"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))},
     "penalty-holds-back": {"reward.penalty.mean": flat(-0.6), "reward.score.mean": flat(0.3, noise=0.1)},
     "trained-values-vanished": {
