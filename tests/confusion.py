@@ -62,7 +62,15 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "crash": ("non-finite", "numerical-breakdown"),
 }  # fmt: skip
 # What a headline must be so that it says the cause of a labelled public fault. The labels have other words.
-_FELL = ("reward-*", "return-*", "policy-collapsed", "no-stop", "saturated-policy", "outcome-*")
+_FELL = (
+    "reward-*",
+    "return-*",
+    "policy-collapsed",
+    "no-stop",
+    "saturated-policy",
+    "outcome-*",
+    "values-broke",
+)
 PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "reward_collapse": _FELL,
     "reward_drop": _FELL,
