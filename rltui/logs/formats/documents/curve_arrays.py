@@ -66,10 +66,13 @@ def _reader(path: str) -> DocumentReader:
 def _matches(name: str, head: bytes) -> bool:
     """By a name that tells of a metric, and then by the first bytes."""
     lower = name.lower()
-    if not lower.endswith((_ARRAY, *_LISTS)) or log_file_names.names().column.search(name) is None:
+    array = lower.endswith(_ARRAY)
+    if not (array or (head and lower.endswith(_LISTS))):
+        return False  # every file below a LOGDIR is asked by its name alone
+    if log_file_names.names().column.search(name) is None:
         return False
-    if not lower.endswith(_ARRAY):
-        return bool(head) and _LIST.match(head.decode("utf-8-sig", "replace")) is not None
+    if not array:
+        return _LIST.match(head.decode("utf-8-sig", "replace")) is not None
     if not head:
         return True
     try:
