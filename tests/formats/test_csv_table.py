@@ -224,6 +224,8 @@ def test_steps_of_tables() -> None:
     assert rows(read("game,score\n1,9\n2,3\n")) == [("score", 1, 9.0), ("score", 2, 3.0)]
     assert rows(read("Episode,Time_step,win\n8,668,0.5\n")) == [("Episode", 668, 8.0), ("win", 668, 0.5)]
     assert rows(read("epcount,tcount,eprew\n3,512,0.5\n")) == [("epcount", 512, 3.0), ("eprew", 512, 0.5)]
+    logbook = rows(read("gen\tavg     \tmax\n0  \t-316.25\t144\n", "fitness.tsv"))
+    assert logbook == [("avg", 0, -316.25), ("max", 0, 144.0)]
     figure = rows(read("iteration,nash\n1,9\n3.75,3\n7.25,1\n"))
     assert [(step, value) for _, step, value in figure] == [(1, 9.0), (4, 3.0), (7, 1.0)]
     batch = read("epoch,loss\n0.5,3\n1.0,2\n")
