@@ -80,3 +80,4 @@ def test_arrays_of_one_folder_are_one_run(tmp_path: Path) -> None:
     found = Heard()
     found.take(read_all([tmp_path]))
     assert set(found.runs()) == {".", "rewards_2"}
+    assert {tag for values in found.points.values() for tag, *_ in values} == {"rewards", "losses"}

@@ -57,7 +57,8 @@ def _whole_list(tag: str, data: bytes) -> tuple[Parts, None]:
 
 
 def _reader(path: str) -> DocumentReader:
-    tag = log_file_names.stem_of(path.rpartition("/")[2])
+    stem = log_file_names.stem_of(path.rpartition("/")[2])
+    tag = stem.rstrip("0123456789").rstrip("_- ") or stem  # the number tells runs apart, not metrics
     whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_list
     # Nothing can be told of an array that was cut, nor is a list of which its writer left a part.
     return DocumentReader(path, DocumentKind(lambda data: whole(tag, data), lambda _: []))
