@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
 JOBS_SECONDS = 15.0  # between two looks at what tells the jobs of runs
 SLICE_PAUSE = 0.002  # seconds between two slices of taking data in, for keys
+MOST_CONTINUED = 200  # runs of which is found out which goes on where another stopped: 0.1 ms each
 MOST_STATES = 500  # runs whose silence is looked at in one second: 0.03 ms each, and no key waits
 
 
@@ -294,7 +295,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
             self._ask_for_jobs()
-            if self._progress() is None:
+            if self._progress() is None and len(self.session.runs) <= MOST_CONTINUED:
                 self.session.tell_continued()
             if self.session.tell_states(self.state.options.clock(), MOST_STATES):
                 self.changed()
