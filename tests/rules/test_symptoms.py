@@ -120,7 +120,10 @@ SYMPTOMS = {
         "optimizer.grad_norm": np.concatenate((flat(4.0, 20), np.full(60, 1e-17))),
     },
     "numerical-breakdown": {"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))},
-    "penalty-holds-back": {"reward.penalty.mean": flat(-0.6), "reward.score.mean": flat(0.3, noise=0.1)},
+    "penalty-holds-back": {
+        "reward.penalty.mean": flat(-0.6, 1000),
+        "reward.score.mean": 0.3 + 0.03 * np.sin(np.arange(1000.0)),  # no noise that might rise by chance
+    },
     "trained-values-vanished": {
         "optimizer.grad_norm": flat(0.3, 120),
         "reward.mean": np.concatenate((RISE[:120], flat(0.05, 80))),
