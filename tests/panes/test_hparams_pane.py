@@ -32,7 +32,7 @@ from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store.model import Attempt
 from tests.support.commands.in_process import rltui
-from tests.support.runs.deliveries import batch, ticks
+from tests.support.runs.deliveries import batch, delivery, ticks
 from tests.support.runs.made_run import believable
 from tests.support.screen.screens import screen_of
 from tests.support.shared import BUNDLED
@@ -209,6 +209,20 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
     assert not shelf.of(view).entries
     assert shelf.thread.wait(10)
     assert shelf.of(view).entries["lr"].value == 1
+
+
+def test_planned_steps_beside_a_log_are_known_after_the_thread_has_looked(tmp_path: Path) -> None:
+    """Nothing is opened for who asks; what the thread finds makes a silent run one that ended early."""
+    (tmp_path / "config.yaml").write_text("train:\n  max_steps: 300\n")
+    shelf, session = HParamsThread([str(tmp_path)]), Session()
+    session.look_beside(shelf.plan_of)
+    session.apply([delivery([("loss", step, 1.0) for step in range(30)], run="run", wall=1.7e9)])
+    view, told = session.runs["run"], threading.Event()
+    shelf.thread.ready = told.set
+    assert not view.liveness(1.8e9).unfinished and not shelf.thread.started
+    shelf.read_plans()
+    assert told.wait(10)
+    assert view.liveness(1.8e9 + 1).cut_short and view.liveness(1.8e9 + 1).total == 300
 
 
 def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
