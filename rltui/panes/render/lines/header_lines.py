@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
 
 OUTCOME_UNKNOWN = "outcome not known"  # the word where nothing is wrong in what was judged
+SHORT = 24  # cells; a sentence that is cut to fewer says nothing
 NAME_MOST = 32  # cells; of a run in deeper folders the short name says as much
 
 
@@ -79,8 +80,11 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         if fitting.endswith("…"):
             shorter = (head.headline, head.headline.rpartition(" (")[0])
             fitting = next((one for one in shorter if one and cell_width(one) <= width - used), fitting)
-        if fitting.endswith("…") and head.health == "ok" and not head.silence_text:
-            fitting = ""  # the sign and its word say it
+        if fitting.endswith("…") and head.health in ("ok", "unjudged"):
+            # The sign and its word say it; of a silence no number is cut: `usual gap 2…` is not 20 s.
+            short = head.silence_text.partition(" · ")[0]
+            fitting = fitting if cell_width(fitting) > SHORT else short
+            fitting = fitting if cell_width(fitting) <= width - used else ""
         if fitting:
             words.append((f"   {fitting}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
