@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # with it comes what reads consoles
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
 # save a sixth of the evaluation of a large log.
 HELD_POINTS = 300_000
+REPLAYED = 2048  # means of a series whose older points are in buckets: four for each tick of its rules
 GIVEN_MOST = 80  # characters of a name that a person gave
 SILENT = 60.0  # seconds without a line after which a console that ends with an exception has ended
 T = TypeVar("T")
@@ -304,9 +305,9 @@ class RunView:
             return
         self._evaluator = None
         held = {piece.tag for pieces, _ in self._held for piece in pieces}
-        # A run whose framework shows late is evaluated again from what is still known exactly.
+        # A run whose framework shows late is evaluated again: what is no longer known exactly, by means.
         again = [
-            NewPoints(tag, series.recent())
+            NewPoints(tag, series.thinned(REPLAYED))
             for tag, series in self.run.series.items()
             if tag not in held and series.count
         ]

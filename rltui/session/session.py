@@ -22,7 +22,7 @@ from rltui.logs.run_names import RunFilter, named, shown_name, with_namesakes
 from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import outcome_curve
-from rltui.session.run_view import HeldPoints, RunView
+from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import (
     ID,
@@ -355,7 +355,9 @@ class Session:
             self.focus()
         for delivery in deliveries:
             self.apply((delivery,), up_to_step=at_step)
-            self.evaluate()
+            # A run may have logs that are still to come, and only with all tags its framework is known.
+            if self._held.points >= HELD_POINTS:
+                self.evaluate()
             if progress is not None:
                 progress(delivery)
         self.evaluate(force=True)

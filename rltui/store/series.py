@@ -133,6 +133,20 @@ class Series:
         old_too = low <= int(table.bucketed[self.row])
         return columns(window, table.buckets, self.row, low, high, width, axis, finite, old_too)
 
+    def thinned(self, most: int) -> Points:
+        """All shown points in step order; where older ones are in buckets, at most `most` means in their place.
+
+        Such a mean stands at the last step of its stretch, which are equally long, without a wall time; NaN
+        where no value was finite.
+        """
+        first, last = self.first_step, self.last_step
+        if first is None or last is None or self.exact_from <= first:
+            return self.recent()
+        columns = self.columns(first, last, min(most, last - first + 1))
+        held = np.flatnonzero(columns.count + columns.nonfinite)
+        steps = np.minimum(np.ceil(columns.edges[held + 1] - 1), last).astype(np.int64)
+        return Points(steps, np.full(len(held), np.nan), columns.mean[held])
+
     def extent(self) -> tuple[float, float]:
         """Lowest and highest finite shown value; (NaN, NaN) without one."""
         old = self._table.buckets.extent(self.row)
