@@ -134,9 +134,9 @@ class Series:
         return columns(window, table.buckets, self.row, low, high, width, axis, finite, old_too)
 
     def thinned(self, most: int) -> Points:
-        """All shown points in step order; where older ones are in buckets, at most `most` means in their place.
+        """All shown points in step order. Where older ones are in buckets, at most `most` means instead.
 
-        Such a mean stands at the last step of its stretch, which are equally long, without a wall time; NaN
+        Each mean is that of an equally long stretch and stands at its last step, without a wall time; NaN
         where no value was finite.
         """
         first, last = self.first_step, self.last_step
