@@ -277,14 +277,14 @@ def test_call_that_hangs_among_others(
     """One event file that does not answer costs none of the others."""
     hung, content = HungCall(monkeypatch), event_bytes(range(size))
     for number in range(6):
-        log = write(tmp_path / f"run{number}/events.out.tfevents.1.host", content)
+        log = write(tmp_path / f"run{number}/events.out.tfevents.1.host{number}", content)
         os.utime(log, (1.7e9 + number, 1.7e9 + number))
-    hung.paths.add(str(tmp_path / "run3/events.out.tfevents.1.host"))
+    hung.paths.add(str(tmp_path / "run3/events.out.tfevents.1.host3"))
     feed_of(tmp_path).start()
-    good = [f"run{number}/events.out.tfevents.1.host" for number in (0, 1, 2, 4, 5)]
+    good = [f"run{number}/events.out.tfevents.1.host{number}" for number in (0, 1, 2, 4, 5)]
     assert listener.until(lambda heard: all(len(heard.points[path]) == size for path in good) and heard.codes)
     assert listener.heard.codes == ["not-answering"]
     hung.paths.clear()
     hung.let_go.set()
-    path = "run3/events.out.tfevents.1.host"
+    path = "run3/events.out.tfevents.1.host3"
     assert listener.until(lambda heard: len(heard.points[path]) == size and heard.codes == [])
