@@ -46,8 +46,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert rltui("demo", "--save", home / "runs").code == 0
     for name in ("good_run", "new", "GOOD", "NAME"):
         shutil.copytree(home / "runs" / "verl-ppo", home / "runs" / name)
-        for log in (home / "runs" / name).glob("events.*"):  # a copy under its own name is the run copied
-            log.rename(log.with_name(f"{log.name}.{name}"))
     shutil.copytree(home / "runs", home / "LOGDIR")
     for runs in ("runs", "LOGDIR"):
         for name in ("new", "NAME"):

@@ -50,7 +50,6 @@ class RelatedRuns:
     def __init__(self) -> None:
         self.mains: dict[LogFile, LogFile] = {}  # duplicate: the log that says the same
         self._events: dict[str, list[str]] = {}  # folder: names of its event files
-        self._event_names: dict[str, str] = {}  # name of an event file: the first folder that holds one
         self._rotated: dict[str, list[LogFile]] = {}  # by the name they had
         self._mixed = False  # whether any log may be a duplicate: one that is no event file, or a copy
         self._below: dict[str, list[LogFile]] = {}  # folder: logs in it and below
@@ -84,9 +83,7 @@ class RelatedRuns:
         for name in called:
             self._called.setdefault(name, []).append(log)
         partial = stem_of(found.name) in names().partial_copies - {"metrics"}
-        events = is_events(found.name)
-        moved = events and self._event_names.setdefault(found.name, found.folder) != found.folder
-        if found.name == TRAINER_STATE or partial or moved or _is_copy(log):
+        if found.name == TRAINER_STATE or partial or _is_copy(log):
             self._copied.update(folders, called)
         if found.part is not None and found.part.key:
             self._parts.setdefault(found.part.key, []).append(log)
@@ -96,9 +93,9 @@ class RelatedRuns:
         if len(rotated) > 1:
             for each in rotated:
                 each.rotated = rotated
-        if events:
+        if is_events(found.name):
             self._events.setdefault(found.folder, []).append(found.name)
-        if not events or moved or _is_copy(log):
+        if not is_events(found.name) or _is_copy(log):
             self._mixed = True
 
     def place(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
@@ -427,8 +424,6 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.run == other.run
     if {stem_of(one.name), stem_of(other.name)} == names().partial_copies:
         return one.folder == other.folder
-    if is_events(one.name) and one.name == other.name:  # it has the second, the host, and mostly the process
-        return not _one_above_other(one, other)
     if _uncopied(one.name) == _uncopied(other.name):
         return one.folder == other.folder
     if form not in names().copied_formats:
