@@ -174,9 +174,6 @@ class RecordBatcher:
             self._take(tuple(body), body, (), step, wall, self._blocks)
             return
         if key_set.envelope and isinstance(data := record["data"], dict):
-            # veRL's file logger (0.7.1) writes step and data alone, by orjson, which makes null of NaN.
-            if len(keys) == 2 and None in data.values():
-                data = {name: math.nan if value is None else value for name, value in data.items()}
             inner_keys = tuple(data)
             self._take(inner_keys, data, (), step, wall, self._inner_blocks)
         elif key == (key_set.steps[0] if key_set.steps else None):
