@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Generic, TypeVar
@@ -56,7 +57,7 @@ class Look(Generic[C]):
     skipped: int = 0  # rows that hold no points
 
 
-class FilesPart(Generic[C]):
+class FilesPart(ABC, Generic[C]):
     """A `Part` that is looked at from a cursor on: by itself one that is read from files as they are.
 
     All calls raise OSError.
@@ -70,9 +71,9 @@ class FilesPart(Generic[C]):
         # Its container finds it, never a name.
         self.format = Format(form, lambda _name, _head: False, lambda path, _: PartReader(path, self))
 
+    @abstractmethod
     def look(self, cursor: C | None, budget: int) -> Look[C] | None:
         """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
-        raise NotImplementedError
 
     def size(self) -> int:
         """Bytes of all files."""
