@@ -195,7 +195,6 @@ class RunView:
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         self.last_line = "" if newest is None else newest.last_line
         self._said_over = newest is not None and says_it_is_over(self.run, newest)
-        self._liveness = (-1, 0.0, None)
         if not any(report.failures for report in self.consoles):
             return self.tell("consoles", ())
         state = self.liveness(now).state

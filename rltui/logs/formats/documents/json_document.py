@@ -77,19 +77,12 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
 
 def _of_steps(whole: Mapping[str, object]) -> list[dict[str, object]]:
     """The records of an object whose keys are steps, in their order; none of any other."""
-    if not (are_steps := len(whole) > 1 and all(isinstance(group, dict) for group in whole.values())):
+    groups = [group for group in whole.values() if isinstance(group, dict)]
+    steps = [step for key in whole if (step := step_of(key)) is not None and step >= 0]
+    if len(whole) < 2 or not len(whole) == len(groups) == len({*steps}):
         return []
-    steps = [step_of(key) for key in whole]
-    known = [step for step in steps if step is not None and step >= 0]
-    are_steps = len(known) == len(steps) == len({*known})
-    return (
-        sorted(
-            ({"step": step, **group} for step, group in zip(known, whole.values(), strict=True)),  # type: ignore[dict-item]
-            key=itemgetter("step"),
-        )
-        if are_steps
-        else []
-    )
+    records = [{"step": step, **group} for step, group in zip(steps, groups, strict=True)]
+    return sorted(records, key=itemgetter("step"))
 
 
 def _holds_steps(name: str, text: str) -> bool:
