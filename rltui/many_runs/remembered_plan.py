@@ -99,7 +99,7 @@ def _log(plain: Plain) -> PlacedLog:
     *found, run, also_of, tag_map, size, part_of = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
-        from rltui.logs.discovery.related_runs import AddedCurve
+        from rltui.logs.discovery.run_assignment import AddedCurve
 
         renames = AddedCurve(*tag_map)
     return PlacedLog(FoundFile(*found), run, also_of, renames, size, part_of and tuple(part_of))
@@ -109,6 +109,6 @@ def _of_tag_map(log: PlacedLog) -> Iterable[str] | None:
     """How the tags of a sub-run are renamed: those of one curve, or not at all."""
     if log.tag_map is None:
         return None
-    from rltui.logs.discovery.related_runs import AddedCurve  # brings all that searches
+    from rltui.logs.discovery.run_assignment import AddedCurve  # brings all that searches
 
     return astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else ()

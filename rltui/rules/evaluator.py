@@ -31,7 +31,7 @@ from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
-from rltui.store.model import NewPoints, Points, join
+from rltui.store.points import NewPoints, Points, join
 
 KNOWN_BY = 20  # points by which an outcome should have been logged
 

@@ -24,7 +24,7 @@ from rltui.panes.runs.table import (
     grouped_runs,
     lines_of,
 )
-from rltui.run_context.hparams.topics import rank
+from rltui.run_context.hparams.known_hparams import rank
 from rltui.screen import shown_run
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView

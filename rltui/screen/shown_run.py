@@ -15,7 +15,7 @@ from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.rules.finding import Finding, explained, unexplained
 from rltui.run_context.hparams.hparams import NONE
-from rltui.run_context.spans.model import NO_SPANS
+from rltui.run_context.spans.logged_spans import NO_SPANS
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings

@@ -24,7 +24,7 @@ from rltui.screen.threads.samples_thread import SamplesThread
 from rltui.session.session import Session
 
 if TYPE_CHECKING:  # what the first values do not wait for
-    from rltui.logs.sample_layouts.model import SampleHead
+    from rltui.logs.sample_layouts.sample import SampleHead
     from rltui.panes.baseline.comparison import Difference
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView

@@ -25,7 +25,7 @@ from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
-from rltui.store.model import NewPoints
+from rltui.store.points import NewPoints
 from rltui.store.run import Run
 
 if TYPE_CHECKING:  # with it comes what reads consoles

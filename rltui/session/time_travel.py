@@ -20,7 +20,7 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.rules.rule_states.rule_selection import RuleSelection
-from rltui.store.model import NewPoints
+from rltui.store.points import NewPoints
 from rltui.store.run import Run
 from rltui.store.series import Series
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.data_class import dataclass
-from rltui.store.model import NO_POINTS, Points, join
+from rltui.store.points import NO_POINTS, Points, join
 from rltui.store.tag_rows import PointBlock
 
 

@@ -15,9 +15,9 @@ from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.run_context.hparams.logged_text import is_hparams_tag
-from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
-from rltui.store.model import HIGHEST, LOWEST, Attempt, NewPoints, Points, sensible
+from rltui.store.point_appender import PointAppender
+from rltui.store.points import HIGHEST, LOWEST, Attempt, NewPoints, Points, sensible
 from rltui.store.previews import Previews
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series import SeriesByTag

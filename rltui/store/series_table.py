@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.store.history import History, Steps, Values
-from rltui.store.model import HIGHEST, LOWEST, Points, join
+from rltui.store.bucket_table import BucketTable, Steps, Values
+from rltui.store.points import HIGHEST, LOWEST, Points, join
 from rltui.store.tag_rows import PointBlock, Rows
 
 # The more series a run has, the less each holds: series from which it is so, window and slots at most.
@@ -52,7 +52,7 @@ class SeriesTable:
         self.nonfinite: Ints = _NO_ROWS  # of which non-finite
         self.first: Ints = _NO_ROWS  # lowest step; HIGHEST without one
         self.bucketed: Ints = _NO_ROWS  # highest step that left the window; LOWEST: none
-        self.buckets = History(slots)
+        self.buckets = BucketTable(slots)
 
     @property
     def nbytes(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rltui.logs.delivery import Delivery
-from rltui.store.model import NewPoints
+from rltui.store.points import NewPoints
 from rltui.store.run import Run
 
 WINDOW = 1024  # exact recent points per series of a run that is looked at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from rltui.common.data_class import dataclass
-from rltui.store.model import NO_POINTS, Points, join
+from rltui.store.points import NO_POINTS, Points, join
 
 KEPT = 1024  # superseded points of a series that are kept
 

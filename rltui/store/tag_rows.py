@@ -12,7 +12,7 @@ from rltui.common.arrays import Bools
 from rltui.common.data_class import dataclass
 from rltui.logs.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
-from rltui.store.model import Points
+from rltui.store.points import Points
 
 Rows = NDArray[np.intp]
 

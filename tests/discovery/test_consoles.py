@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.log_file import format_state
+from rltui.logs.log_file import format_detection
 from tests.support.logs.live_logs import Heard, Live, append, write
 
 NOISE = "(WorkerDict pid=7) verl.trainer loading step 5 of the plan\n" * 3000  # 170 kB
@@ -45,7 +45,7 @@ def test_a_console_is_looked_through_to_its_first_metrics_line(tmp_path: Path, n
 
 def test_a_metrics_line_across_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of the search overlap."""
-    monkeypatch.setattr(format_state, "BLOCK", 8192)
+    monkeypatch.setattr(format_detection, "BLOCK", 8192)
     write(tmp_path / "a.log", "x" * 8188 + " step:1 - loss:0.5\n")
     assert runs(tmp_path) == {"a": ["a.log"]}
 
@@ -58,7 +58,7 @@ def test_a_console_without_metrics_makes_no_run(tmp_path: Path) -> None:
 
 def test_the_search_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the bound nothing is looked for, except in a file that the user named."""
-    monkeypatch.setattr(format_state, "SEARCHED", 100_000)
+    monkeypatch.setattr(format_detection, "SEARCHED", 100_000)
     write(tmp_path / "train.log", NOISE + METRICS)
     assert runs(tmp_path) == {}
     assert runs(tmp_path / "train.log") == {"train": ["train.log"]}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rltui.config import Config
 from rltui.logs.batch import QUANTILES, Histogram
-from rltui.logs.sample_layouts.model import RunSamples, Sample, head_of
+from rltui.logs.sample_layouts.sample import RunSamples, Sample, head_of
 from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge
 from rltui.panes.answers.files_beside import Beside
 from rltui.panes.answers.model import Answer, Ridge

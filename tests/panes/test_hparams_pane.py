@@ -23,14 +23,14 @@ from rltui.panes.render.lines.hparams_lines import (
 )
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.run_context.hparams.hparams import HParams, hparams_of, merge
-from rltui.run_context.hparams.topics import KEY, UNSET, rank, topic
+from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic
 from rltui.screen.app import Monitor
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.start import build
 from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store.model import Attempt
+from rltui.store.points import Attempt
 from tests.support.commands.in_process import rltui
 from tests.support.runs.deliveries import batch, delivery, ticks
 from tests.support.runs.made_run import believable

@@ -8,7 +8,7 @@ import pytest
 from rltui.rules.load import rulebook
 from rltui.rules.model import ENDED, NON_FINITE, Rule
 from rltui.rules.special_metrics import STEP_TIME
-from rltui.store.model import NewPoints, Points
+from rltui.store.points import NewPoints, Points
 from tests.support.runs.evaluators import evaluator, fresh, only
 from tests.support.runs.window_language import values
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.sample_layouts.model import Sample
+from rltui.logs.sample_layouts.sample import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
 from rltui.run_context.samples.sample_reader import Catalog
 from rltui.screen.input.key_table import Bind, bindings, shown

@@ -24,7 +24,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
 from rltui.many_runs.plan import RunPlan
-from rltui.store.model import HIGHEST, Points
+from rltui.store.points import HIGHEST, Points
 from rltui.store.restarts.supersession import Supersession
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
 from rltui.panes.without_metrics.console_pane import console_ends
 from rltui.run_context.hparams.hparam_files import hparams_beside
 from rltui.run_context.hparams.hparams import NONE
-from rltui.run_context.spans.model import NO_SPANS
+from rltui.run_context.spans.logged_spans import NO_SPANS
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.logs.sample_layouts.model import RunSamples
+from rltui.logs.sample_layouts.sample import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.without_metrics.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.run_context.samples.run_samples import RunCatalogs, Runs

@@ -18,7 +18,7 @@ from rltui.common.problem import Problem
 from rltui.common.text import quote
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
-from rltui.logs.discovery.related_runs import RelatedRuns
+from rltui.logs.discovery.run_assignment import RunAssignment
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.file_systems import FileSystem
@@ -116,7 +116,7 @@ class Follower:
         ] = {}  # not asked for, but perhaps the main logs of duplicates that are
         self._placed = 0  # rises when logs may have been found or given to runs
         self._others: tuple[int, dict[str, list[str]]] = (-1, {})  # as they were at one of these
-        self._related = RelatedRuns()
+        self._related = RunAssignment()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
         self._history = HistoryQueue(newest_first=not self.once)

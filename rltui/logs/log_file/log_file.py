@@ -20,7 +20,7 @@ from rltui.logs.log_contents import decompressed_head
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
-from rltui.logs.log_file.format_state import FormatState
+from rltui.logs.log_file.format_detection import FormatDetection
 from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
 from rltui.logs.run_names import part_prefix
@@ -41,7 +41,7 @@ class LogFile:
 
     def __init__(self, found: FoundFile, formats: FormatRegistry, *, verify: bool = False) -> None:
         self.found = found
-        self._recognition = FormatState(found.name, found.path, formats, asked=found.asked)
+        self._recognition = FormatDetection(found.name, found.path, formats, asked=found.asked)
         self._verify = verify
         self.run = found.run
         self.also_of: str | None = None

@@ -13,7 +13,7 @@ import orjson
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.logs.sample_layouts.model import Message, Sample
+from rltui.logs.sample_layouts.sample import Message, Sample
 from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 

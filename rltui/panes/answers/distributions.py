@@ -15,7 +15,7 @@ from rltui.panes.answers.model import Band, Ridge
 from rltui.panes.answers.recent_steps import RunValues
 
 if TYPE_CHECKING:
-    from rltui.logs.sample_layouts.model import RunSamples, SampleHead
+    from rltui.logs.sample_layouts.sample import RunSamples, SampleHead
 
 COLUMNS = 60  # stretches of steps that a band is told by
 STRETCHES = 6  # that a ridge is told by

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.run_context.hparams.hparams import NONE, HParams
-from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
+from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
 if TYPE_CHECKING:
-    from rltui.logs.sample_layouts.model import RunSamples
+    from rltui.logs.sample_layouts.sample import RunSamples
 
 
 class Beside(NamedTuple):

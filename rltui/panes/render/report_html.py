@@ -13,7 +13,7 @@ from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.rows.row import Row
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
-from rltui.run_context.hparams.topics import KEY
+from rltui.run_context.hparams.known_hparams import KEY
 
 MOST_CHARTS = 4  # of one finding
 CHART, SMALL = (720, 260), (360, 220)  # pixels

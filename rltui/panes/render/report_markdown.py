@@ -11,7 +11,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.markdown import course, title_cells
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
-from rltui.run_context.hparams.topics import KEY
+from rltui.run_context.hparams.known_hparams import KEY
 
 MOST_PROBLEMS = 20
 

@@ -9,7 +9,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.text import clean, count_of, head, pad
 from rltui.draw.cells import Line, Span, line
-from rltui.logs.sample_layouts.model import Message, Sample
+from rltui.logs.sample_layouts.sample import Message, Sample
 from rltui.run_context.samples.sample_text import clean_lines, differences, facts, short_value, turns
 
 MOST = 1_000_000  # characters of a turn that are shown

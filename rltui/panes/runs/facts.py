@@ -19,7 +19,7 @@ from rltui.panes.runs.run_outcome import outcome, outcome_row
 from rltui.panes.without_metrics.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding
 from rltui.run_context.hparams.hparams import HParam, find_hparam, settings_digest
-from rltui.run_context.hparams.topics import known_hparams
+from rltui.run_context.hparams.known_hparams import known_hparams
 
 if TYPE_CHECKING:
     from rltui.rules.run_state.liveness import Liveness

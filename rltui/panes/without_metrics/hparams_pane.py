@@ -8,8 +8,8 @@ from typing import Literal
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.run_context.hparams.hparams import NONE, HParam, HParams, merge, same
+from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic, topic_order
 from rltui.run_context.hparams.logged_text import logged_hparams
-from rltui.run_context.hparams.topics import KEY, UNSET, rank, topic, topic_order
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 

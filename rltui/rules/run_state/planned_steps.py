@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from rltui.logs.batch import Text
 from rltui.rules.special_metrics import special_metrics
 from rltui.run_context.hparams.hparams import HParam, merge
+from rltui.run_context.hparams.known_hparams import known_hparams
 from rltui.run_context.hparams.logged_text import logged_hparams
-from rltui.run_context.hparams.topics import known_hparams
 from rltui.store.run import Run
 
 # The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until it is stopped".

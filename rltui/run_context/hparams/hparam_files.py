@@ -24,7 +24,7 @@ from rltui.run_context.hparams.hparams import (
     parse_value,
     parse_yaml,
 )
-from rltui.run_context.hparams.topics import known_hparams
+from rltui.run_context.hparams.known_hparams import known_hparams
 
 LIMIT = 1 << 20  # bytes of a file
 END = 1 << 16  # bytes of each end of a trainer's state, whose middle is the log

@@ -19,7 +19,13 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.common.text import clean
-from rltui.run_context.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
+from rltui.run_context.hparams.known_hparams import (
+    known_hparams,
+    names_of_setting,
+    plain_key,
+    rank,
+    secret_patterns,
+)
 
 Value = str | int | float | bool | None
 

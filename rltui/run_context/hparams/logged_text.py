@@ -17,7 +17,7 @@ from rltui.run_context.hparams.hparams import (
     parse_value,
     parse_yaml,
 )
-from rltui.run_context.hparams.topics import known_hparams, text_pattern
+from rltui.run_context.hparams.known_hparams import known_hparams, text_pattern
 
 _FENCE = regex(r"^\s*(?:```+|~~~+)[^\n]*\n(.*?)\n\s*(?:```+|~~~+)\s*$", re.S)
 _PRE = regex(r"^\s*<pre[^>]*>(.*?)</pre>\s*$", re.S | re.I)

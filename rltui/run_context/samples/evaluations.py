@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from rltui.logs.sample_layouts.model import Evaluation, SampleHead
+from rltui.logs.sample_layouts.sample import Evaluation, SampleHead
 
 HELD_OUT = frozenset({"eval", "val", "valid", "validation", "test"})
 

@@ -12,7 +12,7 @@ from rltui.common.arrays import median
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.records.record_keys import ended_at_limit
-from rltui.logs.sample_layouts.model import Sample, SampleHead
+from rltui.logs.sample_layouts.sample import Sample, SampleHead
 
 SortKey = Literal["reward", "length", "advantage", "step"]
 SORT_KEYS: tuple[SortKey, ...] = ("reward", "length", "advantage", "step")

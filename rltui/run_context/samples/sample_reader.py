@@ -33,7 +33,7 @@ from rltui.logs.sample_layouts.layouts import (
     unread_reason,
     with_text,
 )
-from rltui.logs.sample_layouts.model import Message, RunSamples, Sample, SampleHead, head_of
+from rltui.logs.sample_layouts.sample import Message, RunSamples, Sample, SampleHead, head_of
 from rltui.run_context.samples import trackio_traces
 from rltui.run_context.samples.evaluations import evaluations_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from rltui.common.regex import regex
 from rltui.common.text import clean, fence_for, in_markdown, markdown_table
 from rltui.draw.numbers import format_plain, json_value
-from rltui.logs.sample_layouts.model import Sample, SampleSummary
+from rltui.logs.sample_layouts.sample import Sample, SampleSummary
 
 _REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _BEGINNING = 400  # characters of a response that a list may show

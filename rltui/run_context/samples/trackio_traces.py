@@ -12,7 +12,7 @@ from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.database_run import columns_of
 from rltui.logs.formats.trackers.part_reader import unique_names
 from rltui.logs.sample_layouts.layouts import Place, stored_trace
-from rltui.logs.sample_layouts.model import Sample
+from rltui.logs.sample_layouts.sample import Sample
 
 _NEEDED = {"id", "run_id", "run_name", "step", "key", "messages", "metadata"}
 

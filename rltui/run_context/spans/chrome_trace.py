@@ -17,7 +17,7 @@ import orjson
 
 from rltui.common.regex import regex
 from rltui.common.text import clean
-from rltui.run_context.spans.model import LoggedSpans, Span
+from rltui.run_context.spans.logged_spans import LoggedSpans, Span
 
 HEAD = 1 << 16  # bytes that say which of the two it is
 LONGEST = 1 << 20  # bytes of an event

@@ -21,7 +21,7 @@ from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
 from rltui.run_context.hparams.hparam_files import Folder, folders_of
 from rltui.run_context.spans import chrome_trace, span_lines, telescope_events
-from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
+from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
 LINES = "timing_spans.jsonl"
 # Where Telescope's tables lie in W&B's folder of a run; the newest whole block before what is under way.

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import orjson
 
 from rltui.common.text import clean
-from rltui.run_context.spans.model import StepSpans, from_first
+from rltui.run_context.spans.logged_spans import StepSpans, from_first
 
 STEPS = 64  # newest steps kept
 MOST = 4000  # spans of a step

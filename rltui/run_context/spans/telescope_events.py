@@ -16,7 +16,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.common.text import clean
-from rltui.run_context.spans.model import LoggedSpans, Span, from_first
+from rltui.run_context.spans.logged_spans import LoggedSpans, Span, from_first
 
 STEPS = 64  # newest steps kept
 MOST = 4000  # spans of a step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.logs.sample_layouts.model import SampleHead
+from rltui.logs.sample_layouts.sample import SampleHead
 from rltui.run_context.samples.sample_query import SORT_KEYS, notable, widest_groups
 from rltui.run_context.samples.sample_text import as_markdown
 from rltui.screen import shown_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.common.text import cell_width, clean, count_of, fit
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
-from rltui.logs.sample_layouts.model import Sample, SampleHead
+from rltui.logs.sample_layouts.sample import Sample, SampleHead
 from rltui.panes.render.sample_view import (
     SampleView,
     beside_view,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, empty_lines
-from rltui.logs.sample_layouts.model import RunSamples, SampleHead
+from rltui.logs.sample_layouts.sample import RunSamples, SampleHead
 from rltui.panes.render.lines.samples_lines import (
     ROWS,
     SamplesLayout,

@@ -12,7 +12,7 @@ from rltui.common.worker_thread import WorkerThread
 from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.hparams import hparam_files
 from rltui.run_context.hparams.hparams import NONE, HParams
-from rltui.run_context.spans.model import NO_SPANS, LoggedSpans
+from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 from rltui.session.run_view import RunView
 from rltui.store.run import Run
 

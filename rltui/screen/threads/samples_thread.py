@@ -14,7 +14,7 @@ from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
-    from rltui.logs.sample_layouts.model import RunSamples, Sample, SampleHead, SampleSummary
+    from rltui.logs.sample_layouts.sample import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.panes.without_metrics.samples_pane import TextMatches
     from rltui.run_context.samples.run_samples import RunCatalogs
     from rltui.run_context.samples.sample_reader import Catalog
@@ -150,7 +150,7 @@ class SamplesThread:
 
     def _fail(self, error: Exception) -> None:
         """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
-        from rltui.logs.sample_layouts.model import RunSamples
+        from rltui.logs.sample_layouts.sample import RunSamples
 
         if self._failed is None:
             problem = Problem("error", "internal-error", "samples", crash.report(error))
@@ -366,6 +366,6 @@ def _characters(text: Sample | str) -> int:
 
 
 def _unread() -> SampleSummary:
-    from rltui.logs.sample_layouts.model import SampleSummary
+    from rltui.logs.sample_layouts.sample import SampleSummary
 
     return SampleSummary({}, "(cannot be read)")

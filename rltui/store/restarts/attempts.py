@@ -12,7 +12,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.log_file_names import file_order
-from rltui.store.model import HIGHEST, LOWEST, Points, Reason
+from rltui.store.points import HIGHEST, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rltui.store.model import HIGHEST
+from rltui.store.points import HIGHEST
 from rltui.store.restarts.attempts import HEAD, Segment
 
 EVEN = 1.5  # the largest of the first distances over the smallest, up to which steps are evenly spaced

@@ -15,7 +15,7 @@ import numpy as np
 from rltui.common.arrays import Ints
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
-from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Points, join
+from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join
 from rltui.store.restarts.repeated_step import RepeatedStep
 from rltui.store.tag_rows import Rows
 

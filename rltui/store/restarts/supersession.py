@@ -31,7 +31,7 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.logs.batch import SessionStart
-from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
+from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time
 from rltui.store.restarts.from_scratch import from_scratch
 from rltui.store.tag_rows import Rows

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs.sample_layouts.model import SampleHead
+from rltui.logs.sample_layouts.sample import SampleHead
 from rltui.panes.render.lines.samples_lines import evaluation_lines
 from rltui.panes.without_metrics.samples_pane import samples_pane
 from rltui.run_context.samples.evaluations import evaluations_of, pass_at_k

@@ -11,7 +11,7 @@ import pytest
 
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.follow.read_all import place_all
-from rltui.logs.sample_layouts.model import Sample
+from rltui.logs.sample_layouts.sample import Sample
 from rltui.run_context.samples.run_samples import catalogs_of
 from rltui.run_context.samples.sample_files import sample_files
 from rltui.run_context.samples.sample_reader import Catalog

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs.sample_layouts.model import Message, Sample, SampleHead, head_of
+from rltui.logs.sample_layouts.sample import Message, Sample, SampleHead, head_of
 from rltui.run_context.samples.sample_query import (
     FilterError,
     groups_of,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rltui.panes.answers.files_beside import Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.lines.answer_lines import answer_lines
-from rltui.run_context.spans.model import NO_SPANS, LoggedSpans, Span
+from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans, Span
 from rltui.run_context.spans.span_files import spans_beside
 from rltui.run_context.spans.span_lines import STEPS, parse
 from tests.support.runs.pane_answers import run

@@ -16,7 +16,7 @@ from rltui.panes.answers.model import Gantt
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.run_context.spans import chrome_trace, span_files, telescope_events
 from rltui.run_context.spans.chrome_trace import ChromeTrace
-from rltui.run_context.spans.model import LoggedSpans
+from rltui.run_context.spans.logged_spans import LoggedSpans
 from rltui.run_context.spans.span_files import spans_beside
 from tests.support.runs.pane_answers import NOW, run
 from tests.support.runs.traces import Timed, ray_timeline, torch_trace

@@ -18,7 +18,7 @@ from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.schema.metric import NameTarget
-from rltui.store.model import NewPoints, Points
+from rltui.store.points import NewPoints, Points
 from rltui.store.run import Run
 
 

@@ -20,7 +20,7 @@ from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store import series_table
-from rltui.store.model import NewPoints, Points
+from rltui.store.points import NewPoints, Points
 from rltui.store.store import Store
 from tests.support.shared import BUNDLED
 

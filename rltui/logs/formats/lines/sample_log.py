@@ -26,7 +26,7 @@ from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys
 from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
 from rltui.logs.sample_layouts.layouts import Place, layouts, log_place, samples_of, texts_of
-from rltui.logs.sample_layouts.model import Sample
+from rltui.logs.sample_layouts.sample import Sample
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each

@@ -1,7 +1,7 @@
 """Consoles of loops that print their metrics in words of their own (`labelled_lines`).
 
 Asked after all other formats, and for nothing but what a program printed. Where logs of another format lie
-beside or below such a console it says again what they say, and is no run of its own (`related_runs`).
+beside or below such a console it says again what they say, and is no run of its own (`run_assignment`).
 """
 
 from __future__ import annotations

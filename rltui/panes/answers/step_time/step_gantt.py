@@ -17,7 +17,7 @@ from rltui.panes.answers.model import Gantt, GanttRow
 from rltui.panes.answers.recent_steps import RunValues
 
 if TYPE_CHECKING:
-    from rltui.run_context.spans.model import LoggedSpans, Span
+    from rltui.run_context.spans.logged_spans import LoggedSpans, Span
 
 STEP = "timing.step"
 COVERED = 0.5  # share of a step's time that a trace must span

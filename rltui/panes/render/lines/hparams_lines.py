@@ -9,7 +9,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line,
 from rltui.panes.runs.short_names import short_run_names
 from rltui.panes.without_metrics.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
 from rltui.run_context.hparams.hparams import HParam
-from rltui.run_context.hparams.topics import KEY
+from rltui.run_context.hparams.known_hparams import KEY
 
 KEY_LEAST, KEY_MOST = 16, 44
 VALUE_LEAST, VALUE_MOST = 12, 56

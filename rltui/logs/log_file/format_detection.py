@@ -18,7 +18,7 @@ SEARCHED_ASKED = 256 << 20  # the same of a file that the user named
 _OVERLAP = 1024  # bytes that two blocks of the search share
 
 
-class FormatState:
+class FormatDetection:
     """What is known of one file, and which problem was reported of it."""
 
     __slots__ = ("_asked", "_formats", "_name", "_path", "_searched", "_unknown", "presumed")

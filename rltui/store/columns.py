@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rltui.common.arrays import Floats, Ints
 from rltui.common.data_class import dataclass
-from rltui.store.history import History, Values
-from rltui.store.model import HIGHEST, Axis, Columns, Points, sensible
+from rltui.store.bucket_table import BucketTable, Values
+from rltui.store.points import HIGHEST, Axis, Columns, Points, sensible
 
 EXACT = 2.0**53  # below it floats hold every step
 _TOP = 2.0**63
@@ -35,7 +35,7 @@ class _Parts:
 
 def columns(
     points: Points,
-    buckets: History,
+    buckets: BucketTable,
     row: int,
     low: float,
     high: float,
@@ -120,7 +120,7 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
 
 
 def _of_buckets(
-    buckets: History, row: int, low: float, axis: Axis, finite: bool
+    buckets: BucketTable, row: int, low: float, axis: Axis, finite: bool
 ) -> tuple[_Parts, Ints | Floats] | None:
     """The buckets that reach above `low`, and where each begins; None without any."""
     used = int(buckets.used[row])

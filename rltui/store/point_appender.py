@@ -17,7 +17,7 @@ from rltui.common.arrays import Bools, distinct
 from rltui.common.problem import Problem, Problems
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
-from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join
+from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series_table import SeriesTable

@@ -44,7 +44,7 @@ class _Beginning:
     size: int  # bytes that the log had
 
 
-class RelatedRuns:
+class RunAssignment:
     """All logs of the LOGDIRs and what was found out about their belonging together."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Floats, Ints
-from rltui.store.model import LOWEST, Points, sensible
+from rltui.store.points import LOWEST, Points, sensible
 from rltui.store.tag_rows import PointBlock, Rows
 
 Values = NDArray[np.floating]
@@ -23,7 +23,7 @@ _EXTREMES: tuple[tuple[str, np.ufunc], ...] = (("low", np.minimum), ("high", np.
 _ENDS: tuple[tuple[str, np.ufunc], ...] = (("end", np.maximum), ("began", np.fmin), ("ended", np.fmax))
 
 
-class History:
+class BucketTable:
     """Per series and slot, of finite values: low, high, last, total, count; `nonfinite` counts the others.
 
     end: step of the newest point. began, ended: wall times of the oldest and newest, as float32 seconds since
