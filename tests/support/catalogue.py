@@ -36,7 +36,7 @@ def instances(entry: dict[str, Any]) -> Iterator[str]:
         plain = _NUMBER.sub(r"\g<1>8", key)
         for words in _WORDS if "*" in plain else (("",),):
             supply = iter(words)
-            yield re.sub(r"\*", lambda _, supply=supply: next(supply), plain)
+            yield "".join(next(supply) if char == "*" else char for char in plain)
 
 
 def differences() -> list[dict[str, Any]]:

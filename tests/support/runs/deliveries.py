@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ def batch(
         _TAGS.setdefault(tag, len(_TAGS))
     table = tuple(_TAGS)
     size = len(rows)
-    walls = np.full(size, np.nan) if wall is None else wall + 0.1 * np.arange(size)
+    walls = (np.nan if wall is None else wall) + 0.1 * np.arange(size, dtype=np.float64)
     return Batch(
         table,
         np.array([_TAGS[tag] for tag, _, _ in rows], np.uint32),
@@ -62,7 +63,7 @@ def delivery(
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> tuple[list[Row], list[int], list[tuple[int, int]]]:
+def histories(draw: Any) -> tuple[list[Row], list[int], list[tuple[int, int]]]:
     """A training with restarts, declared or not, and where to cut it into batches."""
     tags = ["a", "b", "c"][: draw(st.integers(1, 3))]
     rows: list[Row] = []

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rltui.config import Config
 from rltui.logs.batch import Batch
@@ -58,7 +59,7 @@ def run_with(step_walls: Sequence[tuple[int, float]] = ()) -> Run:
 
 
 def fresh(
-    tag: str, values: Sequence[float], steps: Sequence[int] | None = None, rewound_to: int | None = None
+    tag: str, values: ArrayLike, steps: ArrayLike | None = None, rewound_to: int | None = None
 ) -> NewPoints:
     """New points of one tag, at steps 1, 2, 3, ... unless said otherwise; a second a step."""
     value = np.asarray(values, np.float64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -64,15 +65,14 @@ class Told:
 
 def labels() -> list[Label]:
     """The labels of the recordings and of the logs beside the tests."""
-    return [
-        Label(
-            name,
-            kind,
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()},
-        )
-        for kind, path in EXPECTED.items()
-        for name, row in tomllib.loads(path.read_text()).items()
-    ]
+    found = []
+    for kind, path in EXPECTED.items():
+        for name, row in tomllib.loads(path.read_text()).items():
+            facts: dict[str, Any] = {
+                key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+            }
+            found.append(Label(name, kind, **facts))
+    return found
 
 
 @cache

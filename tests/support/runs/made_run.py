@@ -57,7 +57,7 @@ class MadeRun(RunView):
             self._began = self._modified - CADENCE * int(steps[-1])
         if name:
             self._define(tag, **name)
-        walls = self._began + CADENCE * steps
+        walls = self._began + CADENCE * steps.astype(np.float64)
         self._modified = max(self._modified, float(walls[-1]))
         batch = Batch(
             (tag,), np.zeros(len(steps), np.uint32), steps, walls, values, np.zeros(len(steps), np.bool_)
@@ -70,7 +70,8 @@ class MadeRun(RunView):
         """The same values for many tags, in one log."""
         steps = np.repeat(np.arange(1, len(values) + 1), len(tags))
         tag = np.tile(np.arange(len(tags), dtype=np.uint32), len(values))
-        walls, single = self._modified - CADENCE * (len(values) - steps), np.zeros(len(steps), np.bool_)
+        walls = self._modified - CADENCE * (len(values) - steps).astype(np.float64)
+        single = np.zeros(len(steps), np.bool_)
         batch = Batch(tuple(tags), tag, steps, walls, np.repeat(np.asarray(values), len(tags)), single)
         self._take(self._delivery("many.jsonl", batch))
 

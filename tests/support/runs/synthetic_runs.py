@@ -73,7 +73,7 @@ def learning(n: int, rng: np.random.Generator) -> np.ndarray:
     """0 to 1, saturating somewhere in the run, or not at all."""
     t = np.arange(n) / max(n, 1)
     pace = rng.uniform(1.0, 6.0)
-    return (1 - np.exp(-pace * t)) / (1 - np.exp(-6.0))
+    return np.asarray((1 - np.exp(-pace * t)) / (1 - np.exp(-6.0)))
 
 
 def grpo(shape: Shape) -> Series:
