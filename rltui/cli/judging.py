@@ -56,7 +56,7 @@ def judge_runs(
             cache = VerdictCache(logdirs, config, now)
             known_plan = cache.plan() if run_glob is None else None
     if known_plan is None:
-        plan = planned(logdirs, run_glob, how, verify=verify, consoles=at_step is None)
+        plan = planned(logdirs, run_glob, how, verify=verify, context=at_step is None)
     else:
         plan = known_plan if how.part is None else known_plan.part(*how.part)
     if cache is not None:

@@ -82,10 +82,10 @@ NO_CACHE = click.option(
 
 
 def planned(
-    logdirs: Sequence[str], run_glob: str | None, how: Work, *, verify: bool = False, consoles: bool = True
+    logdirs: Sequence[str], run_glob: str | None, how: Work, *, verify: bool = False, context: bool = True
 ) -> Plan:
     """The runs to work on."""
-    plan = make_plan(logdirs, run_glob=run_glob, verify=verify, consoles=consoles)
+    plan = make_plan(logdirs, run_glob=run_glob, verify=verify, context=context)
     return plan if how.part is None else plan.part(*how.part)
 
 

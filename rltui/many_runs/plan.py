@@ -27,10 +27,11 @@ NAMED = 3  # runs of a lost shard that its diagnostic names
 
 @dataclass(slots=True)
 class RunPlan:
-    """One run: its logs (its attempts and duplicates are among them), and the consoles beside it.
+    """One run: its logs (with those of its attempts, and duplicates), and other files that its verdict reads.
 
-    deliveries: what placing its logs said already, such as that one does not answer. namesakes: whether other
-    runs, of whichever shard, may be its sisters.
+    deliveries: problems that placing its logs has found, such as one that does not answer. namesakes: whether
+    other runs, of whichever shard, may be its sisters. part_files: what is read of containers that hold its
+    logs. hparam_files: files of hyperparameters near its logs, as absolute paths.
     """
 
     name: str
@@ -38,16 +39,18 @@ class RunPlan:
     consoles: list[ConsolePlace] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
     namesakes: bool = False
-    part_files: list[str] = field(default_factory=list)  # what is read of containers that hold its logs
+    part_files: list[str] = field(default_factory=list)
+    hparam_files: list[str] = field(default_factory=list)
 
     def files(self) -> list[str]:
-        """Absolute paths of all that is read of it."""
+        """Absolute paths of all files on which its verdict depends."""
         logs = [log.found.place for log in self.logs if log.found.part is None and log.part_of is None]
-        return [*logs, *self.part_files, *(console.place for console in self.consoles)]
+        consoles = [console.place for console in self.consoles]
+        return list(dict.fromkeys((*logs, *self.part_files, *consoles, *self.hparam_files)))
 
     @property
     def size(self) -> int:
-        """Bytes of its logs, duplicates aside."""
+        """Bytes of its logs without duplicates."""
         return sum(log.size for log in self.logs if log.also_of is None)
 
 
@@ -108,11 +111,11 @@ def portable(shard: Shard) -> Shard:
 
 
 def make_plan(
-    logdirs: Sequence[str], *, run_glob: str | None = None, consoles: bool = True, verify: bool = False
+    logdirs: Sequence[str], *, run_glob: str | None = None, context: bool = True, verify: bool = False
 ) -> Plan:
     """Search the LOGDIRs and place every log. Raises MissingError for one that is not there.
 
-    consoles: whether consoles beside the runs are looked for, too.
+    context: whether consoles and files of hyperparameters are searched, too.
     """
     # A plan that is remembered needs none of what searches.
     from rltui.logs.follow.read_all import place_all
@@ -132,12 +135,16 @@ def make_plan(
         run.logs.append(log)
         if log.found.part is not None:
             run.part_files += log.found.part.files()
-    if consoles:
+    if context:
+        from rltui.run_context.hparams.hparam_files import HParamFiles
+
         sources = {name: [log.found.path for log in run.logs] for name, run in runs.items()}
-        asked = RunFilter(run_glob)
+        asked, hparam_files = RunFilter(run_glob), HParamFiles(logdirs)
         for name, places in find_consoles(logdirs, sources, others=others, failed=True).items():
             if asked.takes(name):
                 runs.setdefault(name, RunPlan(name)).consoles = places
+        for name, paths in sources.items():
+            runs[name].hparam_files = hparam_files.near(paths)
     for name in with_namesakes(runs):
         runs[name].namesakes = True
     return Plan([runs[name] for name in sorted(runs)], deliveries, walked)

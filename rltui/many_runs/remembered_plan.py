@@ -74,17 +74,21 @@ def _of_run(run: RunPlan) -> Plain:
         list(map(list, run.consoles)),
         run.namesakes,
         run.part_files,
+        run.hparam_files,
     ]
 
 
 def _run(plain: Plain) -> RunPlan:
-    name, logs, consoles, namesakes, part_files = plain
+    name, logs, consoles, namesakes, part_files, hparam_files = plain
     places = []
     if consoles:
         from rltui.run_context.console.console_places import ConsolePlace  # brings what searches folders
 
         places = [ConsolePlace(*each) for each in consoles]
-    return RunPlan(name, list(map(_log, logs)), places, namesakes=namesakes, part_files=part_files)
+    placed = list(map(_log, logs))
+    return RunPlan(
+        name, placed, places, namesakes=namesakes, part_files=part_files, hparam_files=hparam_files
+    )
 
 
 def _of_log(log: PlacedLog) -> Plain:

@@ -205,6 +205,24 @@ def test_a_change_without_other_size_or_time_is_seen(tmp_path: Path, monkeypatch
     assert steps == [60, 70]
 
 
+@pytest.mark.parametrize("name", ["group1/run1/config.yaml", "config.yaml"])
+def test_a_change_of_hyperparameters_near_a_log_is_seen(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run is judged again when a file of hyperparameters appears, or says another number of steps."""
+    logs = _tree(tmp_path / "logs")
+    _let_age(monkeypatch)
+    rltui("check", logs, "--json")
+    read = _note_what_is_read(monkeypatch)
+    rltui("check", logs, "--json")
+    assert not read
+    for steps in (60, 600):
+        write(logs / name, f"total_steps: {steps}\n")
+        done = rltui("runs", logs, "--json")
+        assert "group1/run1" in read and done.out == rltui("runs", logs, "--json", "--no-cache").out
+        read.clear()
+
+
 def test_what_was_just_written_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file written within the resolution of its time stamp may change without a trace: it is read again."""
     logs = _tree(tmp_path / "logs")

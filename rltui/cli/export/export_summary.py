@@ -49,7 +49,7 @@ class Exported:
         """The runs to export."""
         chosen = self._selection
         need_engine(how.engine, chosen.logdirs)
-        plan = planned(chosen.logdirs, chosen.run_glob, how, verify=chosen.verify, consoles=False)
+        plan = planned(chosen.logdirs, chosen.run_glob, how, verify=chosen.verify, context=False)
         for delivery in plan.deliveries:
             self._problems.note(delivery.batch.problems)
         self._part = how.part is not None

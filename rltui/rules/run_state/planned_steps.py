@@ -69,13 +69,13 @@ class PlansBeside:
         return known
 
     def _look(self, paths: Iterable[str]) -> Iterable[int]:
-        from rltui.run_context.hparams.hparam_files import folders_of, read  # most logs say it themselves
+        # Most logs say it themselves.
+        from rltui.run_context.hparams.hparam_files import files_in, folders_of, read
 
         for folder in folders_of(paths, self._logdirs):
             known = self._folders.get(folder.place)
             if known is None:
-                there = f"{folder.place}/"  # most names are of no file: to open each took 1 ms a run
-                names = (name for name in known_hparams().files if os.path.lexists(there + name))
+                names = files_in(folder.place)
                 found = merge(read(folder.place / name, name, _plan_pattern()) for name in names).entries
                 known = self._folders[folder.place] = tuple(_candidates(found))
             yield from known

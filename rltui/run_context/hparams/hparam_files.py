@@ -55,6 +55,29 @@ def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str
     )
 
 
+def files_in(folder: Path) -> list[str]:
+    """The names in a folder that are files of hyperparameters, in the order in which they are believed."""
+    there = f"{folder}/"  # most names are of no file: to open each took 1 ms a run
+    return [name for name in known_hparams().files if os.path.lexists(there + name)]
+
+
+class HParamFiles:
+    """Which files `hparams_beside` would read. A folder is looked into once."""
+
+    def __init__(self, logdirs: Sequence[str | os.PathLike[str]]) -> None:
+        self._logdirs = logdirs
+        self._folders: dict[Path, list[str]] = {}
+
+    def near(self, paths: Iterable[str]) -> list[str]:
+        """Absolute paths of the files near logs with these paths, nearest folders first."""
+        found = []
+        for folder in folders_of(paths, self._logdirs):
+            if folder.place not in self._folders:
+                self._folders[folder.place] = [f"{folder.place}/{name}" for name in files_in(folder.place)]
+            found += self._folders[folder.place]
+        return found
+
+
 def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> list[Folder]:
     """The folders to look into, nearest first, each once."""
     levels: list[list[Folder]] = [[] for _ in range(LEVELS + 2)]
