@@ -23,7 +23,7 @@ from rltui.common.text import clean
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from rltui.logs.local_file import PlacedLog
+    from rltui.logs.found_file import PlacedLog
 
 F = TypeVar("F", bound=Callable[..., Any])
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
@@ -151,7 +151,7 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
     from rltui.logs.run_names import called, shown_name
     from rltui.panes.runs.short_names import short_run_names
 
-    logs = [log for log in place_all(logdirs)[0] if log.also_of is None]
+    logs = [log for log in place_all(logdirs)[0] if log.duplicate_of is None]
     names = {log.run for log in logs}
     if text in names:
         return text

@@ -14,7 +14,7 @@ class Source(NamedTuple):
     """One log file of a run.
 
     `run` is where its points belong; empty for problems of folders, and of files that are no logs.
-    A twin says again what a run's main source says: both `run` and `also_of` name that run, and none of
+    A twin says again what a run's main source says: both `run` and `duplicate_of` name that run, and none of
     its points are delivered unless all sources were asked for.
     """
 
@@ -23,7 +23,7 @@ class Source(NamedTuple):
     format: str  # as `Format.name`, empty while it is not known
     size: int = 0  # bytes known to be there
     read: int = 0  # bytes settled
-    also_of: str | None = None
+    duplicate_of: str | None = None
     rank: int | None = None  # the worker that wrote it, where the name says so
     gone: bool = False
     hung: bool = False  # a file call for it has not come back: nothing more is read until it does
@@ -37,8 +37,8 @@ class Delivery(NamedTuple):
     points: the source goes on.
     newest: a preview of the file's end while its history is still being read; replaced by what follows.
     rewritten: the same log starts again from its first byte: forget what this source gave, the content
-        comes again. With `source.also_of` set, nothing follows in this run: the log turned out to belong
-        to the run that `also_of` names, as a twin or a part of it.
+        comes again. With `source.duplicate_of` set, nothing follows in this run: the log turned out to belong
+        to the run that `duplicate_of` names, as a twin or a part of it.
     restarted: the file was replaced by a new attempt: what it gave is superseded from the steps that
         come again.
     gone: the file vanished; what was read stays true.

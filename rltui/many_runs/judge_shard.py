@@ -107,7 +107,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         notes=notes_among(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
-            ListedSource(source.path, source.format, source.size, source.also_of is not None)
+            ListedSource(source.path, source.format, source.size, source.duplicate_of is not None)
             for source in run.sources.values()
         ),
         consoles=tuple(report.path for report in view.consoles),

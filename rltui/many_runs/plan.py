@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery
-from rltui.logs.local_file import PlacedLog, Walked
+from rltui.logs.found_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, part_of, with_namesakes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class RunPlan:
     @property
     def size(self) -> int:
         """Bytes of its logs without duplicates."""
-        return sum(log.size for log in self.logs if log.also_of is None)
+        return sum(log.size for log in self.logs if log.duplicate_of is None)
 
 
 Shard = tuple[RunPlan, ...]

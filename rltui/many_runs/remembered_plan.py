@@ -16,7 +16,7 @@ import orjson
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.local_file import FoundFile, PlacedLog, Walked
+from rltui.logs.found_file import FoundFile, PlacedLog, Walked
 from rltui.many_runs.file_marks import folder_mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
 
@@ -95,18 +95,18 @@ def _of_log(log: PlacedLog) -> Plain:
     log, found = log.portable(), log.found
     return [
         found.place, found.path, found.folder, found.name, found.run, found.rank, found.device, found.asked,
-        log.run, log.also_of, _of_tag_map(log), log.size, log.part_of,
+        log.run, log.duplicate_of, _of_tag_map(log), log.size, log.part_of,
     ]  # fmt: skip
 
 
 def _log(plain: Plain) -> PlacedLog:
-    *found, run, also_of, tag_map, size, part_of = plain
+    *found, run, duplicate_of, tag_map, size, part_of = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
         from rltui.logs.discovery.run_assignment import AddedCurve
 
         renames = AddedCurve(*tag_map)
-    return PlacedLog(FoundFile(*found), run, also_of, renames, size, part_of and tuple(part_of))
+    return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_of and tuple(part_of))
 
 
 def _of_tag_map(log: PlacedLog) -> Iterable[str] | None:

@@ -152,7 +152,8 @@ def _key(run: RunPlan) -> Mark | None:
     if run.deliveries:
         return None
     logs = [
-        (log.run, log.also_of, repr(log.tag_map) if log.tag_map else "", log.found.path) for log in run.logs
+        (log.run, log.duplicate_of, repr(log.tag_map) if log.tag_map else "", log.found.path)
+        for log in run.logs
     ]
     return mark_of(run.files(), repr((run.namesakes, logs)))
 

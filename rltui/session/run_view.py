@@ -156,7 +156,7 @@ class RunView:
             source.read < source.size
             # A torn tail is waited for, but is no history.
             and not (source.caught_up or source.gone or source.hung)
-            and source.also_of is None
+            and source.duplicate_of is None
             for source in self.run.sources.values()
         )
 

@@ -128,7 +128,7 @@ class Session:
             changed.add(name)
             if delivery.batch.texts and (given := view.given_name):
                 self.given_names[name] = given
-            if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
+            if delivery.kind == "rewritten" and delivery.source.duplicate_of not in (None, name):
                 self._leave(view, delivery.source.path)
         return changed
 

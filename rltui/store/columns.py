@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,30 @@ from numpy.typing import NDArray
 from rltui.common.arrays import Floats, Ints
 from rltui.common.data_class import dataclass
 from rltui.store.bucket_table import BucketTable, Values
-from rltui.store.points import HIGHEST, Axis, Columns, Points, sensible
+from rltui.store.points import HIGHEST, Points, sensible
 
+Axis = Literal["step", "wall"]
 EXACT = 2.0**53  # below it floats hold every step
 _TOP = 2.0**63
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """A window of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.
+
+    low, high, mean and last speak of finite values and are NaN where a column has none; count is the number
+    of finite values, nonfinite of the others. Where a bucket of old points is wider than a column, the
+    columns that it covers repeat its low, high, mean and last with count 0: the points are in that stretch,
+    and nobody knows where; the count stands once, in the column of its newest point.
+    """
+
+    edges: Floats  # (width + 1,)
+    low: Floats  # (width,)
+    high: Floats
+    mean: Floats
+    last: Floats
+    count: Ints
+    nonfinite: Ints
 
 
 @dataclass(slots=True, eq=False)

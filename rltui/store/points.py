@@ -1,19 +1,16 @@
-"""What the store answers with: points, a window cut in columns, and what is new."""
+"""Points of one tag as columns, and those that are new."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Bools, Floats, Ints
 from rltui.common.data_class import dataclass
-from rltui.common.named_tuple import NamedTuple
 
-Axis = Literal["step", "wall"]
-Reason = Literal["session-start", "rewind", "file"]
 LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)  # steps: no point gets there
 
 
@@ -52,25 +49,6 @@ def join(parts: Sequence[Points]) -> Points:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Columns:
-    """A window of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.
-
-    low, high, mean and last speak of finite values and are NaN where a column has none; count is the number
-    of finite values, nonfinite of the others. Where a bucket of old points is wider than a column, the
-    columns that it covers repeat its low, high, mean and last with count 0: the points are in that stretch,
-    and nobody knows where; the count stands once, in the column of its newest point.
-    """
-
-    edges: Floats  # (width + 1,)
-    low: Floats  # (width,)
-    high: Floats
-    mean: Floats
-    last: Floats
-    count: Ints
-    nonfinite: Ints
-
-
 @dataclass(slots=True, eq=False)
 class NewPoints:
     """New shown points of one tag, in order of arrival.
@@ -81,18 +59,6 @@ class NewPoints:
     tag: str
     points: Points
     rewound_to: int | None = None
-
-
-class Attempt(NamedTuple):
-    """A stretch of a training between two starts: a session start, a file, steps that went back."""
-
-    first_step: int
-    first_wall: float  # NaN unknown
-    last_step: int
-    reason: Reason
-    path: str = ""  # the log it was read from, relative to LOGDIR
-    replaced: int = 0  # earlier points that it replaced
-    from_scratch: bool = False  # it began where the training had begun, and resumed nothing
 
 
 @overload

@@ -17,8 +17,9 @@ from rltui.logs.records.record_keys import COMPUTED
 from rltui.run_context.hparams.logged_text import is_hparams_tag
 from rltui.store.histograms import Histograms
 from rltui.store.point_appender import PointAppender
-from rltui.store.points import HIGHEST, LOWEST, Attempt, NewPoints, Points, sensible
+from rltui.store.points import HIGHEST, LOWEST, NewPoints, Points, sensible
 from rltui.store.previews import Previews
+from rltui.store.restarts.attempts import Attempt
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series import SeriesByTag
 from rltui.store.series_table import SeriesTable
@@ -85,12 +86,12 @@ class Run:
     @property
     def size(self) -> int:
         """Bytes of its logs, duplicates aside."""
-        return sum(source.size for source in self.sources.values() if source.also_of is None)
+        return sum(source.size for source in self.sources.values() if source.duplicate_of is None)
 
     @property
     def read(self) -> int:
         """Bytes of its logs that have been read, duplicates aside."""
-        return sum(source.read for source in self.sources.values() if source.also_of is None)
+        return sum(source.read for source in self.sources.values() if source.duplicate_of is None)
 
     @property
     def points(self) -> int:
@@ -213,7 +214,7 @@ class Run:
         elif kind == "restarted":
             self.restarts.replaced(source.path)
             self.tags.forget(source.path)
-        if source.also_of is not None:
+        if source.duplicate_of is not None:
             return new
         if kind == "newest":
             if len(batch):
@@ -281,7 +282,7 @@ class Run:
         """
         if not self.exit_codes:
             return None
-        logs = [source for source in self.sources.values() if source.also_of is None]
+        logs = [source for source in self.sources.values() if source.duplicate_of is None]
         newest = max((source.modified for source in logs), default=0.0)
         ended = [
             source for source in self.sources.values()

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rltui.store.columns import EXACT, columns
-from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Points, join
+from rltui.store.columns import EXACT, Axis, Columns, columns
+from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join
 from rltui.store.previews import Previews
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints

@@ -211,18 +211,18 @@ def test_a_run_folder_one_file_and_several_logdirs(logs: Path) -> None:
     assert both == {"good", "bad"}
 
 
-def test_twins_are_named_and_printed_on_request(tmp_path: Path) -> None:
+def test_duplicates_are_named_and_printed_on_request(tmp_path: Path) -> None:
     """One training in two formats is one run; the other log stands under `also`, --all-sources prints it."""
     rows = [{"step": step, "loss": 1 / step, "reward": step / 7} for step in range(1, 41)]
     write(tmp_path / "metrics.jsonl", rows)
     cells = [f"{row['step']},{row['loss']},{row['reward']}" for row in rows]
     (tmp_path / "progress.csv").write_text("\n".join(["step,loss,reward", *cells, ""]))
     (run,) = rltui("runs", tmp_path, "--json").json()["runs"]
-    main, twin = ([source["path"] for source in run[key]] for key in ("sources", "also"))
-    assert sorted(main + twin) == ["metrics.jsonl", "progress.csv"] and len(twin) == 1
+    main, duplicate = ([source["path"] for source in run[key]] for key in ("sources", "also"))
+    assert sorted(main + duplicate) == ["metrics.jsonl", "progress.csv"] and len(duplicate) == 1
     assert {point["source"] for point in points(tmp_path)} == set(main)
     everything = points(tmp_path, "--all-sources")
-    assert {point["source"] for point in everything} == {*main, *twin} and len(everything) == 160
+    assert {point["source"] for point in everything} == {*main, *duplicate} and len(everything) == 160
     assert {point["run"] for point in everything} == {"."}
 
 

@@ -58,8 +58,8 @@ def test_same_values_in_two_formats(tmp_path: Path) -> None:
     write(tmp_path / "logs/run.jsonl", as_lines(said))
     for heard in (once(tmp_path), _live(tmp_path)):
         assert heard.runs() == {"tb/run": ["logs/run.jsonl", f"tb/run/{EVENTS}"]}
-        assert heard.sources["logs/run.jsonl"].also_of == "tb/run"
-        assert heard.sources[f"tb/run/{EVENTS}"].also_of is None
+        assert heard.sources["logs/run.jsonl"].duplicate_of == "tb/run"
+        assert heard.sources[f"tb/run/{EVENTS}"].duplicate_of is None
         assert not heard.points["logs/run.jsonl"]
     every = once(tmp_path, all_sources=True)
     assert len(every.points["logs/run.jsonl"]) == len(every.points[f"tb/run/{EVENTS}"]) == 120
@@ -72,18 +72,18 @@ def _live(*logdirs: Path) -> Heard:
 
 
 def test_other_seed_is_another_run(tmp_path: Path) -> None:
-    """Runs that share a learning rate and little else are no twins, in one folder or in two."""
+    """Runs that share a learning rate and little else are no duplicates, in one folder or in two."""
     write(tmp_path / f"a/{EVENTS}", as_events(rows(1, range(30))))
     write(tmp_path / "b/metrics.jsonl", as_lines(rows(2, range(30))))
     write(tmp_path / f"c/{EVENTS}", as_events(rows(3, range(30))))
     write(tmp_path / "c/metrics.jsonl", as_lines(rows(4, range(30))))
     heard = once(tmp_path)
     assert sorted(heard.runs()) == ["a", "b", "c"]
-    assert all(source.also_of is None for source in heard.sources.values())
+    assert all(source.duplicate_of is None for source in heard.sources.values())
     assert len(heard.points["c/metrics.jsonl"]) == 120
 
 
-def test_each_finds_its_own_twin(tmp_path: Path) -> None:
+def test_each_finds_its_own_duplicate(tmp_path: Path) -> None:
     """Of many runs with event files in one tree and JSON lines in another each pair finds together."""
     for seed in range(12):
         said = rows(seed, range(20))
@@ -91,12 +91,12 @@ def test_each_finds_its_own_twin(tmp_path: Path) -> None:
         write(tmp_path / f"proj/exp{seed}.jsonl", as_lines(said))
     heard = once(tmp_path)
     for seed in range(12):
-        assert heard.sources[f"proj/exp{seed}.jsonl"].also_of == f"tensorboard_log/proj/exp{seed}"
+        assert heard.sources[f"proj/exp{seed}.jsonl"].duplicate_of == f"tensorboard_log/proj/exp{seed}"
 
 
 @pytest.mark.parametrize("glob", ["*jsonl_side*", "train", "other", "*"])
-def test_glob_for_the_name_of_a_twin(tmp_path: Path, glob: str) -> None:
-    """A twin is no run of its own where its run was not asked for, read once or followed."""
+def test_glob_for_the_name_of_a_duplicate(tmp_path: Path, glob: str) -> None:
+    """A duplicate is no run of its own where its run was not asked for, read once or followed."""
     write(tmp_path / f"train/{EVENTS}", as_events(rows(1, range(30))))
     write(tmp_path / "jsonl_side/train_3.jsonl", as_lines(rows(1, range(30))))
     write(tmp_path / "other/metrics.jsonl", as_lines(rows(2, range(30))))
@@ -119,15 +119,15 @@ def test_three_formats_have_one_main(tmp_path: Path) -> None:
     )
     write(tmp_path / "run/progress.csv", table + "\n")
     heard = once(tmp_path)
-    assert {path: source.also_of for path, source in heard.sources.items()} == {
+    assert {path: source.duplicate_of for path, source in heard.sources.items()} == {
         f"run/{EVENTS}": None,
         "run/progress.csv": "run",
         "run/progress.json": "run",
     }
 
 
-def test_twin_that_comes_first(tmp_path: Path) -> None:
-    """JSON lines shown before the event file was flushed are withdrawn when they turn out to be its twin."""
+def test_duplicate_that_comes_first(tmp_path: Path) -> None:
+    """JSON lines shown before the event file was flushed are withdrawn when they are its duplicate."""
     said = rows(1, range(20))
     write(tmp_path / f"tb/run/{EVENTS}", tfwriter.version())
     write(tmp_path / "run.jsonl", as_lines(said[:3]))
@@ -137,7 +137,7 @@ def test_twin_that_comes_first(tmp_path: Path) -> None:
     write(tmp_path / f"tb/run/{EVENTS}", as_events(said[:5]))
     append(tmp_path / "run.jsonl", as_lines(said[3:5]))
     live.after(2)
-    assert live.heard.sources["run.jsonl"].also_of == "tb/run"
+    assert live.heard.sources["run.jsonl"].duplicate_of == "tb/run"
     assert live.heard.points["run.jsonl"] == []
     assert len(live.heard.points[f"tb/run/{EVENTS}"]) == 20
     withdrawn = [delivery.source.run for delivery in live.heard.deliveries if delivery.kind == "rewritten"]
@@ -148,8 +148,8 @@ def test_twin_that_comes_first(tmp_path: Path) -> None:
     assert live.heard.points["run.jsonl"] == []
 
 
-def test_twin_goes_on_when_the_main_log_is_gone(tmp_path: Path) -> None:
-    """When the main log was deleted and its twin goes on growing, the twin is read."""
+def test_duplicate_goes_on_when_the_main_log_is_gone(tmp_path: Path) -> None:
+    """When the main log was deleted and its duplicate goes on growing, the duplicate is read."""
     said = rows(1, range(40))
     main = write(tmp_path / f"tb/run/{EVENTS}", as_events(said[:20]))
     log = write(tmp_path / "run.jsonl", as_lines(said[:20]))
@@ -161,11 +161,11 @@ def test_twin_goes_on_when_the_main_log_is_gone(tmp_path: Path) -> None:
     append(log, as_lines(said[20:30]))
     live.after(60)
     assert len(live.heard.points["run.jsonl"]) == 120
-    assert live.heard.sources["run.jsonl"].also_of is None
+    assert live.heard.sources["run.jsonl"].duplicate_of is None
 
 
 def test_whole_numbers_in_one_folder(tmp_path: Path) -> None:
-    """Returns and lengths that are whole numbers tell twins in one folder, but not across folders."""
+    """Returns and lengths that are whole numbers tell duplicates in one folder, but not across folders."""
     steps = range(50, 500, 50)
     said = [
         (step, {"return": -48.0 + step % 7, "length": 50.0, "episodes": float(step // 50)}) for step in steps
@@ -174,8 +174,8 @@ def test_whole_numbers_in_one_folder(tmp_path: Path) -> None:
     write(tmp_path / "a/metrics.jsonl", as_lines(said))
     write(tmp_path / "b/metrics.jsonl", as_lines(said))
     heard = once(tmp_path)
-    assert heard.sources["a/metrics.jsonl"].also_of == "a"
-    assert heard.sources["b/metrics.jsonl"].also_of is None
+    assert heard.sources["a/metrics.jsonl"].duplicate_of == "a"
+    assert heard.sources["b/metrics.jsonl"].duplicate_of is None
 
 
 def as_console(said: list[tuple[int, dict[str, float]]]) -> str:
@@ -188,15 +188,15 @@ def as_console(said: list[tuple[int, dict[str, float]]]) -> str:
 
 @pytest.mark.parametrize("again", [11, 1], ids=["from a checkpoint", "from the start"])
 def test_log_that_a_restart_cut_off(tmp_path: Path, again: int) -> None:
-    """A restart of veRL truncates its JSON lines, the console goes on: they are twins by their ends."""
+    """A restart of veRL truncates its JSON lines, the console goes on: they are duplicates by their ends."""
     first, second = rows(1, range(1, 16)), rows(2, range(again, 26))
     write(tmp_path / "train.log", as_console(first + second))
     write(tmp_path / "train.jsonl", as_lines(second))
-    main, twin, said = ("log", "jsonl", 120) if again > 1 else ("jsonl", "log", 100)
+    main, duplicate, said = ("log", "jsonl", 120) if again > 1 else ("jsonl", "log", 100)
     for heard in (once(tmp_path), _live(tmp_path)):  # the one that goes farther back is shown
         assert heard.runs() == {"train": ["train.jsonl", "train.log"]}
-        assert heard.sources[f"train.{main}"].also_of is None
-        assert heard.sources[f"train.{twin}"].also_of == "train"
+        assert heard.sources[f"train.{main}"].duplicate_of is None
+        assert heard.sources[f"train.{duplicate}"].duplicate_of == "train"
         assert len(heard.points[f"train.{main}"]) == said
 
 
@@ -206,7 +206,7 @@ def test_logs_of_one_run_that_end_otherwise(tmp_path: Path) -> None:
     write(tmp_path / "train.jsonl", as_lines(rows(2, range(20, 40))))
     heard = once(tmp_path)
     assert heard.runs() == {"train": ["train.jsonl", "train.log"]}
-    assert {source.also_of for source in heard.sources.values()} == {None}
+    assert {source.duplicate_of for source in heard.sources.values()} == {None}
 
 
 def test_torch_add_scalars(tmp_path: Path) -> None:
@@ -285,10 +285,10 @@ def test_curve_that_starts_while_we_follow(tmp_path: Path) -> None:
 @needs_shared
 @pytest.mark.parametrize("framework", ["trl", "verl", "sb3", "rllib"])
 def test_real_frameworks(framework: str) -> None:
-    """In the collection every log beside another format's log of the same training is its twin."""
+    """In the collection every log beside another format's log of the same training is its duplicate."""
     heard = once(LOGS / framework)
     doubles = ("progress.csv", "progress.json", "trainer_state.json", "console.log")
-    main = [path for path, source in heard.sources.items() if source.also_of is None]
+    main = [path for path, source in heard.sources.items() if source.duplicate_of is None]
     assert [path for path in main if path.endswith(doubles)] == []
     if framework == "trl":
         assert sum("grpo-qwen-resume" in run for run in heard.runs()) == 2
@@ -310,7 +310,7 @@ def test_real_sub_runs() -> None:
 
 
 def test_session_drops_a_run_that_was_none(tmp_path: Path) -> None:
-    """A log that was shown as a run and turns out to be a twin leaves no empty run behind."""
+    """A log that was shown as a run and turns out to be a duplicate leaves no empty run behind."""
     said = rows(1, range(20))
     write(tmp_path / f"tb/run/{EVENTS}", tfwriter.version())
     write(tmp_path / "run.jsonl", as_lines(said[:3]))
@@ -321,7 +321,7 @@ def test_session_drops_a_run_that_was_none(tmp_path: Path) -> None:
     session.apply(live.after(2))
     assert list(session.runs) == ["tb/run"]
     sources = session.runs["tb/run"].run.sources
-    assert {path: source.also_of for path, source in sources.items()} == {
+    assert {path: source.duplicate_of for path, source in sources.items()} == {
         f"tb/run/{EVENTS}": None,
         "run.jsonl": "tb/run",
     }
@@ -335,7 +335,7 @@ def test_session_judges_a_run_with_a_torn_tail(tmp_path: Path) -> None:
     assert not session.runs["run"].loading
 
 
-def test_a_console_with_few_digits_is_a_twin(tmp_path: Path) -> None:
+def test_a_console_with_few_digits_is_a_duplicate(tmp_path: Path) -> None:
     """Each of its values rounds to one of the other log's, at the same steps; other seeds don't."""
 
     def values(step: int, seed: int) -> dict[str, float]:
@@ -374,7 +374,7 @@ def test_episodes_belong_to_the_only_training_below(tmp_path: Path, name: str) -
     live.after(60)
     for heard in (live.heard, once(tmp_path)):
         assert heard.runs() == {"tb/PPO_1": [name, f"tb/PPO_1/{EVENTS}"]}
-        assert heard.sources[name].also_of is None
+        assert heard.sources[name].duplicate_of is None
         assert len(heard.points[name]) == 6
     write(tmp_path / f"tb/PPO_2/{EVENTS}", as_events(rows(2, range(30))))
     live.after(60)
@@ -412,7 +412,7 @@ def test_logs_of_the_parts_of_a_training(tmp_path: Path) -> None:
     assert ("evaluator/episode_return", 2, 1.5) in heard.points["7f/logs/evaluator/logs.csv"]
 
 
-def test_a_console_without_steps_is_a_twin(tmp_path: Path) -> None:
+def test_a_console_without_steps_is_a_duplicate(tmp_path: Path) -> None:
     """Its rows are compared with those of the other log one by one."""
     said = rows(1, range(10, 400, 10))
     write(tmp_path / "grpo.jsonl", as_lines(said))
@@ -421,7 +421,7 @@ def test_a_console_without_steps_is_a_twin(tmp_path: Path) -> None:
     assert once(tmp_path).runs() == {"grpo": ["grpo.jsonl", "train.log"]}
 
 
-def test_a_console_is_no_twin_of_evaluations(tmp_path: Path) -> None:
+def test_a_console_is_no_duplicate_of_evaluations(tmp_path: Path) -> None:
     """TD-MPC2 prints training and evaluations, and keeps the latter in eval.csv."""
     steps = range(1, 30)
     printed = "".join(
@@ -436,7 +436,7 @@ def test_a_console_is_no_twin_of_evaluations(tmp_path: Path) -> None:
     assert {tag for tag, _, _ in heard.points["train.log"]} == {"train/episode_reward", "eval/episode_reward"}
 
 
-def test_a_console_of_another_number_is_no_twin(tmp_path: Path) -> None:
+def test_a_console_of_another_number_is_no_duplicate(tmp_path: Path) -> None:
     """`exp8.log` is the console of no `stats_exp7.json`, though it lies beside it; `exp7.log` is."""
     for number in (7, 8):
         lines = "".join(f"Step {i} | loss: {i / number:.3f}\n" for i in range(1, 30))
@@ -449,7 +449,7 @@ def test_a_console_of_another_number_is_no_twin(tmp_path: Path) -> None:
     }
 
 
-def test_logs_that_count_other_things_are_twins(tmp_path: Path) -> None:
+def test_logs_that_count_other_things_are_duplicates(tmp_path: Path) -> None:
     """RLlib's event file has steps of the environment, its result.json iterations; seeds stay apart."""
     said = rows(1, range(1, 30))
     write(tmp_path / f"a/{EVENTS}", as_events([(step * 4000, row) for step, row in said]))
@@ -457,7 +457,7 @@ def test_logs_that_count_other_things_are_twins(tmp_path: Path) -> None:
     write(tmp_path / f"b/{EVENTS}", as_events([(step * 4000, row) for step, row in rows(2, range(1, 30))]))
     heard = once(tmp_path)
     assert heard.runs() == {"a": [f"a/{EVENTS}", "a/result.json"], "b": [f"b/{EVENTS}"]}
-    assert heard.sources[f"a/{EVENTS}"].also_of == "a"
+    assert heard.sources[f"a/{EVENTS}"].duplicate_of == "a"
 
 
 def test_a_console_that_says_more_is_not_left_out(tmp_path: Path) -> None:
@@ -478,7 +478,7 @@ def test_schedules_make_no_copies_of_consoles(tmp_path: Path) -> None:
     assert sorted(once(tmp_path).runs()) == ["log_3", "log_5"]
 
 
-def test_a_console_of_whole_numbers_is_a_twin_in_its_folder(tmp_path: Path) -> None:
+def test_a_console_of_whole_numbers_is_a_duplicate_in_its_folder(tmp_path: Path) -> None:
     """Tables of Baselines' DQN have one decimal, and many have none: they count where the log lies beside."""
     said = [(997 * k + 11 * k * k, 10 + k // 3, 100 * k) for k in range(1, 12)]
     table = "-----\n| episodes      | {2}  |\n| mean reward   | {1} |\n| steps         | {0} |\n-----\n"
@@ -496,7 +496,7 @@ def test_the_history_of_a_trainer_comes_before_its_console(tmp_path: Path) -> No
     write(tmp_path / "dpo.log", "".join(f"{row}\n" for row in printed) + "saved\n" * 2000)
     heard = once(tmp_path)
     assert heard.runs() == {"out": ["dpo.log", "out/trainer_state.json"]}
-    assert heard.sources["dpo.log"].also_of == "out"
+    assert heard.sources["dpo.log"].duplicate_of == "out"
 
 
 @pytest.mark.parametrize("name", ["monitor{}.csv", "events.out.tfevents.1.host{}.0"])
@@ -511,10 +511,10 @@ def test_numbered_copies_are_the_log_beside_them(tmp_path: Path, name: str) -> N
         write(tmp_path / name.format(copy), content(1))
     heard = once(tmp_path)
     assert len(heard.runs()) == 1
-    assert sum(source.also_of is not None for source in heard.sources.values()) == 2
-    assert heard.sources[name.format("")].also_of is None
+    assert sum(source.duplicate_of is not None for source in heard.sources.values()) == 2
+    assert heard.sources[name.format("")].duplicate_of is None
     write(tmp_path / name.format("(1)"), content(3))
-    assert sum(source.also_of is not None for source in once(tmp_path).sources.values()) == 1
+    assert sum(source.duplicate_of is not None for source in once(tmp_path).sources.values()) == 1
 
 
 def test_folders_of_runs_that_were_copied_are_listed_apart(tmp_path: Path) -> None:
@@ -545,6 +545,8 @@ def test_the_console_that_wandb_keeps_is_that_of_its_run(tmp_path: Path) -> None
         lines = (f"{{'loss': 0.{k}1, 'epoch': 0.{k}}}\n" for k in range(1, 9))
         write(folder / "files/output.log", "".join(lines))
     heard = once(tmp_path)
-    also = {path: source.also_of for path, source in heard.sources.items() if path.endswith("output.log")}
+    also = {
+        path: source.duplicate_of for path, source in heard.sources.items() if path.endswith("output.log")
+    }
     assert sorted(heard.runs()) == ["wandb/a1b", "wandb/c2d"]
     assert [also[path] for path in sorted(also)] == ["wandb/a1b", None]

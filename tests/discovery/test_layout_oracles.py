@@ -34,7 +34,7 @@ def test_a_layout_is_read_as_its_oracle_says(name: str) -> None:
     oracle = json.loads((TRACKERS / f"{name}.oracle.json").read_text())
     series: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for each in read_all([TRACKERS / name]):
-        if each.source.run and each.source.also_of is None:
+        if each.source.run and each.source.duplicate_of is None:
             tags = series[each.source.run]
             for tag, step in zip(each.batch.tag.tolist(), each.batch.step.tolist(), strict=True):
                 tags[each.batch.tags[tag]].add(step)
@@ -121,4 +121,4 @@ def test_evaluation_results_repeat_the_log_of_the_run(tmp_path: Path) -> None:
     write(tmp_path / "metrics.jsonl", lines(range(3)))
     heard = Heard()
     heard.take(read_all([tmp_path]))
-    assert heard.sources[results].also_of == "." and heard.points[results] == []
+    assert heard.sources[results].duplicate_of == "." and heard.points[results] == []

@@ -35,7 +35,7 @@ def test_a_run_is_read_from_its_newest_checkpoint(tmp_path: Path) -> None:
     write(tmp_path / "out/checkpoint-10/trainer_state.json", _state(10))
     live.after(10)
     assert len(live.heard.points["out/checkpoint-10/trainer_state.json"]) == 20
-    assert live.heard.sources["out/checkpoint-5/trainer_state.json"].also_of == "out"
+    assert live.heard.sources["out/checkpoint-5/trainer_state.json"].duplicate_of == "out"
     assert set(live.heard.runs()) == {"out"}
 
 
@@ -112,7 +112,7 @@ def test_scores_of_dreamer_repeat_its_metrics(tmp_path: Path) -> None:
         write(tmp_path / run / "scores.jsonl", "".join(json.dumps(row) + "\n" for row in scores))
     heard = _heard(tmp_path)
     assert set(heard.runs()) == {"same", "other", "other/scores"}
-    assert heard.sources["same/scores.jsonl"].also_of == "same"
+    assert heard.sources["same/scores.jsonl"].duplicate_of == "same"
 
 
 def test_the_monitor_of_the_only_worker_belongs_to_the_run_of_its_folder(tmp_path: Path) -> None:

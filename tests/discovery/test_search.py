@@ -11,7 +11,7 @@ from rltui.common.problem import Problem
 from rltui.logs.discovery.walk import FolderWalker, roots_of
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.local_file import FoundFile
+from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file_names import file_order, rotated_from, stem_of
 from rltui.logs.run_names import run_name
 

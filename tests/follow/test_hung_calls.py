@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.logs.follow.hung_calls import MOUNT, HungCalls
 from rltui.logs.follow.read_queues import HistoryQueue
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.local_file import FoundFile
+from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 
 

@@ -9,7 +9,7 @@ import pytest
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.poll_schedule import PollInterval, PollSchedule
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.local_file import FoundFile
+from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 from tests.support.logs.live_logs import LOCAL, NFS, Live, append, lines, points, write
 

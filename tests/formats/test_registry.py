@@ -60,7 +60,7 @@ def test_bundled_logs_agree_with_their_oracle() -> None:
         assert differences(read_path(path), said, step_key(path, said)) == [], name
 
 
-def test_twins_of_one_training_agree() -> None:
+def test_duplicates_of_one_training_agree() -> None:
     """One training logged as JSON lines, CSV and console gives the same points in each format."""
     for folder, names in {
         "sb3-sac": ("progress.json", "progress.csv"),

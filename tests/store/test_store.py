@@ -317,11 +317,11 @@ def test_preview_gives_way_to_history() -> None:
     assert (series.count, run.points, series.columns(0, 99, 1).count[0]) == (100, 100, 100)
 
 
-def test_twins_are_named_and_not_counted() -> None:
-    """A twin log is a source of its run and gives no points."""
+def test_duplicates_are_named_and_not_counted() -> None:
+    """A duplicate log is a source of its run and gives no points."""
     store = Store()
     one(store, ticks(range(5)))
-    run = one(store, ticks(range(5)), path="progress.csv", also_of="run")
+    run = one(store, ticks(range(5)), path="progress.csv", duplicate_of="run")
     assert (run.points, run.series["loss"].count) == (5, 5)
     assert set(run.sources) == {"metrics.jsonl", "progress.csv"}
 

@@ -147,7 +147,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
             "rescan": status.rescan,
             "lag": status.lag,
             "files": status.files,
-            "twins": status.twins,
+            "twins": status.duplicates,
             "bytes": status.bytes_known,
             "bytes_read": status.bytes_read,
             "seconds_to_read": time.monotonic() - began,

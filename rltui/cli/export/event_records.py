@@ -20,7 +20,7 @@ from rltui.common.problem import Problems
 from rltui.common.text import clean
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
-from rltui.logs.local_file import FoundFile
+from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file_names import is_events
 
 HEAD = {"run": "text", "source": "text", "tag": "text", "step": "integer", "wall_time": "number"}

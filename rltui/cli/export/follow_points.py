@@ -39,7 +39,7 @@ class PointPrinter:
         source, batch = delivery.source, delivery.batch
         if delivery.kind == "newest":  # a preview; the same points come in their order later
             return False
-        lane = (source.run, None if source.also_of is None else source.path)
+        lane = (source.run, None if source.duplicate_of is None else source.path)
         reader = self._readers.setdefault(lane, SupersededFlags(keep=32))
         reader.begin(delivery)
         if delivery.kind == "rewritten":

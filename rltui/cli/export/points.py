@@ -205,7 +205,7 @@ class Exporter:
             batch = delivery.batch
             if not len(batch) and not batch.starts:
                 continue
-            if delivery.source.also_of is None:
+            if delivery.source.duplicate_of is None:
                 tags.update(dict.fromkeys(batch.tags))
             number = reader.count(path)
             reader.add(delivery.source, batch)
@@ -266,7 +266,7 @@ class Exporter:
 
 def _restarts_key(source: Source) -> str | None:
     """Logs of one run share its restarts; a duplicate log repeats the others and has its own."""
-    return None if source.also_of is None else source.path
+    return None if source.duplicate_of is None else source.path
 
 
 class TagFilter:

@@ -17,7 +17,7 @@ from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import Format
-from rltui.logs.local_file import FoundFile
+from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
@@ -103,7 +103,7 @@ class RunAssignment:
 
         Returns the logs whose place changed, each with the name of the run that it had belonged to.
 
-        A changed log has another `run`, and `also_of` set or taken away. Reads the beginnings of the log
+        A changed log has another `run`, and `duplicate_of` set or taken away. Reads the beginnings of the log
         and of its nearest neighbours of other formats, once each. Raises GivenUpError.
         """
         if log in self._samples:
@@ -111,7 +111,7 @@ class RunAssignment:
                 self._recount = False
                 self._count(self._others, calls)
             return self._attach([log])
-        if log.format is None or log.also_of is not None:
+        if log.format is None or log.duplicate_of is not None:
             return []
         changed: list[tuple[LogFile, str]] = []
         before = log.run
@@ -135,11 +135,11 @@ class RunAssignment:
         mains = [
             each
             for each in alike
-            if not (each.gone or _moves(each) or each.also_of) and each.reader is not None
+            if not (each.gone or _moves(each) or each.duplicate_of) and each.reader is not None
         ]
         if not mains:
             return []
-        moved = [each for each in alike if _moves(each) and each.gone and each.also_of is None]
+        moved = [each for each in alike if _moves(each) and each.gone and each.duplicate_of is None]
         return [pair for each in moved for pair in self._join(each, mains[0])]
 
     def freed(self, duplicate: LogFile) -> bool:
@@ -148,12 +148,12 @@ class RunAssignment:
         if main is None or not main.gone:
             return False
         del self.mains[duplicate]
-        duplicate.also_of, duplicate.run = None, duplicate.found.run
+        duplicate.duplicate_of, duplicate.run = None, duplicate.found.run
         return True
 
     def undecided(self, log: LogFile) -> bool:
         """Whether it may still turn out that the log belongs elsewhere."""
-        if log.also_of is not None or log in self._samples:
+        if log.duplicate_of is not None or log in self._samples:
             return False
         known = self._beginnings.get(log)
         return known is None or known.life != log.life or known.sample is None or not known.sample.complete
@@ -169,7 +169,7 @@ class RunAssignment:
             for other in others
             if other is not log
             and other.run == log.run
-            and other.also_of is None
+            and other.duplicate_of is None
             and other.published
             and other.complete
             and not tags.isdisjoint(other.tags)
@@ -205,10 +205,10 @@ class RunAssignment:
                 runs[place.folder] = self.nearest.of(place.folder)
             run = runs[place.folder]
             # Metrics that were computed of samples are in the logs of the run, too.
-            also_of = run if place.layout.kind == "metrics" else None
-            if (run or log.found.run, also_of) != (log.run, log.also_of):
+            duplicate_of = run if place.layout.kind == "metrics" else None
+            if (run or log.found.run, duplicate_of) != (log.run, log.duplicate_of):
                 changed.append((log, log.run))
-                log.run, log.also_of = run or log.found.run, also_of
+                log.run, log.duplicate_of = run or log.found.run, duplicate_of
         return changed
 
     # -- episodes and evaluations beside the logs of a training
@@ -219,7 +219,7 @@ class RunAssignment:
         for folder in (log.found.folder, *folders_above(log.found.folder)):
             for each in self._companions.get(folder, ()):
                 new = self._only_training(each.found) or each.found.run
-                if each.also_of is None and each.run != new:
+                if each.duplicate_of is None and each.run != new:
                     changed.append((each, each.run))
                     each.run = new
         return changed
@@ -275,7 +275,7 @@ class RunAssignment:
                 other is not log
                 and other.format is not None
                 and (other.format.name != known.name or _may_be_copy(known.name, found, other.found))
-                and other.also_of is None
+                and other.duplicate_of is None
                 and not other.gone
                 and (other.published or duplicate_logs.rank(other.format, other.found.name) <= mine)
             )
@@ -340,7 +340,7 @@ class RunAssignment:
         before = [(each, each.run) for each in joined]
         for each in joined:
             self.mains[each] = main
-            each.run = each.also_of = main.run
+            each.run = each.duplicate_of = main.run
         return before
 
     def _prints_of(self, one: LogFile, other: LogFile, calls: Calls) -> bool:

@@ -13,7 +13,7 @@ from rltui.logs.discovery.walk import FolderWalker, Item, Root, is_folder, roots
 from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import FoundFile
+from rltui.logs.found_file import FoundFile
 
 if TYPE_CHECKING:
     from rltui.logs.remote.remote_folders import RemoteFolder

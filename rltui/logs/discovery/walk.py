@@ -20,7 +20,7 @@ from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import kind_of
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import FoundFile, Walked
+from rltui.logs.found_file import FoundFile, Walked
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
 

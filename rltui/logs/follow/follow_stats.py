@@ -25,7 +25,7 @@ class FollowStatus:
     poll: float = 0.0  # seconds between looks at a log that grows, as it is now
     rescan: float = 0.0  # seconds between searches for new logs, as it is now
     files: int = 0
-    twins: int = 0
+    duplicates: int = 0
     waiting: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
     lag: float | None = None  # seconds from a write to its reading, median of the recent ones
     look_worst: float = 0.0
@@ -75,7 +75,7 @@ class FollowStats:
             poll=poll,
             rescan=search.interval(),
             files=len(logs),
-            twins=sum(log.also_of is not None for log in logs),
+            duplicates=sum(log.duplicate_of is not None for log in logs),
             waiting=search.waiting,
             lag=median(lags) if lags else None,
             look_worst=max(looks, default=0.0),

@@ -29,7 +29,8 @@ from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.container import one_look
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
-from rltui.logs.local_file import ENDS, FoundFile, PlacedLog, Walked
+from rltui.logs.found_file import FoundFile, PlacedLog, Walked
+from rltui.logs.local_file import ENDS
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
@@ -160,7 +161,7 @@ class Follower:
         """The logs of runs that were asked for, in the order in which they are read."""
         wanted = [log for log in self.logs.values() if self._filter.takes(log.run) and not log.hung]
         return [
-            PlacedLog(log.found, log.run, log.also_of, log.tag_map, log.size)
+            PlacedLog(log.found, log.run, log.duplicate_of, log.tag_map, log.size)
             for log in sorted(wanted, key=reading_order)
             if log.source().run
         ]
@@ -459,7 +460,11 @@ class Follower:
         group = self._opening.everything()
         while group:  # while it is on the list: the file that never answers may be another one
             if (given := self._places.get(group[0].found.place)) is not None:
-                group[0].run, group[0].also_of, group[0].tag_map = given.run, given.also_of, given.tag_map
+                group[0].run, group[0].duplicate_of, group[0].tag_map = (
+                    given.run,
+                    given.duplicate_of,
+                    given.tag_map,
+                )
             elif not group[0].hung:
                 self._related.place(group[0], calls)
             if calls.given_up:
@@ -561,7 +566,7 @@ class Follower:
     def _place(self, log: LogFile, calls: Calls) -> Iterator[Delivery]:
         """Find out which run the log belongs to, and whether it is a duplicate; withdraw what was wrong."""
         for other, before in self._related.place(log, calls):
-            elsewhere = other.source()._replace(run=before, also_of=other.run)
+            elsewhere = other.source()._replace(run=before, duplicate_of=other.run)
             if other.published:
                 yield self._withdraw(other, elsewhere)
             elif other.told:
@@ -573,7 +578,7 @@ class Follower:
         for other, before in self._related.imported(log):
             if other.published:
                 mixed = self._related.mixed_with(other, self.logs.values())
-                yield self._withdraw(other, other.source()._replace(run=before, also_of=other.run))
+                yield self._withdraw(other, other.source()._replace(run=before, duplicate_of=other.run))
                 for each in mixed:
                     yield self._withdraw(each, each.source())
 
@@ -586,7 +591,7 @@ class Follower:
         return Delivery(source, EMPTY, "rewritten")
 
     def _reads(self, log: LogFile) -> bool:
-        return self._all_sources or log.also_of is None
+        return self._all_sources or log.duplicate_of is None
 
     def _deliver(self, log: LogFile, pieces: Sequence[Piece]) -> Iterator[Delivery]:
         """What a log says now, after what was learned when it was opened."""

@@ -117,7 +117,7 @@ class PollSchedule:
         if soon or log.errors.count:
             due = now if soon else now + log.errors.wait()
             heapq.heappush(self._single, (due, log.turn, log))
-        elif log.gone or log.also_of is not None or now - log.changed > HOT_SECONDS:
+        elif log.gone or log.duplicate_of is not None or now - log.changed > HOT_SECONDS:
             self._idle.put(log.turn, log, now)
         elif now - log.grown <= HOT_SECONDS:
             self._growing.put(log.turn, log, now)

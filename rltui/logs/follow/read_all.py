@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.logs.local_file import PlacedLog, Walked
+from rltui.logs.found_file import PlacedLog, Walked
 
 
 class Deliveries:

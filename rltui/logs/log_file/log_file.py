@@ -15,7 +15,8 @@ from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.local_file import ENDS, FoundFile, LocalFile, identity, stamp
+from rltui.logs.found_file import FoundFile
+from rltui.logs.local_file import ENDS, LocalFile, identity, stamp
 from rltui.logs.log_contents import decompressed_head
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
@@ -44,7 +45,7 @@ class LogFile:
         self._recognition = FormatDetection(found.name, found.path, formats, asked=found.asked)
         self._verify = verify
         self.run = found.run
-        self.also_of: str | None = None
+        self.duplicate_of: str | None = None
         self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
         self._prefix = part_prefix(found.path)
         self.format: Format | None = None
@@ -111,7 +112,7 @@ class LogFile:
             format=self._format_name,
             size=self.size,
             read=self.offset,
-            also_of=self.also_of,
+            duplicate_of=self.duplicate_of,
             rank=self.found.rank,
             gone=self.gone,
             hung=self.hung,

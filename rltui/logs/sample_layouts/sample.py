@@ -59,7 +59,7 @@ class SampleHead(NamedTuple):
     dataset: str
     ok: bool
     prompt: int  # hash of the prompt: equal prompts are a group where none is named
-    twin: int = 0  # hash of what tells it from others, where a framework writes some samples twice; else 0
+    copy_key: int = 0  # hash that equal samples share where a framework writes some twice; else 0
 
     @property
     def key(self) -> str:

@@ -9,7 +9,7 @@ from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_step
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store.points import Attempt
+from rltui.store.restarts.attempts import Attempt
 
 SHOWN = 6  # attempts that are told one by one, the newest
 

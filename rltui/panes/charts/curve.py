@@ -17,8 +17,8 @@ from rltui.common.data_class import dataclass
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
-from rltui.store.columns import columns_of
-from rltui.store.points import Columns, Points
+from rltui.store.columns import Columns, columns_of
+from rltui.store.points import Points
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

@@ -11,7 +11,7 @@ import numpy as np
 from rltui.common.arrays import Floats
 from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import Curve, Spread
-from rltui.store.points import Columns
+from rltui.store.columns import Columns
 
 if TYPE_CHECKING:
     from rltui.store.series import Series

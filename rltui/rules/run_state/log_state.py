@@ -41,4 +41,4 @@ def all_gone(run: Run) -> bool:
 
 def _mains(run: Run) -> list[Source]:
     """The files that say something of their own."""
-    return [source for source in run.sources.values() if source.also_of is None]
+    return [source for source in run.sources.values() if source.duplicate_of is None]

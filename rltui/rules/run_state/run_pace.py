@@ -120,7 +120,7 @@ def quiet(run: Run, names: MetricNames | None) -> str:
 
     names: which tags are times of phases.
     """
-    files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
+    files = [s for s in run.sources.values() if s.duplicate_of is None and not s.gone]
     if len(files) > 1:
         first = min(files, key=lambda s: s.modified)
         if first.modified < max(s.modified for s in files) - LEAST_PATIENCE:

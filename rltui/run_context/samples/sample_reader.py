@@ -74,7 +74,7 @@ class Catalog:
     problems: dict[tuple[str, str, int | None], Problem] = field(default_factory=dict)
     left_out: int = 0  # samples beyond HEADS
     _known: dict[str, int] = field(default_factory=dict)
-    _twins: dict[int, int] = field(default_factory=dict)  # indices of heads by their `twin`
+    _by_copy_key: dict[int, int] = field(default_factory=dict)  # indices of heads
 
     def add(self, paths: Iterable[tuple[str, str]]) -> None:
         """Files that may hold samples: path of this machine, path relative to LOGDIR. Known ones are left."""
@@ -308,8 +308,8 @@ class Catalog:
         file = self.files[head.file]
         file.samples += 1
         if file.place.layout.name in _copied():
-            head = head._replace(twin=hash((sample.step, sample.id, head.item)))
-            at = self._twins.get(head.twin)
+            head = head._replace(copy_key=hash((sample.step, sample.id, head.item)))
+            at = self._by_copy_key.get(head.copy_key)
             known = self.heads[at] if at is not None else None
             copy = file.place.layout.copies
             if at is not None and known is not None and copy != self.files[known.file].place.layout.copies:
@@ -319,15 +319,15 @@ class Catalog:
         if len(self.heads) >= HEADS:
             self.left_out += 1
             return
-        if head.twin:
-            self._twins[head.twin] = len(self.heads)
+        if head.copy_key:
+            self._by_copy_key[head.copy_key] = len(self.heads)
         self.heads.append(head)
 
     def _forget(self, number: int) -> None:
         """A file was rewritten: what it gave is read anew."""
         file = self.files[number]
         self.heads = [head for head in self.heads if head.file != number]
-        self._twins = {head.twin: at for at, head in enumerate(self.heads) if head.twin}
+        self._by_copy_key = {head.copy_key: at for at, head in enumerate(self.heads) if head.copy_key}
         file.offset, file.samples, file.done = 0, 0, False
 
     def _note(self, level: str, code: str, path: str, message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from posixpath import basename, dirname
+from typing import Literal
 
 import numpy as np
 
@@ -12,14 +13,27 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.log_file_names import file_order
-from rltui.store.points import HIGHEST, LOWEST, Points, Reason
+from rltui.store.points import HIGHEST, LOWEST, Points
 from rltui.store.restarts.step_regression import StepRegressions
 
+Reason = Literal["session-start", "rewind", "file"]
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
 _HEAD_POINTS = 512  # points looked at at once: with a hundred tags they hold enough steps
 _NO_ROWS: Ints = np.empty(0, np.int64)
 HEAD = 4  # distinct steps that say how an attempt began
 _NAME_TIME = regex(r"tfevents\.(\d{9,11})(?:\D|$)")
+
+
+class Attempt(NamedTuple):
+    """A stretch of a training between two starts: a session start, a file, steps that went back."""
+
+    first_step: int
+    first_wall: float  # NaN unknown
+    last_step: int
+    reason: Reason
+    path: str = ""  # the log it was read from, relative to LOGDIR
+    replaced: int = 0  # earlier points that it replaced
+    from_scratch: bool = False  # it began where the training had begun, and resumed nothing
 
 
 def name_time(path: str) -> float:

@@ -31,8 +31,8 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.logs.batch import SessionStart
-from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
-from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time
+from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join, sensible
+from rltui.store.restarts.attempts import Attempt, AttemptLog, Cut, Piece, Reason, Segment, name_time
 from rltui.store.restarts.from_scratch import from_scratch
 from rltui.store.tag_rows import Rows
 

@@ -53,12 +53,12 @@ def delivery(
     starts: Sequence[tuple[int, int]] = (),
     size: int = 0,
     read: int = 0,
-    also_of: str | None = None,
+    duplicate_of: str | None = None,
     rank: int | None = None,
     single: bool = False,
 ) -> Delivery:
     """A delivery of one log."""
-    source = Source(run, path, "jsonl", size=size, read=read, also_of=also_of, rank=rank)
+    source = Source(run, path, "jsonl", size=size, read=read, duplicate_of=duplicate_of, rank=rank)
     return Delivery(source, batch(rows, wall, starts, single), kind)
 
 

@@ -22,7 +22,7 @@ from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
 from rltui.session.run_view import RunView
-from rltui.store.points import Columns
+from rltui.store.columns import Columns
 from rltui.store.series import Series
 
 MOST_CURVES = len(SIGNS)  # curves on one chart

@@ -14,7 +14,7 @@ from rltui.panes.pane_list import pane_tables
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
-from rltui.store.points import Columns
+from rltui.store.columns import Columns
 from rltui.store.series import Series
 
 TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
