@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from rltui.logs.batch import Text
 from rltui.rules.special_metrics import special_metrics
 from rltui.run_context.hparams.hparams import HParam, merge
-from rltui.run_context.hparams.known_hparams import known_hparams
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.run import Run
 
