@@ -46,7 +46,7 @@ class SentLog:
     @classmethod
     def of_logdirs(cls, logdirs: Sequence[str | os.PathLike[str]]) -> SentLog:
         """The log of these LOGDIRs, whatever they are called this time."""
-        return cls(paths.of_logdirs("alerts", logdirs))
+        return cls(paths.file_for_logdirs("alerts", logdirs))
 
     def add(self, run: str, finding_id: str, alert: SentAlert, repeat_interval: float = 0.0) -> bool:
         """Take an alert in, and write at once: the next moment may be the last.

@@ -21,7 +21,7 @@ from rltui import __version__
 from rltui.cli.exit_codes import WRONG
 from rltui.cli.output import CommandError, note
 from rltui.common import crash
-from rltui.common.interpreter_settings import collect_seldom, finish_imports
+from rltui.common.interpreter_settings import finish_imports
 from rltui.common.text import clean
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
         if name not in ("watch", "demo"):  # which do so with the first frame
             finish_imports()
-            collect_seldom()
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

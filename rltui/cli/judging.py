@@ -15,7 +15,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import chosen_by_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
-from rltui.common.interpreter_settings import all_stays
+from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge, of_session
 from rltui.many_runs.plan import Lost, Plan, RunPlan, cut
@@ -52,7 +52,7 @@ def judge_runs(
     cache = known_plan = None
     known = {}
     if how.remembered and at_step is None and not verify:
-        with all_stays():
+        with paused_collection():
             cache = VerdictCache(logdirs, config, now)
             known_plan = cache.plan() if run_glob is None else None
     if known_plan is None:

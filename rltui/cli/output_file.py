@@ -18,7 +18,7 @@ F = TypeVar("F")
 
 def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
     """Stop when `target` lies in a log folder: those are only read, and an export must not find itself."""
-    logdir = paths.logdir_around(target, logdirs)
+    logdir = paths.enclosing_logdir(target, logdirs)
     if logdir is not None:
         fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
 

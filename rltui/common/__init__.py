@@ -1,1 +1,1 @@
-"""What any folder may use: types of arrays, problems, safe text, paths, threads, regular expressions."""
+"""Helpers for all folders: array types, problems, sanitised text, paths, threads, regular expressions."""

@@ -1,4 +1,4 @@
-"""An error of our own: its traceback goes into a file, people see one line."""
+"""Crash reports: the traceback of an internal error goes to a file, the user sees one line."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ EXIT = 70  # EX_SOFTWARE of sysexits.h
 
 
 def report(error: BaseException) -> str:
-    """Write a traceback to a file of the user's own; returns the one line that people see. Never raises."""
+    """Write a traceback to a file in the user's state folder; returns the message to show. Never raises."""
     text = f"rltui {__version__}\n{''.join(traceback.format_exception(error))}"
     name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    folders: tuple[Callable[[], Path | None], ...] = (paths.state, _temporary)
-    for folder in folders:
+    folders: tuple[Callable[[], Path | None], ...] = (paths.state, _temporary_folder)
+    for find_folder in folders:
         try:
-            place = folder()
-            if place is None:
+            folder = find_folder()
+            if folder is None:
                 continue
-            path = place / name
+            path = folder / name
             paths.write_atomically(path, text.encode(errors="replace"))
         except OSError:
             continue
-        where = clean(str(path))
-        return f"internal error ({type(error).__name__}); please report it with {where}"
+        return f"internal error ({type(error).__name__}); please report it with {clean(str(path))}"
     words = clean(" ".join(str(error).split()), 120)
     return f"internal error ({type(error).__name__}: {words}); no file could be written"
 
 
-def _temporary() -> Path:
-    import tempfile  # loads a megabyte, and is hardly ever needed
+def _temporary_folder() -> Path:
+    import tempfile  # takes 1 MB and is rarely needed
 
     return Path(tempfile.mkdtemp(prefix="rltui-"))

@@ -1,7 +1,7 @@
-"""Named tuples that are made quickly: in place of `typing.NamedTuple`, which compiles every annotation.
+"""A faster `typing.NamedTuple`, which compiles every annotation.
 
-Nothing here reads annotations as types. A class of six fields takes 0.05 instead of 0.14 ms; `check` makes
-115, and 1,044 instead of 1,122 million instructions with them (8,000 scalars, JSONL).
+Here annotations stay strings. Creating a class of six fields takes 0.05 instead of 0.14 ms. `check` creates
+115; they reduce it from 1,122 to 1,044 million instructions (8,000 scalars, JSONL).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ else:
             types = members.pop("__annotations__", {})
             defaults = [members.pop(key) for key in types if key in members]
             made = namedtuple(name, types, defaults=defaults, module=members["__module__"])
-            made.__annotations__ = made.__new__.__annotations__ = types  # texts, as other classes have them
+            made.__annotations__ = made.__new__.__annotations__ = types  # strings, as in other classes
             for key, value in members.items():
                 setattr(made, key, value)
             return made

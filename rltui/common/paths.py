@@ -1,7 +1,7 @@
-"""Where rltui may write and how: the user's own folders, files whole or not at all; never a LOGDIR.
+"""The folders that rltui may write to (never a LOGDIR), and atomic writes.
 
-Functions that name a folder return None where no home is known (a container whose user has no entry in
-the system's list, and no HOME): then nothing is kept, rather than written wherever one happens to be.
+Functions that return a folder return None if the user has no home folder, as in some containers; nothing is
+saved then.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rltui.common.regex import regex
 if TYPE_CHECKING:
     from platformdirs import PlatformDirs
 
-# The interpreter's own: `hashlib` loads OpenSSL, which takes 4 MB and is needed for nothing else here.
+# `hashlib` would load OpenSSL, which takes 4 MB and is needed for nothing else.
 try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
@@ -32,27 +32,27 @@ _URL = regex(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 @once
 def _dirs() -> PlatformDirs:
-    from platformdirs import PlatformDirs  # with it come archives and temporary files, which start slowly
+    from platformdirs import PlatformDirs  # slow: it imports modules for archives and temporary files
 
     return PlatformDirs("rltui", appauthor=False)
 
 
 def digest(text: str | bytes, digits: int = 64) -> str:
-    """The first hexadecimal digits, at most 64, of the SHA-256 of a text: for file names and keys."""
+    """The first hexadecimal digits, at most 64, of the SHA-256 of a text, for file names and keys."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
-    made: str = sha256(data).hexdigest()
-    return made[:digits]
+    hexadecimal: str = sha256(data).hexdigest()
+    return hexadecimal[:digits]
 
 
 def state() -> Path | None:
-    """Layouts, snapshots, crash reports, and which alerts were sent. Not necessarily there yet."""
+    """The folder of layouts, snapshots, crash reports and the log of sent alerts; it may not exist yet."""
     with contextlib.suppress(RuntimeError):  # no home
         return Path(_dirs().user_state_dir)
     return None
 
 
 def cache() -> Path | None:
-    """What can be found out again. Not necessarily there yet."""
+    """The folder of data that can be computed or fetched again; it may not exist yet."""
     with contextlib.suppress(RuntimeError):  # no home
         return Path(_dirs().user_cache_dir)
     return None
@@ -64,73 +64,74 @@ def is_url(logdir: str | os.PathLike[str]) -> bool:
 
 
 def mirror_folder(url: str) -> Path | None:
-    """The folder in the cache for the local mirror of a remote folder. Not necessarily there yet."""
+    """The folder in the cache for the local mirror of a remote folder; it may not exist yet."""
     folder = cache()
     return None if folder is None else folder / "remote" / digest(url.rstrip("/"), 20)
 
 
 def local(logdir: str | os.PathLike[str]) -> str:
-    """Where a LOGDIR is read: the place itself, or that of its files in the mirror of a remote folder."""
-    given = os.fspath(logdir)
-    if not is_url(given):
-        return given
-    folder = mirror_folder(given)
-    # The names of the place stay, for LOGDIRs are told apart by the last of them.
-    names = [name for name in given.partition("://")[2].split("/") if name not in ("", ".", "..")]
-    return given if folder is None else str(folder.joinpath("files", *names))
+    """The local path of a LOGDIR: the LOGDIR itself, or the folder with its files in the mirror of a URL."""
+    path = os.fspath(logdir)
+    if not is_url(path):
+        return path
+    folder = mirror_folder(path)
+    # The names of the URL are kept, since LOGDIRs are distinguished by their last names.
+    names = [name for name in path.partition("://")[2].split("/") if name not in ("", ".", "..")]
+    return path if folder is None else str(folder.joinpath("files", *names))
 
 
-def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]], *, cached: bool = False) -> Path | None:
-    """The file in the state folder `kind` for these LOGDIRs, the same however they are called and ordered.
+def file_for_logdirs(
+    kind: str, logdirs: Sequence[str | os.PathLike[str]], *, cached: bool = False
+) -> Path | None:
+    """A file for these LOGDIRs in the folder `kind` of the state folder, or with `cached` of the cache.
 
-    cached: in the cache instead. None where it would lie in one of them.
+    It does not depend on the spelling and order of the LOGDIRs. None if it would be inside one of them.
     """
     folder = cache() if cached else state()
     if folder is None:
         return None
     key = "\0".join(sorted(os.path.realpath(local(logdir)) for logdir in logdirs))
     path = folder / kind / f"{digest(key, 20)}.json"
-    return None if logdir_around(path, logdirs) is not None else path
+    return None if enclosing_logdir(path, logdirs) is not None else path
 
 
 def config_file() -> Path | None:
-    """The user's own configuration; the folder `themes` beside it holds own themes. Not necessarily there."""
-    named = os.environ.get("RLTUI_CONFIG", "")
-    if named:
+    """The user's configuration file, next to the folder `themes` with the user's themes; it may not exist."""
+    if named := os.environ.get("RLTUI_CONFIG"):
         return Path(named)
     with contextlib.suppress(RuntimeError):  # no home
         return Path(_dirs().user_config_dir) / "config.toml"
     return None
 
 
-def logdir_around(target: Path, logdirs: Sequence[str | os.PathLike[str]]) -> str | None:
-    """The LOGDIR, as given, that `target` would lie in, links followed; None where it lies outside of all.
+def enclosing_logdir(target: Path, logdirs: Sequence[str | os.PathLike[str]]) -> str | None:
+    """The LOGDIR, as given, that contains `target`, with links resolved; None if no LOGDIR does.
 
-    For a LOGDIR that is a single log, its folder counts: a new file there would be a log beside a log.
+    For a LOGDIR that is a single log, its folder counts: a new file there could be taken for another log.
     """
-    path = _real(target)
+    path = _resolved(target)
     for logdir in logdirs:
-        root = _real(Path(local(logdir)))
+        root = _resolved(Path(local(logdir)))
         if path == root or (root.parent if root.is_file() else root) in (path, *path.parents):
             return os.fspath(logdir)
     return None
 
 
-def _real(path: Path) -> Path:
-    with contextlib.suppress(RuntimeError):  # `~` without a home is a name like others
+def _resolved(path: Path) -> Path:
+    with contextlib.suppress(RuntimeError):  # without a home, `~` is an ordinary name
         path = path.expanduser()
     return Path(os.path.realpath(path))
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and those above it that are missing, for the user alone whatever the umask.
+    """Create a folder and its missing parents, accessible only to the user whatever the umask.
 
-    Raises OSError. Folders that are there keep their permissions.
+    Raises OSError. Existing folders keep their permissions.
     """
-    missing = [each for each in (folder, *folder.parents) if not each.is_dir()]
-    for each in reversed(missing):
+    missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
+    for path in reversed(missing):
         with contextlib.suppress(FileExistsError):
-            each.mkdir(mode=0o700)
+            path.mkdir(mode=0o700)
     if not folder.is_dir():
         raise NotADirectoryError(None, "is no folder", str(folder))
 
@@ -139,13 +140,13 @@ def make_private(folder: Path) -> None:
 def atomic_file(
     path: Path, *, mode: int = 0o666, replace: bool = True, sync: bool = True
 ) -> Iterator[BinaryIO]:
-    """A file to write to, which becomes `path` when the block ends well; else nothing is left of it.
+    """A temporary file that becomes `path` when the block succeeds, and is deleted when it fails.
 
-    `mode` is lessened by the umask. With `sync` the content is on disk before the name is. Without `replace`
-    a file of that name is an error. Raises OSError.
+    The umask applies to `mode`. With `sync` the content is on disk before the rename. Without `replace` an
+    existing file of that name is an error. Raises OSError.
     """
-    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.part")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.part")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(descriptor, "wb", buffering=1 << 18) as file:
             yield file
@@ -153,26 +154,26 @@ def atomic_file(
             if sync:
                 os.fsync(file.fileno())
         if replace:
-            beside.replace(path)
+            temporary.replace(path)
         else:
-            _move_to_free_name(beside, path, mode)
+            _rename_without_replacing(temporary, path, mode)
     finally:
         with contextlib.suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
 
 
-def _move_to_free_name(source: Path, path: Path, mode: int) -> None:
+def _rename_without_replacing(source: Path, path: Path, mode: int) -> None:
     try:
-        os.link(source, path)  # fails where a rename would replace
+        os.link(source, path)  # unlike a rename, fails if the file exists
     except FileExistsError:
         raise
-    except OSError:  # a file system without links: the name is taken first, then filled
+    except OSError:  # the file system has no links: create an empty file, then replace it
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         source.replace(path)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a private file, whole or not at all, and make the folder that it lies in. Raises OSError."""
+    """Write a file that only the user can read, and create its folder. Raises OSError."""
     make_private(path.parent)
     with atomic_file(path, mode=0o600, sync=False) as file:
         file.write(data)

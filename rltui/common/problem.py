@@ -1,4 +1,4 @@
-"""What is wrong with a file or its data, and how grave a finding is."""
+"""What is wrong with a file or its data, and the severities of findings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rltui.common.data_class import dataclass
 
 Level = Literal["info", "warning", "error"]
 Severity = Literal["info", "warning", "critical"]
-SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of findings, mildest first
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of findings, in ascending order
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,27 +21,27 @@ class Problem:
     path: str  # relative to LOGDIR, cleaned
     message: str  # one line for people, cleaned
     offset: int | None = None  # bytes from the start of the file
-    count: int = 1  # records, lines or bytes concerned, as the message says
+    count: int = 1  # affected records, lines or bytes; the message says which
     healed: bool = False
 
     @property
     def key(self) -> tuple[str, str, int | None]:
-        """Equal for two reports of the same problem; the newer one replaces the older."""
+        """Identifies the problem: a newer report with the same key replaces the older one."""
         return (self.code, self.path, self.offset)
 
     def as_json(self) -> dict[str, str]:
-        """The fields that JSON output promises."""
+        """The documented fields of JSON output."""
         return {"level": self.level, "code": self.code, "path": self.path, "message": self.message}
 
 
 class Problems(dict[tuple[str, str, int | None], Problem]):
-    """The problems that stand, by key: of each the newest report, no more than `MOST` of them."""
+    """The current problems by key, at most `MAX_COUNT`: the newest report of each."""
 
-    MOST = 1000  # files beyond number can be faulty; nobody reads more
+    MAX_COUNT = 1000  # any number of files can be faulty; nobody reads more
 
     def note(self, problems: Iterable[Problem]) -> None:
-        """Take in reports, in their order; healed ones withdraw what they heal."""
+        """Add reports in their order; a healed one removes the problem."""
         for problem in problems:
             self.pop(problem.key, None)
-            if not problem.healed and len(self) < self.MOST:
+            if not problem.healed and len(self) < self.MAX_COUNT:
                 self[problem.key] = problem

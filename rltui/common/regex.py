@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-The modules and tables of `check` hold 160, of which a log of JSON lines needs 30; the others took a tenth of
-all instructions.
+The modules and tables of `check` define 160; a log of JSON lines needs 30 of them. Compiling the others took
+a tenth of all instructions.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ class _Regex(Generic[AnyStr]):
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
-        """A method or attribute of the compiled expression, which is found here from then on."""
-        found: object = getattr(re.compile(self.pattern, self._flags), name)
-        setattr(self, name, found)
-        return found
+        """An attribute of the compiled expression; stored here, so that later accesses are direct."""
+        value: object = getattr(re.compile(self.pattern, self._flags), name)
+        setattr(self, name, value)
+        return value
 
     def __reduce__(self) -> tuple[object, ...]:
         return _Regex, (self.pattern, self._flags)
@@ -28,7 +28,7 @@ class _Regex(Generic[AnyStr]):
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """An expression with the methods and attributes of `re.compile(pattern, flags)`.
 
-    Functions of `re` do not take it. Nothing is raised for a wrong pattern before it is used: what stands in
-    modules is checked by a test.
+    The functions of `re` do not accept it. An invalid pattern raises on first use; a test checks those at
+    module level.
     """
     return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))

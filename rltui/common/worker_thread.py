@@ -1,4 +1,4 @@
-"""Work beside what draws and reads, in a thread of its own: a call that hangs stops no key."""
+"""Daemon threads for calls that may hang, so that neither drawing nor reading has to wait for them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ T = TypeVar("T")
 
 
 def in_thread(name: str, call: Callable[[], T]) -> Future[T]:
-    """What a call gives, in a thread of its own: nobody need wait for one that never returns."""
-    from concurrent.futures import Future  # brings logging, which a start does without
+    """The result of a call in a new daemon thread, for callers that must not block."""
+    from concurrent.futures import Future  # imports logging, which few commands need
 
     future: Future[T] = Future()
 
     def run() -> None:
         try:
             future.set_result(call())
-        except Exception as error:  # noqa: BLE001 - whatever ended the call is told where its result is asked for
+        except Exception as error:  # noqa: BLE001 - raised again by `Future.result`
             future.set_exception(error)
 
     future.set_running_or_notify_cancel()
@@ -32,12 +32,12 @@ def in_thread(name: str, call: Callable[[], T]) -> Future[T]:
 
 
 class WorkerThread:
-    """Takes step after step from `start` on.
+    """A thread that calls `step` repeatedly after `start`.
 
-    step: does a piece of the work; returns the seconds until the next one, None: until `wake`.
-    answered: whether what was asked for is there.
-    failed: called when an unforeseen error has ended the work and `error` says so; tells it where not given.
-    ready: called from the thread, by `tell`, when there is something new.
+    step: does part of the work; returns the seconds until the next call, None to wait for `wake`.
+    answered: whether the requested result is available.
+    failed: called after an unexpected error has ended the thread and set `error`; default: `notify`.
+    ready: called from the thread, by `notify`, when there is a new result.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class WorkerThread:
         failed: Callable[[], None] | None = None,
     ) -> None:
         self.ready: Callable[[], object] | None = None
-        self.error = ""  # why there is nothing new, one line; empty while all is well
+        self.error = ""  # one line; empty if there was no error
         self.stopped = False
-        self.lock = threading.Condition()  # for what both sides change
-        self._name, self._step, self._answered, self._failed = name, step, answered, failed or self.tell
+        self.lock = threading.Condition()  # for attributes that both threads change
+        self._name, self._step, self._answered, self._failed = name, step, answered, failed or self.notify
         self._woken = False
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, if the work has neither begun nor been stopped."""
+        """Start the thread, unless it was started or stopped before."""
         with self.lock:
             if self._thread is None and not self.stopped:
                 self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
@@ -64,28 +64,28 @@ class WorkerThread:
 
     @property
     def started(self) -> bool:
-        """Whether the work has begun."""
+        """Whether the thread was started."""
         return self._thread is not None
 
     def wake(self) -> None:
-        """Take the next step now."""
+        """Call the next step now."""
         with self.lock:
             self._woken = True
             self.lock.notify_all()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until what was asked for is there; False when that takes too long."""
+        """Wait for the requested result; False after a timeout."""
         with self.lock:
             return self.lock.wait_for(self._answered, seconds)
 
     def stop(self) -> None:
-        """Take no further step. A call that hangs is left to itself: the thread is a daemon."""
+        """Call no further step. Does not wait for a call that hangs: the thread is a daemon."""
         with self.lock:
             self.stopped = True
             self.lock.notify_all()
 
-    def tell(self) -> None:
-        """Say that there is something new."""
+    def notify(self) -> None:
+        """Report a new result to waiting threads and to `ready`."""
         with self.lock:
             self.lock.notify_all()
         if self.ready is not None:
@@ -96,10 +96,10 @@ class WorkerThread:
             self._woken = False
             try:
                 seconds = self._step()
-            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without it)
+            except Exception as error:  # noqa: BLE001 (the screen continues without this thread)
                 self.error, self.stopped = crash.report(error), True
                 self._failed()
             with self.lock:
-                self.lock.notify_all()  # whoever waits for an answer
+                self.lock.notify_all()  # threads in `wait`
                 if not self.stopped:
                     self.lock.wait_for(lambda: self._woken or self.stopped, seconds)

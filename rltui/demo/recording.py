@@ -1,9 +1,9 @@
-"""A recording: the scalars of one real run, step by step, in a small compressed file.
+"""Recordings: the scalars of a real run by step, as compressed JSON lines.
 
-First line: a JSON object with `name`, `title`, `framework`, `about`.
-Every further line: `[step, seconds since the first row, {tag: value}]`; non-finite values as NaN, Infinity.
+First line: an object with `name`, `title`, `framework`, `about`.
+Other lines: `[step, seconds since the first row, {tag: value}]`; non-finite values as NaN, Infinity.
 
-`python -m tests.demo.make_recording LOG NAME TITLE ABOUT` makes one of a real log.
+`python -m tests.demo.make_recording LOG NAME TITLE ABOUT` converts a log.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path
 from rltui.common.named_tuple import NamedTuple
 
 FOLDER = Path(__file__).parent / "recordings"
-BREAKS = "late-collapse"  # what `rltui demo` plays without --fault: it breaks while one watches
-BREAKS_SOON = 0.53  # share of it that is there at the start: its rate jumps a few seconds later
+DEFAULT = "late-collapse"  # played by `rltui demo` without --fault: its fault begins while the user watches
+DEFAULT_BEFORE = 0.53  # share of DEFAULT that is written at the start: the fault follows a few seconds later
 HEALTHY = "verl-ppo"
 
 Row = tuple[int, float, dict[str, float]]
 
 
 class Recording(NamedTuple):
-    """A run to replay. rows: (step, seconds since the first row, values by tag), as they were written."""
+    """A run to replay. rows: (step, seconds since the first row, values by tag)."""
 
     name: str
     title: str
@@ -33,13 +33,13 @@ class Recording(NamedTuple):
 
 
 def names() -> list[str]:
-    """The bundled recordings: the one that is played, the healthy one, the others."""
-    found = sorted(path.name.removesuffix(".jsonl.gz") for path in FOLDER.glob("*.jsonl.gz"))
-    return sorted(found, key=lambda name: (name != BREAKS, name != HEALTHY))
+    """The bundled recordings: the default one, the healthy one, then the others."""
+    found = [path.name.removesuffix(".jsonl.gz") for path in FOLDER.glob("*.jsonl.gz")]
+    return sorted(found, key=lambda name: (name != DEFAULT, name != HEALTHY, name))
 
 
 def read(name: str) -> Recording:
-    """A bundled recording. Raises KeyError for a name that is not there."""
+    """A bundled recording. Raises KeyError for an unknown name."""
     path = FOLDER / f"{name}.jsonl.gz"
     if not path.is_file():
         raise KeyError(name)

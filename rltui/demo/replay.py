@@ -1,4 +1,4 @@
-"""Replaying a recording: an event file that grows in a folder of its own, with wall times that end now."""
+"""Replaying a recording as an event file that grows, with wall times that end now."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rltui.demo.recording import Recording, Row
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.framing import masked_crc
 
-BEFORE = 0.4  # share of the run that is there when the monitor opens
-ROWS_PER_SECOND = 2.0  # at speed 1: quick enough to see it live, slow enough to read
+BEFORE = 0.4  # share of the run that is written when the monitor opens
+ROWS_PER_SECOND = 2.0  # at speed 1
 
 
 class Replay:
-    """Writes a recording below `folder`: a part at once, the rest as time goes by.
+    """Writes a recording below `folder`: part of it at once, the rest row by row.
 
-    Times are the machine's clock when a row is written, and as if written at the same pace for rows before.
+    The wall time of a row is the current time; those of earlier rows are computed from the same pace.
     """
 
     def __init__(
@@ -36,13 +36,12 @@ class Replay:
         self._clock = clock
         self._next = 0
         self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
         self.path = folder / recording.name / f"events.out.tfevents.{int(clock())}.demo.1.0"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
 
     def write_until(self, count: int) -> None:
-        """Have the first `count` rows written, the last of them now."""
+        """Write the rows up to `count`, the last of them with the current time."""
         rows = self.recording.rows[self._next : count]
         now = self._clock()
         times = [now - (len(rows) - 1 - i) * self.pace for i in range(len(rows))]
@@ -53,16 +52,15 @@ class Replay:
         self._next += len(rows)
 
     def start(self, before: float = BEFORE) -> None:
-        """Write the first part now and the rest from a thread that ends with the process."""
+        """Write the share `before` now and the rest from a daemon thread."""
         self.write_until(int(len(self.recording.rows) * before))
-        self._thread = threading.Thread(target=self._go_on, name="replay", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._write_remaining_rows, name="replay", daemon=True).start()
 
     def stop(self) -> None:
-        """Write no further row."""
+        """Write no more rows."""
         self._stopped.set()
 
-    def _go_on(self) -> None:
+    def _write_remaining_rows(self) -> None:
         while self._next < len(self.recording.rows) and not self._stopped.wait(self.pace):
             self.write_until(self._next + 1)
 
@@ -76,7 +74,7 @@ def _write_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> No
 
 
 def _event(wall_time: float, step: int, rest: bytes) -> bytes:
-    """tensorflow.Event on the wire: wall_time (1, double), step (2, varint, left out at 0), then `rest`."""
+    """An encoded tensorflow.Event: wall_time (1, double), step (2, varint, omitted if 0), then `rest`."""
     count = b"\x10" + protobuf.encode(step % (1 << 64)) if step else b""
     return b"\x09" + struct.pack("<d", wall_time) + count + rest
 

@@ -37,7 +37,7 @@ class VerdictCache:
     """
 
     def __init__(self, logdirs: Sequence[str], config: Config, now: float) -> None:
-        self._path = paths.of_logdirs("verdicts", logdirs, cached=True)
+        self._path = paths.file_for_logdirs("verdicts", logdirs, cached=True)
         zone = [*time.tzname, os.environ.get("TZ", "")]
         self._about = paths.digest(repr((rltui.__version__, _program(), zone, config)))
         self._logdirs = tuple(logdirs)

@@ -306,7 +306,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         loading = self._progress()
         if loading is not None:
             self._memory_held = True
-            interpreter_settings.keep_what_is_there()
+            interpreter_settings.freeze_objects()
         self._release_memory()
         if words != self._clock_words or loading != state.loading:
             self._clock_words = words

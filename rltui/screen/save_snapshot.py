@@ -112,7 +112,7 @@ def folder_outside(logdirs: Sequence[str]) -> Path:
     Raises OSError where there is neither.
     """
     current = Path.cwd()
-    if paths.logdir_around(current, logdirs) is None:
+    if paths.enclosing_logdir(current, logdirs) is None:
         return current
     state = paths.state()
     if state is None:

@@ -35,7 +35,7 @@ class SavedLayout:
 
 def path_for(logdirs: Sequence[str]) -> Path | None:
     """The file of these folders. None without a home: then nothing is saved."""
-    return paths.of_logdirs("layouts", logdirs)
+    return paths.file_for_logdirs("layouts", logdirs)
 
 
 def load_layout(path: Path) -> SavedLayout:

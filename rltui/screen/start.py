@@ -126,7 +126,7 @@ def run(
     session.choose(selection.test(app.state.run_settings, app.state.options.clock))
     if message:
         app.state.notify(message)
-    interpreter_settings.share_memory_arena()
+    interpreter_settings.use_one_memory_arena()
     follower = Follower(
         list(logdirs), run_glob=selection.glob, also=baseline, poll=poll or config.poll or 1.0
     )
@@ -137,7 +137,7 @@ def run(
 
 def show(app: Monitor, *, mouse: bool = True) -> int:
     """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
-    interpreter_settings.switch_threads_often()
+    interpreter_settings.shorten_switch_interval()
     try:
         app.run(mouse=mouse)
     except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)

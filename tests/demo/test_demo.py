@@ -53,14 +53,14 @@ def test_every_recording_says_where_it_is_from(name: str) -> None:
 
 def test_the_demo_opens_on_a_run_that_is_about_to_break(tmp_path: Path) -> None:
     """Well at the start, critical seconds later; the healthy one stands beside it."""
-    assert recording.names()[:2] == [recording.BREAKS, recording.HEALTHY]
-    found = recording.read(recording.BREAKS)
+    assert recording.names()[:2] == [recording.DEFAULT, recording.HEALTHY]
+    found = recording.read(recording.DEFAULT)
     replay = Replay(found, tmp_path)
-    replay.write_until(int(len(found.rows) * recording.BREAKS_SOON))
+    replay.write_until(int(len(found.rows) * recording.DEFAULT_BEFORE))
     assert Session.load([tmp_path]).ordered()[0].health == "ok"
     seconds = 0.0
     while Session.load([tmp_path]).ordered()[0].health != "critical":
-        replay.write_until(int(len(found.rows) * recording.BREAKS_SOON) + 4 + int(seconds / replay.pace))
+        replay.write_until(int(len(found.rows) * recording.DEFAULT_BEFORE) + 4 + int(seconds / replay.pace))
         seconds += 4 * replay.pace
         assert seconds < 20
     assert seconds > 3
@@ -68,11 +68,11 @@ def test_the_demo_opens_on_a_run_that_is_about_to_break(tmp_path: Path) -> None:
 
 def test_the_other_recordings_are_runs_that_have_ended(tmp_path: Path) -> None:
     """The newest run is the one that is played; the healthy one is well."""
-    write_others(recording.BREAKS, tmp_path)
-    found = recording.read(recording.BREAKS)
+    write_others(recording.DEFAULT, tmp_path)
+    found = recording.read(recording.DEFAULT)
     Replay(found, tmp_path).write_until(100)
     views = Session.load([tmp_path]).ordered()
-    assert views[0].name == recording.BREAKS and len(views) == len(recording.names())
+    assert views[0].name == recording.DEFAULT and len(views) == len(recording.names())
     assert {view.liveness(time.time()).state for view in views[1:]} == {"ended"}
     assert next(view for view in views if view.name == recording.HEALTHY).health == "ok"
 

@@ -81,12 +81,12 @@ def test_what_lies_in_a_logdir(tmp_path: Path) -> None:
     log.touch()
     (tmp_path / "link").symlink_to(runs)
     for inside in (runs, runs / "new.txt", tmp_path / "link" / "a" / "new.txt", aside / ".." / "runs" / "x"):
-        assert paths.logdir_around(inside, ["elsewhere", str(runs)]) == str(runs)
+        assert paths.enclosing_logdir(inside, ["elsewhere", str(runs)]) == str(runs)
     for inside in (log, runs / "a" / "out.csv", runs / "a" / "deeper" / "out.csv"):
-        assert paths.logdir_around(inside, [str(log)]) == str(log)
+        assert paths.enclosing_logdir(inside, [str(log)]) == str(log)
     for outside in (aside / "x", tmp_path / "runs.txt", runs / "b" / "x"):
-        assert paths.logdir_around(outside, [str(log)]) is None
-    assert paths.logdir_around(aside / "x", [str(runs)]) is None
+        assert paths.enclosing_logdir(outside, [str(log)]) is None
+    assert paths.enclosing_logdir(aside / "x", [str(runs)]) is None
 
 
 def test_an_export_is_not_written_beside_the_log_it_reads(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ def test_the_newest_report_stands_and_a_healed_one_goes() -> None:
 def test_a_full_list_still_keeps_what_it_knows_up_to_date() -> None:
     """Beyond the most that are kept nothing new is taken in; a known one is renewed."""
     known = Problems()
-    known.note(_problem(str(number)) for number in range(Problems.MOST + 5))
-    assert len(known) == Problems.MOST
+    known.note(_problem(str(number)) for number in range(Problems.MAX_COUNT + 5))
+    assert len(known) == Problems.MAX_COUNT
     known.note([_problem("0", "twice")])
     assert [one.message for one in known.values() if one.path == "0"] == ["twice"]
     known.note([replace(_problem("1"), healed=True), _problem("new")])
-    assert len(known) == Problems.MOST
+    assert len(known) == Problems.MAX_COUNT
     assert "new" in {one.path for one in known.values()}
 
 

@@ -73,7 +73,7 @@ def command(
             emit(f"{name:18} {found.framework:17} {found.title}: {found.about}")
         return
     try:
-        chosen = recording.read(fault or recording.BREAKS)
+        chosen = recording.read(fault or recording.DEFAULT)
     except KeyError:
         fail(f"no recording named {fault!r}; there are {', '.join(recording.names())}", FOUND)
     if target is not None:
@@ -91,7 +91,7 @@ def command(
 
         if fault is None:
             write_others(chosen.name, Path(folder))
-            replay.start(recording.BREAKS_SOON)
+            replay.start(recording.DEFAULT_BEFORE)
         else:
             replay.start()
         try:

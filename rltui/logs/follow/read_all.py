@@ -37,7 +37,7 @@ class Deliveries:
         self._error: Exception | None = None
 
     def __iter__(self) -> Iterator[list[Delivery]]:
-        interpreter_settings.share_memory_arena()
+        interpreter_settings.use_one_memory_arena()
         self._reader.start()
         try:
             while (deliveries := self._take()) is not None:

@@ -68,11 +68,11 @@ class NodeThread:
     def _failed(self) -> None:
         """What was read last is no longer so."""
         self.reading = None
-        self.thread.tell()
+        self.thread.notify()
 
     def _take(self, driver: GpuDriver, processes: Processes) -> None:
         found = driver.read()
         own = own_reading(found, processes)
         self.reading = NodeReading(clean(platform.node(), 60), time.time(), own, len(found) - len(own))
         self._due = time.monotonic() + EVERY
-        self.thread.tell()
+        self.thread.notify()

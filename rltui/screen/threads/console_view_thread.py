@@ -114,7 +114,7 @@ class ConsoleViewThread:
         self.window = window
         self._done = done if done is not None else self._done
         if fresh:
-            self.thread.tell()
+            self.thread.notify()
 
 
 class _Reader:

@@ -130,7 +130,7 @@ class HParamsThread:
             self._plans_asked.pop(run.name, None)
         if found != (() if known is None else known[2]):
             self.version += 1
-            self.thread.tell()
+            self.thread.notify()
         return 0.0
 
     def _done(self, name: str, *, new: bool, more: bool = False) -> None:
@@ -139,7 +139,7 @@ class HParamsThread:
             self._asked.pop(name, None)
         if new:
             self.version += 1
-            self.thread.tell()
+            self.thread.notify()
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
         """The spans beside a run's logs: of a large trace after its settings, which need not wait for it."""

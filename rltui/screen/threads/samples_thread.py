@@ -210,7 +210,7 @@ class SamplesThread:
 
     def _publish(self) -> None:
         self.version += 1
-        self.thread.tell()
+        self.thread.notify()
 
     def _load(self, key: Key) -> None:
         text: Sample | str

@@ -13,7 +13,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.common.arrays import distinct_places
+from rltui.common.arrays import distinct_with_first_index
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words
 from rltui.logs.formats.tfevents.templates.record_template import (
@@ -141,7 +141,7 @@ def _hashes(rows: Words, factors: Words) -> Words:
 def _slots(hashes: Words, entry: NDArray[np.int32], bits: int) -> _Slots:
     """A table of 2**bits slots for entries and their hashes."""
     shift = _U64(64 - bits)
-    slot, first = distinct_places((hashes >> shift).astype(np.intp))
+    slot, first = distinct_with_first_index((hashes >> shift).astype(np.intp))
     kept = ~(np.arange(1 << bits, dtype=_U64) << shift)  # an empty slot keeps a hash that belongs elsewhere
     kept[slot] = hashes[first]
     entries = np.zeros(1 << bits, np.int32)
