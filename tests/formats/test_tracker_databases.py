@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rltui.logs.batch import Text
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.container import one_look
+from rltui.logs.formats.container import shared_resources
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.rules.run_state.log_state import of_sources
 from rltui.store.run import Run
@@ -247,7 +247,7 @@ def test_a_database_that_is_written_during_a_look_is_opened_again(tmp_path: Path
     """Within one look, what is read of a database after a write is what was written."""
     base = _trackio(tmp_path / "p.db", wal=False)
     seen = []
-    with one_look():
+    with shared_resources():
         for step in range(1, 4):
             _log(base, step, {"loss": 0.5})
             seen.append(

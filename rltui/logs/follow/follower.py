@@ -26,7 +26,7 @@ from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
 from rltui.logs.follow.hung_calls import HungCalls
 from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
 from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
-from rltui.logs.formats.container import one_look
+from rltui.logs.formats.container import shared_resources
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
 from rltui.logs.found_file import FoundFile, PlacedLog, Walked
@@ -131,7 +131,7 @@ class Follower:
         began = time.perf_counter()
         # Reading once takes no time: nothing is looked at twice.
         at = 0.0 if self.once else self._clock() if now is None else now
-        with one_look():
+        with shared_resources():
             for delivery in self._round(at, calls, began):
                 self._placed += 1
                 if calls.given_up and self.once:

@@ -8,9 +8,11 @@ it does, and a format of its own whose reader asks the part instead of reading b
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
-from collections.abc import Callable, Iterator
-from typing import ParamSpec, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import ParamSpec, TypeVar
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
@@ -21,49 +23,43 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Part(Protocol):
-    """One run of a container. Every method touches the file system and raises OSError."""
+class Part(ABC):
+    """One run of a container, by default one that is read from files as they are.
+
+    place: the path of the container. key: tells the part from the others of the container; never given to
+    another run. run: below the folder of the container, with `/`; empty for the run of that folder.
+    moves: whether its rows move to the part of the same key in another container when it vanishes.
+
+    All calls raise OSError.
+    """
+
+    moves = False
+
+    def __init__(self, paths: Sequence[str], key: str = "", run: str = "") -> None:
+        self._paths = tuple(paths)
+        self.place, self.key, self.run = paths[0], key, run
 
     @property
-    def place(self) -> str:
-        """The path of the container."""
-        ...
-
-    @property
-    def key(self) -> str:
-        """Tells it from the other parts of the container; never given to another run."""
-        ...
-
-    @property
-    def run(self) -> str:
-        """Its run, below the folder of the container, with `/`; empty for the run of that folder."""
-        ...
-
-    @property
-    def moves(self) -> bool:
-        """Whether its rows move into the part of the same key of another container when it vanishes."""
-        ...
-
-    @property
+    @abstractmethod
     def format(self) -> Format:
         """Opens readers for this part."""
-        ...
 
     def size(self) -> int:
         """Bytes of its rows or files."""
-        ...
+        return sum(os.stat(path).st_size for path in self._paths)  # noqa: PTH116 - a Path for each is slow
 
     def stamp(self) -> tuple[int, ...]:
-        """What changes when the part may have changed."""
-        ...
+        """What changes when the part may have changed: by default size, time and inode of each file."""
+        statuses = [os.stat(path) for path in self._paths]  # noqa: PTH116
+        return tuple(part for each in statuses for part in (each.st_size, each.st_mtime_ns, each.st_ino))
 
     def modified(self) -> float:
-        """When it was written last, seconds since 1970."""
-        ...
+        """When it was last written, seconds since 1970."""
+        return max(os.stat(path).st_mtime for path in self._paths)  # noqa: PTH116
 
     def files(self) -> tuple[str, ...]:
         """Paths of the files that it is read from, and of folders in which others may appear."""
-        ...
+        return self._paths
 
 
 class Parts(NamedTuple):
@@ -85,34 +81,32 @@ class Container(NamedTuple):
     parts: Callable[[str], Parts | None]
 
 
-class _Held(threading.local):
-    closers: list[Callable[[], None]] | None = None
+class _Visit(threading.local):
+    resources: contextlib.ExitStack | None = None
 
 
-_HELD = _Held()
+_VISIT = _Visit()
 
 
 @contextlib.contextmanager
-def one_look() -> Iterator[None]:
-    """Within the block, parts of one container may share what this thread has opened; then it is closed.
+def shared_resources() -> Iterator[None]:
+    """Within the block, parts of a container may share what this thread has opened; then it is closed.
 
-    Nothing is held between looks: see `rltui.logs.local_file`.
+    Nothing stays open between visits: see `rltui.logs.local_file`.
     """
-    closers: list[Callable[[], None]] = []
-    _HELD.closers = closers
-    try:
-        yield
-    finally:
-        _HELD.closers = None
-        for close in closers:
-            close()
+    with contextlib.ExitStack() as resources:
+        _VISIT.resources = resources
+        try:
+            yield
+        finally:
+            _VISIT.resources = None
 
 
-def close_after_look(close: Callable[[], None]) -> bool:
-    """Have something closed when the look ends; False where no look is under way in this thread."""
-    if _HELD.closers is None:
+def close_after_visit(close: Callable[[], None]) -> bool:
+    """Register a call for the end of `shared_resources`; False outside of such a block in this thread."""
+    if _VISIT.resources is None:
         return False
-    _HELD.closers.append(close)
+    _VISIT.resources.callback(close)
     return True
 
 

@@ -21,7 +21,7 @@ from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, whole_lines
+from rltui.logs.formats.trackers.part_reader import Look, TrackerPart, whole_lines
 from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
@@ -161,7 +161,7 @@ class MonitorsRead:
     held: list[Row] = field(default_factory=list)  # of workers that are further than others were read
 
 
-class WorkersRun(FilesPart[MonitorsRead]):
+class WorkersRun(TrackerPart[MonitorsRead]):
     """A `Part`: the monitors of all workers, their episodes in the order of their steps.
 
     A step is one of the training: all n workers step together, so worker k ends an episode after s steps of
@@ -182,15 +182,15 @@ class WorkersRun(FilesPart[MonitorsRead]):
         """
         progress = cursor
         if progress is None:
-            progress = MonitorsRead([0] * len(self._places), [CsvParser(name) for name in self._names])
+            progress = MonitorsRead([0] * len(self._paths), [CsvParser(name) for name in self._names])
         first = _beginning_of(self.place)
         if first is None or first.start != self._start or _workers(self._folder, self._names) != self._names:
             raise FileNotFoundError(2, "No such training in it any more", self.place)
-        size = max(_PIECE, min(budget, BLOCK) // len(self._places))
-        ends = [os.stat(place).st_size for place in self._places]  # noqa: PTH116 - strings are what is kept
+        size = max(_PIECE, min(budget, BLOCK) // len(self._paths))
+        ends = [os.stat(place).st_size for place in self._paths]  # noqa: PTH116 - strings are what is kept
         if any(end < offset for end, offset in zip(ends, progress.offsets, strict=True)):
             raise FileNotFoundError(2, "It was begun anew", self.place)
-        pieces = [whole_lines(*each, size) for each in zip(self._places, progress.offsets, strict=True)]
+        pieces = [whole_lines(*each, size) for each in zip(self._paths, progress.offsets, strict=True)]
         look, reached = Look[MonitorsRead](cursor=progress), math.inf
         for rank, data in enumerate(pieces):
             taken = _Rows(rank)
@@ -204,7 +204,7 @@ class WorkersRun(FilesPart[MonitorsRead]):
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))
         ready = [row for row in progress.held if row[0] <= reached]
         progress.held = [row for row in progress.held if row[0] > reached]
-        count = len(self._places)
+        count = len(self._paths)
         for steps, rank, wall, record in sorted(ready, key=lambda row: row[:2]):
             step = min(count * max(steps - 1, 0) + rank + 1, _HIGHEST)
             look.records.append((step, wall, record))

@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, PointColumns, TrackerAlert
+from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, TrackerPart
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,7 +48,7 @@ class Schema(NamedTuple):
     alerts: Callable[[sqlite3.Connection, str], Sequence[TrackerAlert]] | None = None
 
 
-class DatabaseRun(FilesPart[Cursor]):
+class DatabaseRun(TrackerPart[Cursor]):
     """A `Part`: one run of a database."""
 
     def __init__(self, place: str, key: str, run: str, schema: Schema) -> None:

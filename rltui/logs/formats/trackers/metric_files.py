@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.trackers.part_reader import FilesPart, Look, whole_lines
+from rltui.logs.formats.trackers.part_reader import Look, TrackerPart, whole_lines
 from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names
 from rltui.logs.records.parse_number import step_of
 
@@ -21,7 +21,7 @@ _FIRST = 1 << 12  # bytes by which a table without header is known
 _PIECE = 1 << 20  # bytes that are read of one file in one look
 
 
-class MetricFiles(FilesPart[Cursor]):
+class MetricFiles(TrackerPart[Cursor]):
     """A `Part`: the files below a folder, each named like its metric.
 
     line_of: makes a point of a line, given the step of a line that names none, counted from the first step of

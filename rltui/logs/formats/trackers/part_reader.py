@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Generic, TypeVar
@@ -17,7 +16,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Level, Problem
 from rltui.logs.batch import EMPTY, Batch, Text, concat
-from rltui.logs.formats.container import part_file
+from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -57,49 +56,27 @@ class Look(Generic[C]):
     skipped: int = 0  # rows that hold no points
 
 
-class FilesPart(ABC, Generic[C]):
-    """A `Part` that is looked at from a cursor on: by itself one that is read from files as they are.
+class TrackerPart(Part, Generic[C]):
+    """A `Part` that is read from a cursor on. All calls raise OSError."""
 
-    All calls raise OSError.
-    """
+    def __init__(self, format_name: str, paths: Sequence[str], key: str = "", run: str = "") -> None:
+        super().__init__(paths, key, run)
+        self._format_name = format_name
 
-    moves = False
-
-    def __init__(self, form: str, places: Sequence[str], key: str = "", run: str = "") -> None:
-        self._places = tuple(places)
-        self.place, self.key, self.run = places[0], key, run
-        # Its container finds it, never a name.
-        self.format = Format(form, lambda _name, _head: False, lambda path, _: PartReader(path, self))
+    @property
+    def format(self) -> Format:
+        """Opens readers for this part. It matches no name: its container finds it."""
+        return Format(self._format_name, lambda _name, _head: False, lambda path, _: PartReader(path, self))
 
     @abstractmethod
     def look(self, cursor: C | None, budget: int) -> Look[C] | None:
         """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
 
-    def size(self) -> int:
-        """Bytes of all files."""
-        return sum(os.stat(place).st_size for place in self._places)  # noqa: PTH116 (strings are what is kept)
-
-    def stamp(self) -> tuple[int, ...]:
-        """Size, time and inode of each file."""
-        found: list[int] = []
-        for place in self._places:
-            status = os.stat(place)  # noqa: PTH116
-            found += [status.st_size, status.st_mtime_ns, status.st_ino]
-        return tuple(found)
-
-    def modified(self) -> float:
-        """When the newest of them was written."""
-        return max(os.stat(place).st_mtime for place in self._places)  # noqa: PTH116
-
-    def files(self) -> tuple[str, ...]:
-        """All of them."""
-        return self._places
-
 
 class PartReader(ReadFromStart, Generic[C]):
     """A `LogReader` of a part."""
 
-    def __init__(self, path: str, part: FilesPart[C]) -> None:
+    def __init__(self, path: str, part: TrackerPart[C]) -> None:
         self._path = path
         self._part = part
         self._records = RecordBatcher(path)

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import quote as quoted
-from rltui.logs.formats.container import close_after_look
+from rltui.logs.formats.container import close_after_visit
 
 if TYPE_CHECKING:
     import sqlite3
@@ -154,7 +154,7 @@ class _Connections(threading.local):
             held.pop(place, None)
             connection.close()
 
-        if close_after_look(let_go):
+        if close_after_visit(let_go):
             held[place] = uri, state, connection
             yield connection
             return

@@ -21,9 +21,9 @@ from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.part_reader import (
-    FilesPart,
     Look,
     TrackerAlert,
+    TrackerPart,
     unique_names,
     whole_lines,
 )
@@ -160,7 +160,7 @@ def _inbox_parts(place: str) -> Parts | None:
 INBOX = Container(lambda place: bool(_INBOX.search(place)), _inbox_parts)
 
 
-class InboxRun(FilesPart[tuple[int, int]]):
+class InboxRun(TrackerPart[tuple[int, int]]):
     """A `Part`: the records of one run in a file of the inbox."""
 
     moves = True
