@@ -10,7 +10,7 @@ import pytest
 
 from rltui.logs.batch import Batch
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats import encoded_log
+from rltui.logs.formats import gzip_and_utf16
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
@@ -88,7 +88,7 @@ def test_damage_keeps_what_lies_before() -> None:
 
 def test_a_bomb_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file that unfolds to one enormous document is given up at the cap."""
-    monkeypatch.setattr(encoded_log, "_CONTENT_CAP", 1 << 20)
+    monkeypatch.setattr(gzip_and_utf16, "_CONTENT_CAP", 1 << 20)
     engine = zlib.compressobj(9, zlib.DEFLATED, 31)
     data = engine.compress(b'[{"step": 1, "x": 1}' + b" " * (8 << 20)) + engine.flush()
     batch = read("metrics.jsonl.gz", data, 1 << 16)

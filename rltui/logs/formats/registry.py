@@ -25,7 +25,7 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
         # the reader thread: the first frame of the screen does not wait for them (17 ms).
-        from rltui.logs.formats import encoded_log
+        from rltui.logs.formats import gzip_and_utf16
         from rltui.logs.formats.documents import curve_arrays, evaluation_arrays
         from rltui.logs.formats.lines import csv_table, jsonl
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
@@ -43,14 +43,14 @@ class FormatRegistry:
             labelled_console.FORMAT,
         )
         text = (jsonl.FORMAT, csv_table.FORMAT, trainer_console.FORMAT, labelled_console.FORMAT)
-        return (encoded_log.utf16(text), *plain, encoded_log.gzipped(plain))
+        return (gzip_and_utf16.utf16(text), *plain, gzip_and_utf16.gzipped(plain))
 
     @cached_property
     def _json_formats(self) -> tuple[Format, ...]:
         """Those of JSON, whose files the formats that are asked before them take by other names alone."""
         from rltui.logs.formats.documents import json_document
-        from rltui.logs.formats.lines import jsonl, optuna_journal, sample_log
-        from rltui.logs.formats.trackers import clearml
+        from rltui.logs.formats.lines import jsonl, sample_log
+        from rltui.logs.formats.trackers import clearml, optuna_journal
 
         return optuna_journal.FORMAT, clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
 
@@ -130,9 +130,9 @@ class FormatRegistry:
 
     def is_unread(self, name: str) -> bool:
         """Whether a base name is plainly that of a log in a compression that is not read."""
-        from rltui.logs.formats import encoded_log
+        from rltui.logs.formats import gzip_and_utf16
 
-        return encoded_log.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
+        return gzip_and_utf16.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
 
 
 REGISTRY = FormatRegistry()
