@@ -12,7 +12,7 @@ from html import escape
 from rltui.common.regex import regex
 from rltui.common.text import cell_width
 from rltui.draw.cells import Line
-from rltui.draw.themes import Theme, color_of
+from rltui.draw.themes import ANSI, XTERM, Theme, color_of
 
 CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
 MARGIN = 12.0
@@ -43,6 +43,8 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
             role, _, back = role.partition("/")
             if back:
                 out.append(_ground(back, MARGIN + at * CELL, row, cell_width(text) * CELL, theme))
+            if theme.backgrounds.get(back or one.back) == "reverse":
+                role = "background"
             shapes = _shapes(text, MARGIN + at * CELL, MARGIN + row * ROW)
             if shapes:
                 out.append(f'<path d="{shapes}" fill="{color_of(role, theme)}"/>')
@@ -50,7 +52,7 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
                 x = MARGIN + (at + cell_width(text[: words.start()])) * CELL
                 out.append(_text(words.group(), x, y, role, theme))
             at += cell_width(text)
-    return "\n".join([*out, "</g>", "</svg>", ""])
+    return "\n".join([*filter(None, out), "</g>", "</svg>", ""])
 
 
 def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
@@ -87,8 +89,16 @@ def _box(x: float, y: float, wide: float, high: float) -> str:
 
 
 def _ground(back: str, x: float, row: int, wide: float, theme: Theme) -> str:
-    """A background, as wide as its run or its whole line."""
+    """A background, as wide as its run or its whole line; empty where it is that of the terminal."""
     color = theme.backgrounds.get(back, "default")
-    fill = color if color.startswith("#") else "#2b303b" if theme.dark else "#dfe3ea"
+    if color == "default":
+        return ""
+    fill = (
+        color_of("text", theme)
+        if color == "reverse"
+        else XTERM[ANSI.index(color)]
+        if color in ANSI
+        else color
+    )
     y = MARGIN + row * ROW + 1
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{ROW}" fill="{fill}"/>'

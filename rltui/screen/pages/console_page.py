@@ -234,7 +234,7 @@ def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
 def _filtered(state: AppState) -> tuple[str, int, int]:
     """How many lines hold what is searched for, as far as it has been searched."""
     window = console_window(state)
-    return "lines", 0 if window is None or window.found is None else len(window.found.lines), 0
+    return "line", 0 if window is None or window.found is None else len(window.found.lines), 0
 
 
 def _text(state: AppState, width: int) -> list[Line]:

@@ -81,9 +81,3 @@ def _status(state: AppState) -> list[Span]:
         spans += [(" · ", "faint")] if index else []
         spans.append(piece)
     return spans
-
-
-def filter_counts(state: AppState) -> tuple[str, int, int]:
-    """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
-    what, count, total = page_of(state).filtered(state)
-    return what.removesuffix("s") if (total or count) == 1 else what, count, total

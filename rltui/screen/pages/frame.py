@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width, fit
+from rltui.common.text import cell_width, count_of, fit
 from rltui.draw.cells import BLANK, Span, crop, line
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import names_line
-from rltui.screen.pages.footer import filter_counts, footer
+from rltui.screen.pages.footer import footer
 from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, Drawn
@@ -77,10 +77,10 @@ def _position(state: AppState, view: RunView, width: int) -> list[Span]:
     spans: list[Span] = []
     query = state.query
     if query:
-        what, count, total = filter_counts(state)
-        words = f"{count} of {total} {what}" if total else f"{count} {what}"
+        noun, count, total = page_of(state).filtered(state)
+        words = count_of(total or count, noun) if width >= 60 else f"{total or count:,}"
         spans.append((f"/{fit(query, max(width // 5, 8))} ", "mark"))
-        spans.append((words if width >= 60 else words.removesuffix(f" {what}"), "dim"))
+        spans.append((f"{count:,} of {words}" if total else words, "dim"))
     total = len(state.session.runs)
     listed = state.session.ordered()
     if total > 1 and view in listed and (width >= 60 or not spans):

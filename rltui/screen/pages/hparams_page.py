@@ -94,7 +94,7 @@ def selected_hparam(state: AppState) -> HParamsRow | None:
 
 def _filtered(state: AppState) -> tuple[str, int, int]:
     pane = hparams(state)
-    return "settings", 0 if pane is None else len(pane.hparams), 0
+    return "setting", 0 if pane is None else len(pane.hparams), 0
 
 
 def _notes(state: AppState) -> list[Span]:

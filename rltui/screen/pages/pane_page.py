@@ -175,7 +175,7 @@ def notes(state: AppState) -> list[Span]:
 
 def _filtered(state: AppState) -> tuple[str, int, int]:
     made = pane(state)
-    return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)
+    return ("metric", 0, 0) if made is None else ("metric", len(made.metrics), made.of)
 
 
 def _hints(state: AppState) -> dict[str, str]:

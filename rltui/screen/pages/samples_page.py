@@ -97,7 +97,7 @@ def samples_page(state: AppState, width: int, height: int) -> Page:
 
 def _filtered(state: AppState) -> tuple[str, int, int]:
     pane = samples(state)
-    return "samples", len(pane.rows), pane.of
+    return "sample", len(pane.rows), pane.of
 
 
 def _text(state: AppState, width: int) -> list[Line]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width
+from rltui.common.text import cell_width, count_of
 from rltui.draw.cells import Span, line
 from rltui.screen.pages.chart.chart_page import chart_page
-from rltui.screen.pages.footer import filter_counts
 from rltui.screen.pages.lists.explain_page import explanation, hparam_details
 from rltui.screen.pages.lists.help_page import help_content
 from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
@@ -13,6 +12,7 @@ from rltui.screen.pages.lists.palette_page import palette
 from rltui.screen.pages.lists.problems_page import problems_content
 from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page
+from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.pages.sample_details_page import sample_details
 from rltui.screen.run_list import listing
 from rltui.screen.state import AppState, ChartOverlay, ListOverlay, Overlay, SampleOverlay
@@ -64,9 +64,9 @@ def _place_below(state: AppState, overlay: ListOverlay) -> str:
 def filter_prompt(state: AppState, under: Page, width: int, height: int) -> Page:
     """The screen with the filter in its last line, and how much it finds."""
     query = state.query
-    what, count, _ = filter_counts(state)
+    noun, count, _ = page_of(state).filtered(state)
     forms = "reward<0.5 stop=length words /regex/" if state.on_samples else "words, glob with *, or /regex/"
-    hint = f"{count} {what}   {forms}   Enter keep   Esc clear "
+    hint = f"{count_of(count, noun)}   {forms}   Enter keep   Esc clear "
     text = f" filter {query}"
     hint = hint if cell_width(hint) <= width - cell_width(text) - 2 else ""
     gap = max(width - cell_width(text) - 1 - cell_width(hint), 0)
