@@ -20,7 +20,7 @@ from rltui.common.text import clean
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.schema.fields import BoolField, ListField, TableField, TextField, as_dict
 from rltui.schema.toml_files import read_folder
-from rltui.schema.value_cache import kept_value
+from rltui.schema.value_cache import cached_value
 
 DEFAULT = "night"
 SIXTEEN = "terminal"  # the theme for terminals without more colours
@@ -115,7 +115,7 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
         if not folder.is_dir():
             continue
         if folder == shipped_folder():
-            found, faults = kept_value(folder, (folder, Path(__file__)), partial(_of_folder, folder))
+            found, faults = cached_value(folder, (folder, Path(__file__)), partial(_of_folder, folder))
         else:
             found, faults = _of_folder(folder)
         themes |= found

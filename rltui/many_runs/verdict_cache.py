@@ -25,7 +25,7 @@ from rltui.many_runs.file_marks import Mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
 from rltui.many_runs.remembered_plan import read_plan, write_plan
 from rltui.many_runs.verdict import TagSets, Verdict, as_plain, from_plain
-from rltui.schema.value_cache import stamp_of
+from rltui.schema.value_cache import file_stamps
 
 MOST_FILES = 64  # LOGDIRs whose verdicts are kept, those judged last
 
@@ -167,7 +167,7 @@ def _is_private(status: os.stat_result) -> bool:
 def _program() -> str:
     """What changes with the program's own files."""
     folders = sorted(folder for folder, _, _ in os.walk(Path(rltui.__file__).parent))
-    return paths.digest(repr([(folder, stamp_of(Path(folder))) for folder in folders]), 40)
+    return paths.digest(repr([(folder, file_stamps(Path(folder))) for folder in folders]), 40)
 
 
 def _remove_oldest(folder: Path) -> None:

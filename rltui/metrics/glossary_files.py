@@ -20,7 +20,7 @@ from rltui.common.problem import Problem
 from rltui.schema.fields import Field, ListField, TableField, TextField, as_dict, table_of
 from rltui.schema.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, checked_metric
 from rltui.schema.toml_files import DATA, FileReport, read_folder, read_table
-from rltui.schema.value_cache import kept_value
+from rltui.schema.value_cache import cached_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +154,4 @@ SOURCES = (DATA / "metrics", DATA, Path(__file__).parent)  # of the glossary
 @cache
 def glossary() -> Glossary:
     """The shipped glossary. Its problems are for `doctor`; it is usable in any case."""
-    return kept_value(SOURCES[0], SOURCES, lambda: load(SOURCES[0]))
+    return cached_value(SOURCES[0], SOURCES, lambda: load(SOURCES[0]))

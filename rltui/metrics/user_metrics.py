@@ -10,7 +10,7 @@ from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.framework_schema import expand_names
 from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
-from rltui.schema.fields import KeyPath, spell
+from rltui.schema.fields import KeyPath, dotted_key
 from rltui.schema.metric import Metric, NameTarget
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
@@ -63,7 +63,9 @@ class UserMetrics:
 
     def _fault(self, path: KeyPath, message: str) -> None:
         number = len(self._problems)  # tells problems of one file apart
-        self._problems.append(Problem("error", "config", self._shown, f"{spell(path)} {message}", number))
+        self._problems.append(
+            Problem("error", "config", self._shown, f"{dotted_key(path)} {message}", number)
+        )
 
     def find(self, tag: str) -> Resolved | None:
         """What the user says a tag means."""

@@ -19,7 +19,7 @@ from rltui.rules.model import Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.schema.toml_files import DATA, FileReport, read_folder
-from rltui.schema.value_cache import kept_value
+from rltui.schema.value_cache import cached_value
 
 RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling | Setting
 
@@ -41,7 +41,7 @@ class Rulebook(NamedTuple):
 def rulebook() -> Rulebook:
     """The shipped rules, loaded once."""
     folder, here = DATA / "rules", Path(__file__).parent
-    return kept_value(folder, (folder, here, *SOURCES), lambda: load(folder))
+    return cached_value(folder, (folder, here, *SOURCES), lambda: load(folder))
 
 
 def load(folder: Path) -> Rulebook:

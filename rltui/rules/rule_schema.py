@@ -23,7 +23,6 @@ from rltui.schema.fields import (
     ConvertedField,
     Field,
     Invalid,
-    JsonSchema,
     KeyPath,
     ListField,
     MapField,
@@ -106,17 +105,13 @@ _RULE: dict[str, Field[Any]] = {
 }
 
 
-class _RuleField:
+class _RuleField(Field[Rule]):
     """A rule of any kind."""
 
     def check(self, value: object, path: KeyPath, report: Report) -> Rule | Invalid:
         """See Field."""
         kind = value.get("kind") if isinstance(value, dict) else None
         return _of_kind(kind if isinstance(kind, str) else "").check(value, path, report)
-
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        return {"anyOf": [_of_kind(kind).json_schema() for kind in NUMBERS]}
 
 
 @cache

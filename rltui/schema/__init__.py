@@ -1,1 +1,1 @@
-"""The one schema layer: fields of TOML files, what reads and checks them, what is kept of them."""
+"""Schemas of TOML files: fields, reading and checking files, and caching the result."""

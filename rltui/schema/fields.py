@@ -1,9 +1,8 @@
-"""Fields of TOML files: each checks a value, reports what is wrong with it, and gives its JSON schema.
+"""Fields of TOML files: each checks values, reports errors, and describes itself as JSON schema.
 
-A file is described by a `TableField`. What `check` returns is ready for use: tuples for lists, and of a
-table whatever its `make` makes of the checked keys, a dataclass for example. Faulty parts are reported and
-left out, the rest is kept. Fields are not changed after they are made; that they are not frozen saves 2 ms of
-every start.
+A file is described by a `TableField`. `check` returns converted values: a tuple for a list, and for a table
+the result of its `make`, such as a dataclass. Invalid parts are reported and omitted. Fields are immutable by
+convention; freezing them would cost 2 ms at each start.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from inspect import Parameter, signature
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rltui.common.data_class import dataclass
 from rltui.common.text import clean
 
-KeyPath = tuple[str | int, ...]  # keys from the top of the file; numbers count the items of a list from 0
-Report = Callable[[KeyPath, str], None]  # hears the place of each fault and what is wrong there
+KeyPath = tuple[str | int, ...]  # keys from the top of the file; integers are indices of list items, from 0
+Report = Callable[[KeyPath, str], None]  # called with the path and description of each error
 JsonSchema = dict[str, Any]
 
 S = TypeVar("S")
@@ -31,7 +30,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Invalid(Enum):
-    """What `check` returns where nothing is left of a value."""
+    """The type of INVALID, which `check` returns for an invalid value."""
 
     INVALID = "invalid"
 
@@ -39,41 +38,43 @@ class Invalid(Enum):
 INVALID: Final = Invalid.INVALID
 
 
-class Field(Protocol[T_co]):
-    """What may stand in one place of a file."""
+class Field(Generic[T_co]):
+    """Describes the permitted values of a key."""
+
+    description = ""
 
     def check(self, value: object, path: KeyPath, report: Report) -> T_co | Invalid:
-        """The value without its faulty parts, or INVALID."""
-        ...
+        """The value without its invalid parts, or INVALID; reports each invalid part."""
+        raise NotImplementedError
 
     def json_schema(self) -> JsonSchema:
         """The field as JSON schema."""
-        ...
+        return {**self._schema(), "description": self.description} if self.description else self._schema()
+
+    def _schema(self) -> JsonSchema:
+        return {}
 
 
-def _found(value: object) -> str:
-    words = {bool: "a flag", str: "a text", int: "a number", float: "a number"}
+_TYPE_NAMES = {bool: "a flag", str: "a text", int: "a number", float: "a number"}
+
+
+def _describe(value: object) -> str:
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "a table"
-    word = next((word for kind, word in words.items() if type(value) is kind), "a date or time")
-    return f"{word} ({clean(repr(value), 40)})"
+    return f"{_TYPE_NAMES.get(type(value), 'a date or time')} ({clean(repr(value), 40)})"
 
 
 @dataclass(eq=False)
-class PlainField:
-    """Anything, as it stands there: of shipped files alone, whose texts need no cleaning."""
+class PlainField(Field[object]):
+    """Any value, unchanged. Only for shipped files, whose strings need not be sanitised."""
 
     def check(self, value: object, path: KeyPath, report: Report) -> object:
         """See Field."""
         return value
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        return {}
-
 
 @dataclass(eq=False)
-class BoolField:
+class BoolField(Field[bool]):
     """True or false."""
 
     description: str = ""
@@ -82,17 +83,16 @@ class BoolField:
         """See Field."""
         if isinstance(value, bool):
             return value
-        report(path, f"must be true or false, not {_found(value)}")
+        report(path, f"must be true or false, not {_describe(value)}")
         return INVALID
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        return _described({"type": "boolean"}, self.description)
+    def _schema(self) -> JsonSchema:
+        return {"type": "boolean"}
 
 
 @dataclass(eq=False)
-class NumberField:
-    """A finite number, ends allowed; with `integer` a whole one."""
+class NumberField(Field[float]):
+    """A finite number from `minimum` to `maximum`."""
 
     minimum: float = -math.inf
     maximum: float = math.inf
@@ -108,7 +108,7 @@ class NumberField:
             and self.minimum <= value <= self.maximum
         ):
             return value if self.integer else float(value)
-        report(path, f"must be {self._permitted()}, not {_found(value)}")
+        report(path, f"must be {self._permitted()}, not {_describe(value)}")
         return INVALID
 
     def _permitted(self) -> str:
@@ -117,25 +117,24 @@ class NumberField:
             return f"{word} from {self.minimum:g} to {self.maximum:g}"
         return f"{word} of at least {self.minimum:g}" if math.isfinite(self.minimum) else word
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        made: JsonSchema = {"type": "integer" if self.integer else "number"}
+    def _schema(self) -> JsonSchema:
+        schema: JsonSchema = {"type": "integer" if self.integer else "number"}
         if math.isfinite(self.minimum):
-            made["minimum"] = self.minimum
+            schema["minimum"] = self.minimum
         if math.isfinite(self.maximum):
-            made["maximum"] = self.maximum
-        return _described(made, self.description)
+            schema["maximum"] = self.maximum
+        return schema
 
 
 @dataclass(eq=False)
-class TextField:
-    """A text: one of `choices` if there are any, of the form of `pattern` if there is one."""
+class TextField(Field[str]):
+    """A string: one of `choices` if there are any, a full match of `pattern` if there is one."""
 
     choices: Sequence[str] = ()
     pattern: str = ""
-    permitted: str = ""  # the pattern in words
+    permitted: str = ""  # description of the pattern
     empty: bool = False  # whether it may be empty
-    secret: bool = False  # never quoted
+    secret: bool = False  # never quoted in messages
     description: str = ""
 
     @cached_property
@@ -151,21 +150,18 @@ class TextField:
         if isinstance(value, str) and self._permits(value):
             return clean(value)
         words = f"one of: {', '.join(self.choices)}" if self.choices else self.permitted or "a text"
-        report(path, f"must be {words}" + ("" if self.secret else f", not {_found(value)}"))
+        report(path, f"must be {words}" + ("" if self.secret else f", not {_describe(value)}"))
         return INVALID
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        made: JsonSchema = {"type": "string"} if self.empty else {"type": "string", "minLength": 1}
+    def _schema(self) -> JsonSchema:
         if self.choices:
-            made = {"enum": list(self.choices)}
-        elif self.pattern:
-            made["pattern"] = f"^(?:{self.pattern})$"
-        return _described(made, self.description)
+            return {"enum": list(self.choices)}
+        schema: JsonSchema = {"type": "string"} if self.empty else {"type": "string", "minLength": 1}
+        return {**schema, "pattern": f"^(?:{self.pattern})$"} if self.pattern else schema
 
 
 @dataclass(eq=False)
-class IntervalField:
+class IntervalField(Field[tuple[float, float]]):
     """`[low, high]`, low below high; both finite unless `infinite` permits -inf and inf."""
 
     infinite: bool = False
@@ -174,23 +170,21 @@ class IntervalField:
     def check(self, value: object, path: KeyPath, report: Report) -> tuple[float, float] | Invalid:
         """See Field."""
         if isinstance(value, list) and len(value) == 2:
-            ends = [each for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
-            fine = self.infinite or all(map(math.isfinite, ends))
-            if len(ends) == 2 and fine and ends[0] < ends[1]:
+            ends = [end for end in value if isinstance(end, int | float) and not isinstance(end, bool)]
+            permitted = self.infinite or all(map(math.isfinite, ends))
+            if len(ends) == 2 and permitted and ends[0] < ends[1]:
                 return (float(ends[0]), float(ends[1]))
-        ends_are = "an end may be -inf or inf" if self.infinite else "both finite"
-        report(path, f"must be [low, high] with low below high, {ends_are}, not {clean(repr(value), 40)}")
+        infinity = "an end may be -inf or inf" if self.infinite else "both finite"
+        report(path, f"must be [low, high] with low below high, {infinity}, not {clean(repr(value), 40)}")
         return INVALID
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        made = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-        return _described(made, self.description)
+    def _schema(self) -> JsonSchema:
+        return {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
 @dataclass(eq=False)
-class ListField(Generic[T]):
-    """A list of one kind; a single value alone is taken for a list of one where `single` says so."""
+class ListField(Field[tuple[T, ...]]):
+    """A list of items of one kind. With `single`, a value that is no list stands for a list of one item."""
 
     item: Field[T]
     single: bool = False
@@ -201,22 +195,21 @@ class ListField(Generic[T]):
         if self.single and not isinstance(value, list):
             value = [value]
         if not isinstance(value, list):
-            report(path, f"must be a list, not {_found(value)}")
+            report(path, f"must be a list, not {_describe(value)}")
             return INVALID
         check = self.item.check
-        checked = [check(each, (*path, index), report) for index, each in enumerate(value)]
-        return tuple([each for each in checked if each is not INVALID])
+        checked = [check(item, (*path, index), report) for index, item in enumerate(value)]
+        return tuple([item for item in checked if item is not INVALID])
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
+    def _schema(self) -> JsonSchema:
         item = self.item.json_schema()
-        made: JsonSchema = {"type": "array", "items": item}
-        return _described({"anyOf": [item, made]} if self.single else made, self.description)
+        schema: JsonSchema = {"type": "array", "items": item}
+        return {"anyOf": [item, schema]} if self.single else schema
 
 
 @dataclass(eq=False)
-class MapField(Generic[T]):
-    """A table with any keys and values of one kind."""
+class MapField(Field[dict[str, T]]):
+    """A table with arbitrary keys and values of one kind."""
 
     item: Field[T]
     description: str = ""
@@ -224,21 +217,19 @@ class MapField(Generic[T]):
     def check(self, value: object, path: KeyPath, report: Report) -> dict[str, T] | Invalid:
         """See Field."""
         if not isinstance(value, dict):
-            report(path, f"must be a table, not {_found(value)}")
+            report(path, f"must be a table, not {_describe(value)}")
             return INVALID
         check = self.item.check
-        checked = {key: check(each, (*path, key), report) for key, each in value.items()}
-        return {clean(key): each for key, each in checked.items() if each is not INVALID}
+        checked = {key: check(item, (*path, key), report) for key, item in value.items()}
+        return {clean(key): item for key, item in checked.items() if item is not INVALID}
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        made = {"type": "object", "additionalProperties": self.item.json_schema()}
-        return _described(made, self.description)
+    def _schema(self) -> JsonSchema:
+        return {"type": "object", "additionalProperties": self.item.json_schema()}
 
 
 @dataclass(eq=False)
-class ConvertedField(Generic[S, T]):
-    """A field whose value is made into something else; a ValueError or re.error of `make` is its fault."""
+class ConvertedField(Field[T], Generic[S, T]):
+    """A field whose values are converted by `make`; a ValueError or re.error raised by it is reported."""
 
     field: Field[S]
     make: Callable[[S], T]
@@ -251,32 +242,30 @@ class ConvertedField(Generic[S, T]):
         try:
             return self.make(checked)
         except (ValueError, re.error) as error:
-            word = "is no regular expression: " if isinstance(error, re.error) else ""
-            report(path, f"{word}{error}")
+            report(path, f"is no regular expression: {error}" if isinstance(error, re.error) else str(error))
             return INVALID
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
+    def _schema(self) -> JsonSchema:
         return self.field.json_schema()
 
 
 def as_dict(**values: object) -> dict[str, Any]:
-    """The `make` of a table that stays a table."""
+    """The `make` of a table that becomes a dictionary."""
     return values
 
 
 @dataclass(eq=False)
-class TableField(Generic[T]):
-    """A table with known keys, given to `make` as keyword arguments (a Python keyword with `_` behind it).
+class TableField(Field[T]):
+    """A table with known keys, passed to `make` as keyword arguments (`for` as `for_`).
 
-    A ValueError of `make` is a fault of the table. A required key that is missing or wrong makes the table
-    INVALID; with `strict` any fault within does. `aliases` are old names of keys, still understood.
+    A ValueError raised by `make` is reported. The table is INVALID if a required key is missing or invalid;
+    with `strict`, if anything in it is invalid. `aliases` are old names of keys that keep working.
     """
 
     fields: Mapping[str, Field[object]]
     make: Callable[..., T]
     required: Sequence[str] = ()
-    one_of: Sequence[str] = ()  # at least one of these is there
+    one_of: Sequence[str] = ()  # at least one of these is required
     aliases: Mapping[str, str] = field(default_factory=dict)  # old key -> key
     strict: bool = False
     description: str = ""
@@ -293,32 +282,32 @@ class TableField(Generic[T]):
 
     @cached_property
     def _checks(self) -> Mapping[str, tuple[Callable[[object, KeyPath, Report], object], str]]:
-        """What checks the value of each key, old names among them, and the parameter of `make` for it."""
+        """By key, including old names: the function that checks its value, and the parameter of `make`."""
         names = {key: key for key in self.fields} | dict(self.aliases)
         return {key: (self.fields[name].check, self._parameters[name]) for key, name in names.items()}
 
     def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
         """See Field."""
         if not isinstance(value, dict):
-            report(path, f"must be a table, not {_found(value)}")
+            report(path, f"must be a table, not {_describe(value)}")
             return INVALID
-        faults = 0
+        errors = 0
 
-        def count(place: KeyPath, message: str) -> None:
-            nonlocal faults
-            faults += 1
-            report(place, message)
+        def count(key_path: KeyPath, message: str) -> None:
+            nonlocal errors
+            errors += 1
+            report(key_path, message)
 
         checked: dict[str, object] = {}
         checks = self._checks
-        for key, each in value.items():
+        for key, item in value.items():
             known = checks.get(key)
             if known is None:
                 count((*path, key), f"is unknown; permitted: {', '.join(sorted(self.fields))}")
             elif key in self.aliases and self.aliases[key] in value:
                 count((*path, key), f"is the old name of '{self.aliases[key]}', which is given as well")
-            elif (taken := known[0](each, (*path, key), count)) is not INVALID:
-                checked[known[1]] = taken
+            elif (converted := known[0](item, (*path, key), count)) is not INVALID:
+                checked[known[1]] = converted
         missing = not checked.keys() >= self._needed
         if missing or (
             self.one_of and checked.keys().isdisjoint([self._parameters[key] for key in self.one_of])
@@ -330,7 +319,7 @@ class TableField(Generic[T]):
             if self.one_of and present.isdisjoint(self.one_of):
                 count(path, f"needs at least one of: {', '.join(self.one_of)}")
             return INVALID
-        if self.strict and faults:
+        if self.strict and errors:
             return INVALID
         try:
             return self.make(**checked)
@@ -338,25 +327,20 @@ class TableField(Generic[T]):
             report(path, str(error))
             return INVALID
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        made: JsonSchema = {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {key: each.json_schema() for key, each in self.fields.items()},
-        }
+    def _schema(self) -> JsonSchema:
+        properties = {key: field.json_schema() for key, field in self.fields.items()}
         for old, key in self.aliases.items():
-            made["properties"][old] = {**self.fields[key].json_schema(), "deprecated": True}
+            properties[old] = {**properties[key], "deprecated": True}
+        schema: JsonSchema = {"type": "object", "additionalProperties": False, "properties": properties}
         if self.required:
-            made["required"] = list(self.required)
+            schema["required"] = list(self.required)
         if self.one_of:
-            made["anyOf"] = [{"required": [key]} for key in self.one_of]
-        return _described(made, self.description)
+            schema["anyOf"] = [{"required": [key]} for key in self.one_of]
+        return schema
 
 
 _TEXTS = ListField(TextField())
-# What may stand in a table where the attribute that it becomes is of a type.
-_BY_TYPE: Mapping[str, Field[object]] = {
+_FIELD_BY_TYPE: Mapping[str, Field[object]] = {
     "str": TextField(),
     "bool": BoolField(),
     "float": NumberField(),
@@ -370,62 +354,56 @@ _BY_TYPE: Mapping[str, Field[object]] = {
 
 
 def table_of(make: Callable[..., T], **special: Field[object]) -> TableField[T]:
-    """The table that becomes a dataclass or a named tuple: its keys are the attributes.
+    """The table of a dataclass or a named tuple: its keys are the attributes, required without a default.
 
-    Those without a default are required.
-    special: the fields of attributes that say more than their type, or are of another type than those above.
+    special: fields of attributes for which the type is not enough, or is none of those above.
     """
-    known = signature(make).parameters.values()
-    needed = [each.name for each in known if each.default is Parameter.empty]
-    made = {each.name: special.get(each.name) or _BY_TYPE[str(each.annotation)] for each in known}
-    return TableField(made, make, required=needed)
+    attributes = signature(make).parameters.values()
+    required = [each.name for each in attributes if each.default is Parameter.empty]
+    fields = {
+        each.name: special.get(each.name) or _FIELD_BY_TYPE[str(each.annotation)] for each in attributes
+    }
+    return TableField(fields, make, required=required)
 
 
 @dataclass(eq=False)
-class AnyOfField(Generic[T]):
-    """A value that suits one of several fields, the first that fits."""
+class AnyOfField(Field[T]):
+    """A value that is valid for one of several fields; the first of them converts it."""
 
     fields: Sequence[Field[T]]
     permitted: str
     description: str = ""
 
     def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
-        """See Field. A table is checked by the field for tables alone, so that its own faults are told."""
+        """See Field. A table is only checked by the field for tables, so that errors within are reported."""
         if isinstance(value, dict):
-            for each in self.fields:
-                if isinstance(each, TableField | MapField):
-                    return each.check(value, path, report)
-        for each in self.fields:
-            taken = each.check(value, path, lambda _path, _message: None)
-            if not isinstance(taken, Invalid):
-                return taken
-        report(path, f"must be {self.permitted}, not {_found(value)}")
+            for field in self.fields:
+                if isinstance(field, TableField | MapField):
+                    return field.check(value, path, report)
+        for field in self.fields:
+            converted = field.check(value, path, lambda _path, _message: None)
+            if not isinstance(converted, Invalid):
+                return converted
+        report(path, f"must be {self.permitted}, not {_describe(value)}")
         return INVALID
 
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        return _described({"anyOf": [each.json_schema() for each in self.fields]}, self.description)
+    def _schema(self) -> JsonSchema:
+        return {"anyOf": [field.json_schema() for field in self.fields]}
 
 
-def spell(path: KeyPath, document: object = None) -> str:
-    """A path of keys as TOML writes it: `thresholds[2].for`, items counted from 1.
+def dotted_key(path: KeyPath, document: object = None) -> str:
+    """A path of keys in TOML notation: `thresholds[2].for`, with items counted from 1.
 
-    In a given document an item that has an `id` is called by it: `metric[policy.kl].unit`.
+    document: the file's content; items that have an `id` are written with it: `metric[policy.kl].unit`.
     """
     text = ""
     for key in path:
-        within = isinstance(document, dict | list) and (
-            key in document if isinstance(document, dict) else True
-        )
-        document = document[key] if within else None  # type: ignore[index]
+        exists = isinstance(document, list) or (isinstance(document, dict) and key in document)
+        document = document[key] if exists else None  # type: ignore[index]
         if isinstance(key, int):
             name = document.get("id") if isinstance(document, dict) else None
             text += f"[{clean(name, 60) if isinstance(name, str) and name else key + 1}]"
         else:
-            word = key if re.fullmatch(r"[\w-]+", key) else f'"{clean(key, 60)}"'
-            text += f".{word}" if text else word
+            name = key if re.fullmatch(r"[\w-]+", key) else f'"{clean(key, 60)}"'
+            text += f".{name}" if text else name
     return text
-
-
-def _described(schema: JsonSchema, description: str) -> JsonSchema:
-    return {**schema, "description": description} if description else schema

@@ -1,7 +1,7 @@
-"""A metric as TOML files write it, and where a name leads: shared by glossary, frameworks and configuration.
+"""Schema of metrics, and of names that map to metrics, in glossary, framework and configuration files.
 
-A canonical id (`policy.clip_fraction`) names one quantity whatever a framework calls it; what stands
-here holds for that quantity on its canonical scale (a share is a fraction of one, time is in seconds).
+A canonical id (`policy.clip_fraction`) identifies a quantity independently of frameworks. Its description
+refers to the canonical scale (shares as fractions of one, times in seconds).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rltui.schema.fields import (
 from rltui.schema.units import units
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]
-# A copy holds the same values at steps of another kind, such as seconds.
+# A copy has the same values at steps of another kind, such as seconds.
 Statistic = Literal["", "mean", "min", "max", "std", "copy"]
 
 TITLE_WIDTH = 28  # cells; a title is the first column of a table that holds five more on 100 columns
@@ -40,17 +40,15 @@ STATISTICS: tuple[Statistic, ...] = ("mean", "min", "max", "std")
 
 
 class Metric(NamedTuple):
-    """One quantity of a training run and how to read it.
+    """A quantity of a training run and how to interpret it.
 
-    `healthy` says what is normal, `watch_for` what to fear; either may be empty, never both guessed.
-    `importance` counts from 1 in the order of the pane: what to look at first. `group` gathers the
-    statistics of one distribution (empty: stands alone), `statistic` says which of them this is.
-    `bounds` are hard, both ends allowed: a value outside is a bug, not bad training; ends may be
-    infinite. `range` is a declared scale for charts, `band` the healthy values where `healthy` states
-    numbers (ends may be infinite); both are of display only and judge nothing. `smooth` is false where a
-    moving average would lie: schedules, counters, coefficients. `within`: the time of a phase of a step; the
-    metrics whose time may include it, the innermost first. `derived`: what a pane derives from it, each with
-    its formula.
+    healthy, watch_for: descriptions of normal and of alarming values, empty if unknown. importance: position
+    in the pane, from 1. group: shared by the statistics of a distribution, empty for other metrics;
+    statistic: which of them this is. bounds: inclusive limits, may be infinite; a value outside is a bug in
+    the log, not bad training. range: scale of charts. band: the healthy values, if `healthy` states numbers;
+    may be infinite. Rules use neither range nor band. smooth: false where a moving average would be
+    misleading, as for schedules, counters and coefficients. within: for the time of a phase of a step, the
+    metrics whose time may include it, innermost first. derived: values that a pane derives, with formulas.
     """
 
     id: str
@@ -75,10 +73,7 @@ class Metric(NamedTuple):
 
 
 def checked_metric(metric: Metric) -> Metric:
-    """A metric of a file, with its title for a meaning where it has none.
-
-    Raises ValueError for what is wrong between its fields.
-    """
+    """A metric from a file; its title is the default of its meaning. Raises ValueError if invalid."""
     if cell_width(metric.title) > TITLE_WIDTH:
         raise ValueError(f"title is wider than {TITLE_WIDTH} cells")
     if metric.statistic and not metric.group:
@@ -87,11 +82,10 @@ def checked_metric(metric: Metric) -> Metric:
 
 
 class NameTarget(NamedTuple):
-    """Where a name that a program writes leads.
+    """The metric that a name in a log stands for.
 
-    `unit` is the unit of the value as written, empty for the canonical unit. `scale` and `offset` bring a
-    value to the canonical scale (`value * scale + offset`); a scale of None follows from the two units.
-    A named tuple, for thousands are made at every start.
+    unit: of the values as written, empty for the canonical unit. scale, offset: convert a value to the
+    canonical scale (`value * scale + offset`); a scale of None is derived from the two units.
     """
 
     canonical: str
@@ -100,8 +94,8 @@ class NameTarget(NamedTuple):
     offset: float = 0.0
     statistic: Statistic = ""
     caveat: str = ""
-    older: bool = False  # only older releases write it
-    shared: bool = True  # may also explain a run of an unknown framework
+    older: bool = False  # only older releases write the name
+    shared: bool = True  # the name may also be used in runs of an unknown framework
 
 
 METRIC_ID = TextField(
@@ -131,13 +125,12 @@ METRIC_FIELDS: dict[str, Field[object]] = {
 }
 
 
-def _target(is_: str, **values: object) -> NameTarget:
-    known: dict[str, Any] = values
-    return NameTarget(is_, **known)
+def _target(is_: str, **values: Any) -> NameTarget:
+    return NameTarget(is_, **values)
 
 
 def entry_field(**more: Field[object]) -> AnyOfField[NameTarget | str]:
-    """The canonical id that a name leads to, alone or in a table with what else is known of the name."""
+    """The target of a name: a canonical id, or a table with `is` and further keys."""
     fields: dict[str, Field[object]] = {
         "is": TextField(),
         "unit": TextField(),

@@ -1,7 +1,7 @@
-"""Reading TOML files, shipped ones and users', as a field of `rltui.schema.fields` describes them.
+"""Reading TOML files, shipped or of the user, as described by fields of `rltui.schema.fields`.
 
-What is wrong with a file becomes problems that name the file, the line, the key and what is permitted; the
-rest of the file holds. Nothing here raises for what a file holds, except `read_table` for a shipped table.
+Errors become problems that name the file, line, key and permitted values; the rest of the file is used. Only
+`read_table`, for shipped tables, raises for the content of a file.
 """
 
 from __future__ import annotations
@@ -17,62 +17,65 @@ from typing import Any, TypeVar
 from rltui.common.data_class import dataclass
 from rltui.common.problem import Level, Problem
 from rltui.common.text import clean
-from rltui.schema.fields import Field, Invalid, KeyPath, spell
-from rltui.schema.value_cache import kept_value
+from rltui.schema.fields import Field, Invalid, KeyPath, dotted_key
+from rltui.schema.value_cache import cached_value
 
 DATA = Path(__file__).parents[1] / "data"
 MAX_BYTES = 1 << 20  # of one file
-_MAX_DOTS = 400  # in one line: the parser's time grows with the square of the parts of a dotted key
-_MAX_FAULTS = 40  # of one file that are told one by one
+_MAX_DOTS = 400  # in a line: the parser takes quadratic time for the parts of a dotted key
+_MAX_FAULTS = 40  # of one file that are reported individually
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class FileReport:
-    """Collects what is wrong with one file; `code` and `level` are those of the problems made of it."""
+    """Collects the problems of one file, with the given code and level."""
 
     path: str  # as shown in problems
     problems: list[Problem]
     code: str = "data"
     level: Level = "error"
-    source: Path | None = None  # where the text stands: it is read again for the line of a fault
+    source: Path | None = None  # the file, which is read again to find the line of a fault
     faults: int = 0
     _statements: tuple[Mapping[str, object], Mapping[KeyPath, tuple[int, int]]] | None = None
 
     def add(self, message: str, *, code: str = "", offset: int | None = None) -> None:
-        """A problem of the file."""
-        shown = clean(message, 300)
-        self.problems.append(Problem(self.level, code or self.code, self.path, shown, offset))
+        """Add a problem of the file."""
+        line = clean(message, 300)
+        self.problems.append(Problem(self.level, code or self.code, self.path, line, offset))
 
     def fault(self, path: KeyPath, message: str) -> None:
-        """A fault of one key, told with its line."""
+        """Add a problem of one key, with its line."""
         self.faults += 1
         if self.faults > _MAX_FAULTS:
             return
         if self._statements is None:
             self._statements = {}, {}
             if self.source is not None:
-                with contextlib.suppress(OSError, ValueError, RecursionError):  # it has changed since
+                with contextlib.suppress(OSError, ValueError, RecursionError):  # the file has changed
                     text = _read_text(self.source)
                     self._statements = loads(text), statements(text)
         table, lines = self._statements
         known = (lines[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in lines)
         line, offset = next(known, (0, None))
-        self.add(f"line {line}: " * bool(line) + f"{spell(path, table)} {message}".lstrip(), offset=offset)
+        self.add(
+            f"line {line}: " * bool(line) + f"{dotted_key(path, table)} {message}".lstrip(),
+            offset=offset,
+        )
 
     def check(self, table: Mapping[str, object], field: Field[T]) -> T | None:
-        """The table of the file as `field` describes it; None where nothing is left of it."""
-        taken = field.check(table, (), self.fault)
+        """The table of the file converted by `field`; None if it is invalid."""
+        converted = field.check(table, (), self.fault)
         if self.faults > _MAX_FAULTS:
             self.add(f"has {self.faults - _MAX_FAULTS} more faults")
-        return None if isinstance(taken, Invalid) else taken
+        return None if isinstance(converted, Invalid) else converted
 
 
 def read_file(path: Path, field: Field[T], problems: list[Problem]) -> T | None:
-    """A TOML file as `field` describes it, or None, and why in `problems`. A missing file is a problem.
+    """The table of a TOML file converted by `field`; None if it is invalid. A missing file is a problem.
 
-    Codes are `data` for what the file says, `data-unreadable` and `data-not-toml` for what it is.
+    Adds problems with the codes `data` (content), `data-unreadable` and `data-not-toml`.
     """
     report = FileReport(clean(path.name), problems, source=path)
     table = parse(path, report)
@@ -80,7 +83,7 @@ def read_file(path: Path, field: Field[T], problems: list[Problem]) -> T | None:
 
 
 def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
-    """The table of one TOML file; None, and why in the report, where it cannot be read or is none."""
+    """The table of a TOML file; None, with a problem in the report, if the file cannot be read or parsed."""
     try:
         text = _read_text(path)
     except UnicodeDecodeError as error:
@@ -101,19 +104,14 @@ def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """The table of a text. Raises ValueError where it is no TOML, RecursionError where it nests too deeply.
+    """Parse TOML. Raises ValueError, or RecursionError for too deep nesting."""
+    import tomli  # compiled: 54 instead of 182 ms for all data files; the import takes 7 ms
 
-    The parser is imported when it is first needed: 7 ms that a start without a configuration saves.
-    """
-    try:  # compiled: all data files take 54 ms instead of 182
-        import tomli as tomllib
-    except ImportError:
-        import tomllib  # type: ignore[no-redef, unused-ignore]
-    return tomllib.loads(text)
+    return tomli.loads(text)
 
 
 def _read_text(path: Path) -> str:
-    """The text of a regular file. A pipe of that name must not hang us, nor a huge file fill memory."""
+    """The text of a regular file of limited size: opening a pipe must not block."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -127,7 +125,7 @@ def _read_text(path: Path) -> str:
 def read_folder(
     folder: Path, problems: list[Problem], code: str = "data"
 ) -> Iterator[tuple[str, dict[str, Any], FileReport]]:
-    """The TOML files of a folder in the order of their names: stem, table, and what checks it."""
+    """The TOML files of a folder, sorted by name: stem, table, and the report to check it with."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except OSError as error:
@@ -142,44 +140,44 @@ def read_folder(
 
 
 def read_table(name: str, field: Callable[[], Field[T]]) -> T:
-    """The shipped file `rltui/data/NAME.toml`, checked once after a change: call it in a cached function.
+    """The converted table of the shipped file `rltui/data/NAME.toml`. Call it from a cached function.
 
-    field: what describes it; of the module of the classes that the table becomes.
-    Raises ValueError for a file with any fault: a shipped table is part of the program.
+    field: its schema, defined in the module of the classes that the table becomes.
+    Raises ValueError if anything in the file is invalid.
     """
     path, module = DATA / f"{name}.toml", Path(sys.modules[field.__module__].__file__ or "")
 
-    def checked() -> T:
+    def read() -> T:
         problems: list[Problem] = []
         table = read_file(path, field(), problems)
         if table is None or problems:
             raise ValueError("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
         return table
 
-    return kept_value(path, (path, module), checked)
+    return cached_value(path, (path, module), read)
 
 
 def statements(text: str) -> dict[KeyPath, tuple[int, int]]:
-    """Paths of keys -> line, from 1, and offset in characters of the statement that writes each first.
+    """By path of keys, the line (from 1) and offset in characters of the first statement that sets it.
 
-    The text is valid TOML. Stops where statements go on for so many lines that reading them would be slow.
+    text: valid TOML. Stops at statements of so many lines that parsing them repeatedly would be slow.
     """
     found: dict[KeyPath, tuple[int, int]] = {}
-    counts: dict[KeyPath, int] = {}  # of the tables in each list of tables
+    counts: dict[KeyPath, int] = {}  # tables in each list of tables
     head: KeyPath = ()
     chunk, line, offset, budget = "", 1, 0, 4 * len(text) + 100_000
-    for number, each in enumerate(text.split("\n"), 1):
-        chunk += f"{each}\n"
+    for number, text_line in enumerate(text.split("\n"), 1):
+        chunk += f"{text_line}\n"
         budget -= len(chunk)
         try:
             table = loads(chunk)
         except ValueError:
             if budget < 0:
                 break
-            continue  # a value that goes on in the next line
-        keys = _paths(table)
+            continue  # the value continues on the next line
+        keys = _key_paths(table)
         if chunk.lstrip().startswith("["):
-            head = _head(max(keys, key=len), counts)
+            head = _header_path(max(keys, key=len), counts)
             keys = [head]
         else:
             keys = [head + key for key in keys]
@@ -189,20 +187,20 @@ def statements(text: str) -> dict[KeyPath, tuple[int, int]]:
     return found
 
 
-def _paths(value: object) -> list[KeyPath]:
-    """The paths of all keys and items within a value."""
+def _key_paths(value: object) -> list[KeyPath]:
+    """The paths of all keys and items in a value."""
     if isinstance(value, dict):
         items: list[tuple[str | int, object]] = list(value.items())
     else:
         items = list(enumerate(value)) if isinstance(value, list) else []
-    return [path for key, each in items for path in ((key,), *((key, *rest) for rest in _paths(each)))]
+    return [path for key, item in items for path in ((key,), *((key, *rest) for rest in _key_paths(item)))]
 
 
-def _head(path: KeyPath, counts: dict[KeyPath, int]) -> KeyPath:
-    """The path of a table from its head alone, with the number of each table in a list of tables, counted."""
+def _header_path(path: KeyPath, counts: dict[KeyPath, int]) -> KeyPath:
+    """The path of a table from its header; in lists of tables, `counts` gives the index, and is updated."""
     numbered: KeyPath = ()
     for at, key in enumerate(path):
-        if isinstance(key, int):  # [[...]]: one more
+        if isinstance(key, int):  # `[[...]]` begins another table
             counts[numbered] = counts.get(numbered, -1) + 1
             return (*numbered, counts[numbered])
         numbered = (*numbered, key)

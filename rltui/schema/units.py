@@ -1,4 +1,4 @@
-"""Units of metrics: what they are in words, how they are written behind a number, which are counts."""
+"""Units of metrics: descriptions, the symbols written after numbers, and which are counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rltui.schema.toml_files import read_table
 
 
 class Units(NamedTuple):
-    """The tables of `rltui/data/units.toml`, by unit. `words` has those of the glossary alone."""
+    """The tables of `rltui/data/units.toml`, by unit. `words` only has the units of the glossary."""
 
     counts: frozenset[str]
     signs: Mapping[str, str]
@@ -20,5 +20,5 @@ class Units(NamedTuple):
 
 @cache
 def units() -> Units:
-    """The tables, read at the first call."""
+    """The shipped units."""
     return read_table("units", lambda: table_of(Units))

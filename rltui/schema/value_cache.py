@@ -1,8 +1,8 @@
-"""Values made of shipped files, kept in `__pycache__` until one of the files changes: `kept_value`.
+"""A cache, in `__pycache__`, of values computed from shipped files: `cached_value`.
 
-They are kept as Python keeps its modules: not where modules are not written (`-B`, a folder without the right
-to write), and they may be deleted at will. Parsing and checking the glossary, the frameworks and the rules
-takes 85 ms of processor time, reading what was kept of them 10.
+It works as for Python's modules: nothing is written with `-B` or without write permission, and the files may
+be deleted. Parsing and checking the glossary, the frameworks and the rules takes 85 ms of processor time,
+reading the cached values 10 ms.
 """
 
 from __future__ import annotations
@@ -23,35 +23,34 @@ from rltui.common.paths import atomic_file
 from rltui.common.regex import regex
 
 T = TypeVar("T")
-Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of each file
+Stamp = tuple[tuple[str, int, int], ...]  # name, size and modification time of each file
 _STARTED = time.time_ns()
-# What unpickling raises for a truncated or foreign file, and for classes that have changed.
+# Raised by unpickling for truncated and foreign files, and for classes that have changed.
 _UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ImportError, LookupError, AttributeError, TypeError)
 
 
-def kept_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T:
-    """What `make` made of the sources when they were as they are now. Raises what `make` raises.
+def cached_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) -> T:
+    """The result of `make`, from the cache if the sources are unchanged. Raises what `make` raises.
 
-    place: the file or folder that the value is read from; it is kept in `__pycache__` beside it, where it is
-    trusted as modules are: never for files of users. None is not kept.
-    sources: folders, for the TOML and Python files in them, and files. The modules of the classes that the
-    value consists of belong to them; those of this folder are added. Regular expressions in the value are
-    kept as `rltui.common.regex.regex` makes them.
+    place: the file or folder that the value is read from. The cache is in `__pycache__` next to it and is
+    trusted like compiled modules, so never use this for files of the user. None is not cached. sources:
+    files, and folders whose TOML and Python files count, including the modules of the value's classes.
+    Modules of this folder are added. Regular expressions are cached as lazy ones (`rltui.common.regex`).
     """
     sources = (*sources, Path(__file__).parent)
-    kept = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
-    stamp = tuple(each for source in sources for each in stamp_of(source))
+    cache = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
+    stamp = tuple(file for source in sources for file in file_stamps(source))
     with contextlib.suppress(*_UNUSABLE, ValueError):
-        made_of, value = pickle.loads(kept.read_bytes())
-        if made_of == stamp:
-            found: T = value
-            return found
+        cached_stamp, value = pickle.loads(cache.read_bytes())
+        if cached_stamp == stamp:
+            cached: T = value
+            return cached
     made = make()
-    # Files newer than this process: an update while it runs, whose classes are not those that made the value.
-    if made is not None and not sys.dont_write_bytecode and _newest(sources) < _STARTED:
+    # If files are newer than this process, rltui was updated, and the classes in memory may be outdated.
+    if made is not None and not sys.dont_write_bytecode and _last_change(sources) < _STARTED:
         with contextlib.suppress(OSError):
-            kept.parent.mkdir(exist_ok=True)
-            with atomic_file(kept, mode=0o644, sync=False) as file:
+            cache.parent.mkdir(exist_ok=True)
+            with atomic_file(cache, mode=0o644, sync=False) as file:
                 _Pickler(file, pickle.HIGHEST_PROTOCOL).dump((stamp, made))
     return made
 
@@ -60,13 +59,13 @@ class _Pickler(pickle.Pickler):
     dispatch_table = copyreg.dispatch_table | {re.Pattern: lambda made: (regex, (made.pattern, made.flags))}
 
 
-def stamp_of(source: Path) -> Stamp:
-    """Name, size and time of a file, or of each TOML and Python file in a folder, in the order of names."""
+def file_stamps(source: Path) -> Stamp:
+    """Name, size and modification time of a file, or of the TOML and Python files in a folder, sorted."""
     return tuple(sorted((name, status.st_size, status.st_mtime_ns) for name, status in _states(source)))
 
 
-def _newest(sources: Iterable[Path]) -> int:
-    """When one of the files came to its place or was changed last, nanoseconds since 1970."""
+def _last_change(sources: Iterable[Path]) -> int:
+    """The latest change or renaming of a file, in nanoseconds since 1970."""
     return max((status.st_ctime_ns for source in sources for _, status in _states(source)), default=0)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rltui.config import load_config
 from rltui.config.config_schema import DISPLAY, PRIVATE
-from rltui.schema.fields import spell
+from rltui.schema.fields import dotted_key
 from tests.support.commands.config_files import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures
@@ -73,5 +73,7 @@ def test_no_value_breaks_a_check(value: Any) -> None:
     """Every kind of value at every key is taken or told, never raised."""
     for key, kind in {**DISPLAY, **PRIVATE}.items():
         faults: list[str] = []
-        kind.check(value, (key,), lambda path, message, faults=faults: faults.append(spell(path) + message))
+        kind.check(
+            value, (key,), lambda path, message, faults=faults: faults.append(dotted_key(path) + message)
+        )
         kind.json_schema()

@@ -19,7 +19,7 @@ from rltui.rules import load as rules
 from rltui.rules.load import rulebook
 from rltui.schema import value_cache
 from rltui.schema.toml_files import DATA
-from rltui.schema.value_cache import kept_value
+from rltui.schema.value_cache import cached_value
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def file(tmp_path: Path) -> Path:
 
 def value_of(path: Path, make: Callable[[], str] | None = None) -> str:
     """The text of a file, through what is kept of it."""
-    return kept_value(path, (path,), make or path.read_text)
+    return cached_value(path, (path,), make or path.read_text)
 
 
 def kept(folder: Path) -> Path:
@@ -63,12 +63,12 @@ def test_a_changed_file_is_read_anew(tmp_path: Path, change: str) -> None:
     for name in ("a.toml", "model.py"):
         (folder / name).write_text("x = 1")
     texts = lambda: sorted(path.read_text() for path in folder.iterdir())  # noqa: E731
-    assert kept_value(folder, (folder,), texts) == ["x = 1", "x = 1"]
+    assert cached_value(folder, (folder,), texts) == ["x = 1", "x = 1"]
     name = {"another file": "b.toml", "code": "model.py"}.get(change, "a.toml")
     (folder / name).write_text("x = 2" if change == "time" else "x = 22")
     if change == "time":
         os.utime(folder / name, (1e9, 1e9))
-    assert kept_value(folder, (folder,), texts) == texts() != ["x = 1", "x = 1"]
+    assert cached_value(folder, (folder,), texts) == texts() != ["x = 1", "x = 1"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_kept_expressions_are_compiled_when_they_are_used(tmp_path: Path) -> Non
     """A table with a hundred patterns is read without compiling them."""
     path = tmp_path / "one.toml"
     path.write_text("1")
-    kept_value(path, (path,), lambda: {"lines": re.compile("A", re.IGNORECASE)})
-    again: dict[str, re.Pattern[str]] = kept_value(path, (path,), dict)
+    cached_value(path, (path,), lambda: {"lines": re.compile("A", re.IGNORECASE)})
+    again: dict[str, re.Pattern[str]] = cached_value(path, (path,), dict)
     assert type(again["lines"]) is type(regex(""))
     assert again["lines"].match("a")

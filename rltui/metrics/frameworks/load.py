@@ -35,7 +35,7 @@ from rltui.metrics.frameworks.patterns import (
 )
 from rltui.schema.metric import NameTarget
 from rltui.schema.toml_files import DATA, FileReport, read_folder
-from rltui.schema.value_cache import kept_value
+from rltui.schema.value_cache import cached_value
 
 SHARED = "shared_names"  # the folder of names that runs of any framework may have
 GENERIC = "glossary"  # the file of names that home-made loops use
@@ -378,4 +378,4 @@ def frameworks() -> Frameworks:
     """The shipped frameworks. Their problems are for `doctor`; they are usable in any case."""
     folder, here = DATA / "frameworks", Path(__file__).parent
     sources = (folder, folder / SHARED, DATA, here, here.parent)
-    return kept_value(folder, sources, lambda: Frameworks(folder).with_unions())
+    return cached_value(folder, sources, lambda: Frameworks(folder).with_unions())

@@ -176,7 +176,7 @@ class Catalog:
         """Take in what one file has; True when all of it was."""
         file = self.files[number]
         if file.place.layout.kind == "database":
-            size, modified = trackio_traces.stamp_of(file.path)
+            size, modified = trackio_traces.file_stamps(file.path)
             if (size, modified) != (file.size, file.modified) or not file.done:
                 self._take_whole(number, size, modified)
             return True

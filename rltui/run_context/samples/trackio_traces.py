@@ -28,7 +28,7 @@ def runs_with_traces(path: str, shown: str) -> Iterator[tuple[str, str]]:
     The first is that of the database with the run's id in brackets. Nothing where it cannot be read now.
     """
     try:
-        found = _runs(path, sqlite_file.stamp_of(path)) if sqlite_file.is_database(path) else ()
+        found = _runs(path, sqlite_file.file_stamps(path)) if sqlite_file.is_database(path) else ()
     except OSError:
         return
     project = Path(path).stem
@@ -53,9 +53,9 @@ def _runs(path: str, stamp: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
     return sqlite_file.read_database(path, ask) or ()
 
 
-def stamp_of(path: str) -> tuple[int, int]:
+def file_stamps(path: str) -> tuple[int, int]:
     """Size and time of the database behind a path of `runs_with_traces`. Raises OSError."""
-    stamp = sqlite_file.stamp_of(_parts(path)[0])
+    stamp = sqlite_file.file_stamps(_parts(path)[0])
     return stamp[0] + max(stamp[3], 0), max(stamp[1], stamp[4])
 
 

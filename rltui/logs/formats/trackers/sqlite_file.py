@@ -38,7 +38,7 @@ _MAGIC = b"SQLite format 3\0"
 _HOT_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
 
-def stamp_of(place: str) -> tuple[int, ...]:
+def file_stamps(place: str) -> tuple[int, ...]:
     """Sizes, times and inodes of a database, its WAL and its journal. Raises OSError without a database."""
     status = os.stat(place)  # noqa: PTH116 - a string is what is kept
     found = [status.st_size, status.st_mtime_ns, status.st_ino]
@@ -59,12 +59,12 @@ def files_of(place: str) -> tuple[str, ...]:
 
 def readable_stamp(place: str) -> tuple[int, ...]:
     """The same as far as it can be read now: that of the copy, while no newer one is made. Raises OSError."""
-    return _COPIES.resting_stamp(place) or stamp_of(place)
+    return _COPIES.resting_stamp(place) or file_stamps(place)
 
 
 def modified_of(place: str) -> float:
     """When the database or its WAL was written last, seconds since 1970. Raises OSError."""
-    stamp = stamp_of(place)
+    stamp = file_stamps(place)
     return max(stamp[1], stamp[4]) / 1e9
 
 
@@ -234,7 +234,7 @@ class _Copies:
 
     def of(self, place: str) -> Path | None:
         """A copy of the database and its WAL as they are now; None if they changed while being copied."""
-        stamp = stamp_of(place)
+        stamp = file_stamps(place)
         with self._lock:
             kept = self._kept.get(place)
             if kept is not None and (kept.stamp == stamp or time.monotonic() < kept.until):
@@ -254,7 +254,7 @@ class _Copies:
         shutil.copyfile(place + "-wal", f"{path}-wal")
         # A checkpoint writes pages into the database and begins the WAL anew; growth of the WAL does no harm:
         # a frame that was copied in part fails its checksum and is left out.
-        if stamp_of(place)[:3] != stamp[:3] or _head(place + "-wal")[:32] != wal_head:
+        if file_stamps(place)[:3] != stamp[:3] or _head(place + "-wal")[:32] != wal_head:
             folder.cleanup()
             return None
         with self._lock:
