@@ -1,4 +1,4 @@
-"""Marks: glyph, role and word of every severity, health and state, and what stands for glyphs in ASCII."""
+"""Glyph, role and word of each severity, health and state; glyphs of bars; their replacements in ASCII."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from functools import cache
 
 from rltui.common.text import cell_width
 
-# Of findings; empty is none.
+# Of findings; "" is the absence of one.
 SEVERITY_GLYPH = {"critical": "✖", "warning": "▲", "info": "·", "": " "}
 SEVERITY_ROLE = {"critical": "bad", "warning": "warn", "info": "info", "": "text"}
 # Of problems with files and data.
 LEVEL_GLYPH = {"error": SEVERITY_GLYPH["critical"], "warning": SEVERITY_GLYPH["warning"], "info": "·"}
 LEVEL_ROLE = {"error": "bad", "warning": "warn", "info": "dim"}
-# Of a run as it trains.
+# Of a run's training.
 HEALTH_GLYPH = {
     "ok": "✓",
     "unjudged": "?",
@@ -21,32 +21,32 @@ HEALTH_GLYPH = {
 }
 HEALTH_WORD = {"ok": "healthy", "unjudged": "not judged", "warning": "warning", "critical": "critical"}
 HEALTH_ROLE = {"ok": "good", "unjudged": "dim", "warning": "warn", "critical": "bad"}
-# Of a run as it is written; `paused` and `past` of a screen that does not show what is.
+# Of a run's log; `paused` and `past` are states of a screen that does not show the present.
 STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "paused": "‖", "past": "◂"}
 STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn", "past": "warn"}
 
-# Of amounts, darker for more; of the segments of a bar, whose neighbours differ without colours, too.
-SHADES = " ░▒▓█"
-_FILLS = "█▓▒░"
+SHADES = " ░▒▓█"  # of amounts, darker for more
+_FILLS = "█▓▒░"  # of the segments of a bar, so that neighbours differ without colours
 _COLORS = 7  # roles `series0` onwards
-BAND_DOTS = 0x50  # of a cell in braille, where a band is seen: two of eight, clearly no line
+BAND_DOTS = 0x50  # of a braille cell in a band: two of eight, which are no line
 
 
 def segment_look(number: int) -> tuple[str, str]:
-    """Glyph and role of a segment of a bar by its number."""
+    """Glyph and role of the `number`-th segment of a bar."""
     return (_FILLS[number % len(_FILLS)], f"series{number % _COLORS}")
 
 
 @cache
 def _ascii() -> dict[int, int]:
-    """What stands for our glyphs where only ASCII can be shown; one cell for one cell.
+    """The replacements of glyphs for terminals with ASCII only; each is one cell wide.
 
-    For the cells of a curve its height in the cell or, where it is steep, its direction; a band is dots.
+    A cell of a curve becomes its height or, if it is steep, its direction; a cell of a band a dot. The
+    ellipsis is `~`: a minus would change numbers.
     """
     columns = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # bits of the dots, from the bottom
-    found = str.maketrans(
+    replacements = str.maketrans(
         "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬┴┼·–…‥→←↑↓‹›▏×≈±²↻⡐┈┊◂▸▾‖█▓▒░▁▂▃▄▅▆▇µλà",
-        "!X+*o#%v&+o-=|++++`||+++.--:><^v<>|x~+2@.::<>v=#%=._.-:=+*ula",
+        "!X+*o#%v&+o-=|++++`||+++.-~:><^v<>|x~+2@.::<>v=#%=._.-:=+*ula",
     )
     for bits in range(1, 256):
         left, right = ([at for at, bit in enumerate(column) if bits & bit] for column in columns)
@@ -56,14 +56,14 @@ def _ascii() -> dict[int, int]:
             sign = "|" if abs(rise) < 1 else "/" if rise > 0 else "\\"
         else:
             sign = "_" if min(dots) == 0 else "'" if max(dots) == 3 else "-"
-        found[0x2800 + bits] = ord("." if bits & BAND_DOTS == bits else sign)
-    return found
+        replacements[0x2800 + bits] = ord("." if bits & BAND_DOTS == bits else sign)
+    return replacements
 
 
 def to_ascii(text: str) -> str:
-    """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width.
+    """Text in ASCII of the same width: glyphs by similar characters, everything else as question marks.
 
-    `±` takes the blank before it for its second character, an arrow between two values, too.
+    `±` and an arrow between two values use the blank before them for their first character.
     """
     text = text.replace(" ±", "+-").replace(" → ", "-> ").translate(_ascii())
     return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)

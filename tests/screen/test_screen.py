@@ -573,6 +573,7 @@ def test_ascii_only() -> None:
     assert "?" not in to_ascii("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±┊┴┼µ")
     assert to_ascii("Reward  ±0.4") == "Reward +-0.4"
     assert to_ascii("0.35 → 2.75") == "0.35-> 2.75"
+    assert "-" not in to_ascii("0.35…2.75")  # would be a minus
 
 
 def test_large_deliveries_come_in_pieces() -> None:
