@@ -1,54 +1,60 @@
-"""Round values along an axis and how they are written."""
+"""Round values along an axis, and their labels."""
 
 from __future__ import annotations
 
 import math
 
-from rltui.draw.numbers import SAME, format_plain, format_ticks
+from rltui.draw.numbers import NEGLIGIBLE_CHANGE, SHARE, format_plain, format_ticks
 
-FEW = 3  # ticks of a small chart
-SUFFIXED = ("s", "ms", "percent")  # units that ticks carry
+FEW_TICKS = 3  # of a small chart
+UNITS_IN_TICKS = ("s", "ms", "percent", SHARE)
 _ROUND = (1, 5, 2, 2.5, 4)  # times a power of ten: the distances of ticks, the roundest first
-MINUTES = 120  # seconds from which times are told in minutes
+MINUTES = 120  # seconds from which times are given in minutes
 _ROUND_TIMES = (15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400)  # seconds, up to a day
 
 
 def y_ticks(
     y: tuple[float, float], count: int, *, log: bool = False, unit: str = ""
 ) -> list[tuple[float, str]]:
-    """Round values within the range and how they are written, with their unit where that is a short one."""
+    """Round values within the range and their labels, with their unit if that is a short one."""
     low, high = y
     if log:
         found = _log_ticks(low, high, count)
-        return [(at, format_ticks([10.0**at], unit)[0]) for at, _ in found] if unit in SUFFIXED else found
+        return (
+            [(at, format_ticks([10.0**at], unit)[0]) for at, _ in found] if unit in UNITS_IN_TICKS else found
+        )
     steps = _time_steps(low, high, count, unit) or round_steps(low, high, count)
     if len(steps) < 2:
         return [(at, format_plain(at, 3)) for at in (low, high)]
-    if unit in SUFFIXED:
+    if unit in UNITS_IN_TICKS:
         return list(zip(steps, format_ticks(steps, unit), strict=True))
     size = max(abs(low), abs(high))
     decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
     if size >= 1e5 or (size < 1 and decimals > 5):
         return [(at, format_plain(at, 4)) for at in steps]
-    return [(at, f"{at:.{decimals}f}" if abs(at) > SAME * size else "0") for at in steps]
+    return [(at, f"{at:.{decimals}f}" if abs(at) > NEGLIGIBLE_CHANGE * size else "0") for at in steps]
 
 
 def _time_steps(low: float, high: float, count: int, unit: str) -> list[float]:
-    """At most about `count` round times where a range is told in minutes or more; none elsewhere."""
+    """At most about `count` round times for a range in minutes or more; none for other ranges."""
     seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
     if not seconds or high < MINUTES * seconds or not high > low:
         return []
-    steps = [one * seconds for one in _ROUND_TIMES if (high - low) / (one * seconds) <= count + 1]
+    steps = [time * seconds for time in _ROUND_TIMES if (high - low) / (time * seconds) <= count + 1]
     if not steps or (high - low) < 2 * steps[0]:
         return []
-    first, last = math.ceil(low / steps[0] - 1e-9), math.floor(high / steps[0] + 1e-9)
-    return [index * steps[0] for index in range(first, last + 1)]
+    return _multiples(steps[0], low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [index * step for index in range(first, last + 1)]
 
 
 def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
-    """Ticks between two decimal logarithms: powers of ten, where they are few 1, 2 and 5 times them.
+    """Ticks between two decimal logarithms: powers of ten, if these are few also 2 and 5 times them.
 
-    Within less than a decade even those are too few: there the axis is nearly linear, and so are its ticks.
+    Within less than a decade even those are too few: the axis is nearly linear there, and so are its ticks.
     """
     powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
     fine = [
@@ -66,7 +72,7 @@ def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
 
 
 def _times_power(factor: int, power: int) -> str:
-    """A factor times a power of ten: `0.02`, `5000`; as an exponent where that is shorter to read."""
+    """A factor times a power of ten: `0.02`, `5000`; with an exponent if that is shorter."""
     return f"{factor * 10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"{factor}e{power:+03d}"
 
 
@@ -80,7 +86,7 @@ def few_ticks(low: float, high: float, unit: str = "", *, log: bool = False) -> 
 
 def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]]:
     powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
-    powers = powers[:: max(math.ceil(len(powers) / FEW), 1)]
+    powers = powers[:: max(math.ceil(len(powers) / FEW_TICKS), 1)]
     if len(powers) > 1 and powers[0] > -300 and powers[-1] < 300:
         return [
             (float(power), format_ticks([10.0**power], unit)[0] if power > -12 else _times_power(1, power))
@@ -93,7 +99,7 @@ def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]
 
 
 def _few_steps(low: float, high: float, unit: str) -> list[float]:
-    """Multiples of a round distance, as near to `FEW` of them as there are; of several the roundest."""
+    """Multiples of a round distance, about `FEW_TICKS` of them; of several the roundest."""
     span = high - low
     if not math.isfinite(span) or span <= 0:
         return [low] if low == high else [low, high]
@@ -102,25 +108,18 @@ def _few_steps(low: float, high: float, unit: str) -> list[float]:
     seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
     if seconds and high >= MINUTES * seconds and 2 * _ROUND_TIMES[0] <= span / seconds < 4 * _ROUND_TIMES[-1]:
         steps = [step * seconds for step in _ROUND_TIMES]
-    found: list[list[float]] = []
-    for step in steps:
-        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        if last - first < 2 * FEW:
-            found.append([index * step for index in range(first, last + 1)])
-    best = min(found, key=lambda one: (abs(len(one) - FEW), -len(one)), default=[low, high])
+    candidates = (_multiples(step, low, high) for step in steps if span / step < 2 * FEW_TICKS + 1)
+    few = (ticks for ticks in candidates if len(ticks) <= 2 * FEW_TICKS)
+    best = min(few, key=lambda ticks: (abs(len(ticks) - FEW_TICKS), -len(ticks)), default=[low, high])
     return [float(f"{at:.12g}") for at in best] or [low, high]
 
 
 def round_steps(low: float, high: float, count: int) -> list[float]:
-    """At most `count` + 1 values 1, 2 or 5 times a power of ten apart that cover the range from inside."""
+    """At most `count` + 1 values within the range, at distances of 1, 2 or 5 times a power of ten."""
     span = high - low
     if not math.isfinite(span) or span <= 0 or count < 1:
         return [low]
     raw = span / count
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(index * step, 12) if step > 1e-9 else index * step for index in range(first, last + 1)][
-        : count + 2
-    ]
+    return [round(at, 12) if step > 1e-9 else at for at in _multiples(step, low, high)][: count + 2]

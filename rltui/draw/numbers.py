@@ -1,4 +1,4 @@
-"""Numbers as people read them: few digits, a unit, and the same width from one tick to the next."""
+"""Numbers as text: few digits, a unit, and the same width from one update to the next."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from rltui.schema.units import Units
 
 NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
-RANGE_END = 8  # most cells of one end of a range
-SAME = 1e-9  # share of a value below which a change of it is rounding
+NEGLIGIBLE_CHANGE = 1e-9  # share of a value below which a change of it is rounding
+RANGE_END = 8  # cells of one end of a range, at most
+SHARE = "share"  # unit of values from 0 to 1 that are written in percent
 _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -27,7 +28,7 @@ def _units() -> Units:
 def format_plain(value: float, digits: int = 4) -> str:
     """A number in at most `digits` significant digits: `0.132`, `12.30`, `1234`, `1.2e-06`, `12.3k`, `NaN`.
 
-    Trailing zeros stay, so that a value which wobbles in its last digit keeps its width.
+    Trailing zeros stay, so that a value that changes in its last digit keeps its width.
     """
     if math.isnan(value):
         return "NaN"
@@ -43,7 +44,7 @@ def format_plain(value: float, digits: int = 4) -> str:
     if size >= 10**digits or (value == int(value) and size >= 10 ** (digits - 1)):
         return f"{value:.0f}"
     power = math.floor(math.log10(size))
-    # Below one a digit less, so that 0.0241 and 0.520 say equally much.
+    # One digit less below one, so that 0.0241 and 0.520 are equally precise.
     decimals = max(digits - 1 - power if power >= 0 else digits - 2 - power, 0)
     return f"{value:.{decimals}f}"
 
@@ -63,7 +64,7 @@ def format_short(value: float | None) -> str:
 
 
 def format_share(share: float) -> str:
-    """A share in words: `48 %`, `0.4 %`, `< 0.1 %`, `0 %`."""
+    """A share for a sentence or a table: `48 %`, `0.4 %`, `< 0.1 %`, `0 %`."""
     size = 100 * share
     if size >= 9.95 or size <= 0:
         return f"{size:.0f} %"
@@ -71,14 +72,14 @@ def format_share(share: float) -> str:
 
 
 def format_si(value: float, digits: int = 3) -> str:
-    """A large number with a letter: `12.3k`, `4.56M`; exponents beyond peta, where letters stop helping."""
+    """A large number with a letter: `12.3k`, `4.56M`; with an exponent beyond peta."""
     if not math.isfinite(value):
         return format_plain(value)
     size = abs(value)
     if size >= 1e18:
         return f"{value:.1e}"
     for factor, letter in _SI:
-        # what rounds up to the next letter gets it, so that no value shows as 1000k
+        # a value that rounds up to the next letter gets it: never `1000k`
         if size >= factor * (1 - 0.5 * 10.0**-digits):
             scaled = value / factor
             decimals = max(digits - 1 - math.floor(math.log10(max(abs(scaled), 1.0))), 0)
@@ -94,13 +95,15 @@ def format_value(value: float, unit: str = "") -> str:
         return format_seconds(value)
     if unit == "ms":
         return format_seconds(value / 1e3) if abs(value) >= 1e4 else f"{format_plain(value, 3)} ms"
+    if unit == SHARE:
+        value, unit = 100 * value, "percent"
     if unit == "percent":
         return f"{value:.1f} %" if abs(value) < 1000 else f"{format_si(value)} %"
     if unit in _units().counts:
         if abs(value) < 1e4:
             return f"{value:.0f}" if value == int(value) else format_plain(value)
         return format_si(value)
-    if unit == "rate" and 0 < abs(value) < 0.01:  # learning rates live here
+    if unit == "rate" and 0 < abs(value) < 0.01:  # usual learning rates
         return f"{value:.2e}"
     if unit in _units().signs:
         text = format_si(value) if abs(value) >= 1000 else format_plain(value, 3)
@@ -111,13 +114,16 @@ def format_value(value: float, unit: str = "") -> str:
 def format_change(value: float, before: float, unit: str = "") -> str:
     """The change from `before` to `value` with its sign and the value's own decimals: `+0.012`, `-3.1 %`.
 
-    A change that those decimals cannot show is written with its own; empty when there is none to tell.
+    A change that is smaller than those decimals is written with its own. `=` without a change; empty if it
+    is not finite.
     """
+    if unit == SHARE:
+        value, before, unit = 100 * value, 100 * before, "percent"
     change = value - before
     if not math.isfinite(change):
         return ""
     size = abs(change)
-    if size <= max(NEGLIGIBLE, SAME * abs(value)):
+    if size <= max(NEGLIGIBLE, NEGLIGIBLE_CHANGE * abs(value)):
         return "="
     if unit in _units().counts:
         text = format_si(size)
@@ -145,6 +151,8 @@ def format_bound(value: float, unit: str = "") -> str:
         seconds = value if unit == "s" else value / 1e3
         text = format_seconds(seconds)
         return text.replace(" ", "") if abs(seconds) < 60 else text
+    if unit == SHARE:
+        value, unit = 100 * value, "percent"
     if unit == "percent":
         return f"{value:.1f}%" if abs(value) < 1000 else format_si(value)
     if unit in _units().counts and value == int(value) and abs(value) < 1e4:
@@ -161,6 +169,8 @@ def format_bound(value: float, unit: str = "") -> str:
 
 def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:
     """Round values along an axis, with their unit and as many decimals as all of them need: `0`, `2.5k`."""
+    if unit == SHARE:
+        values, unit = [100 * value for value in values], "percent"
     size = max(map(abs, values), default=0.0)
     if not math.isfinite(size) or size < NEGLIGIBLE:
         return [format_plain(value, 3) for value in values]
@@ -182,7 +192,8 @@ def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:
         (d for d in range(6) if all(abs(round(one, d) - one) <= 1e-6 * abs(one) for one in scaled)), 6
     )
     texts = [
-        "0" if abs(value) < SAME * size else f"{value / factor:.{decimals}f}{letter}" for value in values
+        "0" if abs(value) < NEGLIGIBLE_CHANGE * size else f"{value / factor:.{decimals}f}{letter}"
+        for value in values
     ]
     if max(map(len, texts)) > 7:
         texts = [format_bound(value, unit) for value in values]
@@ -191,7 +202,7 @@ def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:
 
 
 def _time_scale(seconds: float) -> tuple[float, str]:
-    """The unit, in seconds, in which a time is written on an axis."""
+    """The unit in which a time is written on an axis: its seconds and its letter."""
     for least, factor, letter in (
         (2 * 86400, 86400.0, "d"), (7200, 3600.0, "h"), (120, 60.0, "m"), (1, 1.0, "s"), (1e-3, 1e-3, "ms"),
     ):  # fmt: skip
@@ -201,19 +212,19 @@ def _time_scale(seconds: float) -> tuple[float, str]:
 
 
 def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:
-    """Both ends of a range; with more digits when two different ends would read the same.
+    """Both ends of a range; with more digits when two different ends would be written the same.
 
-    An end that is nothing beside the other one is 0.
+    An end that is negligible compared with the other one is 0.
     """
     if math.isfinite(low) and math.isfinite(high):
-        least = SAME * max(abs(low), abs(high))
+        least = NEGLIGIBLE_CHANGE * max(abs(low), abs(high))
         low, high = (0.0 if abs(end) < least else end for end in (low, high))
     ends = (format_bound(low, unit), format_bound(high, unit))
     if ends[0] == ends[1] and low != high and math.isfinite(low) and math.isfinite(high):
         for digits in (4, 5, 6):
             longer = (f"{low:.{digits}g}", f"{high:.{digits}g}")
             if max(map(len, longer)) > RANGE_END:
-                break  # it would be cut where it differs: that both look the same says more
+                break  # it would be cut where the ends differ
             if longer[0] != longer[1]:
                 return longer
     return ends
@@ -236,10 +247,10 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A span of time in two steps at most: `42s`, `4m 05s`, `3h 12m`, `5d 03h`; `?` when unknown."""
+    """A duration in at most two units: `42s`, `4m 05s`, `3h 12m`, `5d 03h`; `?` when unknown."""
     if not math.isfinite(seconds):
         return "?"
-    if abs(seconds) >= 1e5 * 86400:  # no run lasts for centuries: a broken number, kept short
+    if abs(seconds) >= 1e5 * 86400:  # no run lasts for centuries: an invalid number, kept short
         return f"{seconds / 86400:.0e}d"
     sign, whole = ("-" if seconds < 0 else ""), round(abs(seconds))
     if whole < 60:
@@ -255,7 +266,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_age(seconds: float | None) -> str:
-    """How long ago, coarse so that it does not flicker: `now`, `12s ago`, `4m ago`, `5d ago`; `?` unknown."""
+    """How long ago, in one unit so that it changes seldom: `now`, `12s ago`, `5d ago`; `?` if unknown."""
     if seconds is None or not math.isfinite(seconds):
         return "?"
     if seconds < 2:
@@ -267,32 +278,37 @@ def format_age(seconds: float | None) -> str:
 
 
 def age_lasts(seconds: float) -> float:
-    """Seconds for which `format_age` says the same of something that grows older, at least."""
+    """Seconds, at least, after which `format_age` of a growing age returns another text."""
     span = next((span for span, _ in _AGES if seconds >= 2 * span), 0.5)
     next_units = [2 * other - seconds for other, _ in _AGES if other > span]
     return min([span - seconds % span, *next_units])
 
 
-_AGES = ((365.25 * 86400, "y"), (86400.0, "d"), (3600.0, "h"), (60.0, "m"))  # seconds of each unit, from 2 on
+_AGES = (
+    (365.25 * 86400, "y"),
+    (86400.0, "d"),
+    (3600.0, "h"),
+    (60.0, "m"),
+)  # seconds of units, used from 2 on
 
 
 def format_step(step: int) -> str:
-    """A step in full, with thousands apart: `12,340`. Exact at any size."""
+    """A step in full, with thousands separators: `12,340`."""
     return f"{step:,}"
 
 
 def short_step(step: int, width: int) -> str:
-    """A step in full where there is room for it, else with a letter: `4.95G`."""
+    """A step in full if that fits in `width` cells, else with a letter: `4.95G`."""
     text = format_step(step)
     return text if len(text) <= width else format_si(step)
 
 
 @runtime_checkable
 class _NumpyNumber(Protocol):
-    """A number of numpy, which is not imported here for the sake of commands that need none."""
+    """A number of numpy, which is not imported here: commands without arrays start faster."""
 
     def item(self) -> object:
-        """The same as a Python number."""
+        """The Python number."""
 
 
 def json_value(value: object) -> object:

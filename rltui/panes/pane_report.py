@@ -80,7 +80,7 @@ def _row(row: Row, shown: PaneView) -> dict[str, Any]:
         "tags": list(row.tags),
         "inside": list(row.branch),
         "canonical": row.name.canonical if row.name is not None else None,
-        "unit": row.unit,
+        "unit": row.unit if row.name is None else row.name.unit,
         "value": row.value,
         "before": row.before,
         "statistics": row.last_of,

@@ -20,6 +20,7 @@ class SpecialMetrics(NamedTuple):
     step_times: tuple[str, ...]
     logged_at_updates: tuple[str, ...]
     zero_if_unknown: tuple[str, ...]
+    in_percent: tuple[str, ...]  # beginnings of ids
     phase_order: tuple[str, ...]
     said_once: tuple[str, ...]
     outcomes: tuple[str, ...]

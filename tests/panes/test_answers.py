@@ -325,6 +325,16 @@ def test_utilisation_with_its_limits_and_what_bounds_a_step() -> None:
     assert band is not None and set(band) <= set(found.marks)
 
 
+def test_rows_and_answer_have_the_same_unit() -> None:
+    """MFU is in percent in the answer and in its row; data for programs keep the fraction."""
+    view = run({"perf/mfu/actor": [0.25] * 60, "perf/throughput": 1000.0})
+    report = pane_report(view, "perf", NOW)
+    row = next(row for row in report.pane.rows if row.tag == "perf/mfu/actor")
+    assert report.pane.answer is not None and row.value_text in report.pane.answer.sentence
+    record = next(one for one in as_record(report)["rows"] if one["tag"] == row.tag)
+    assert (record["unit"], record["value"]) == ("fraction", 0.25)
+
+
 def test_a_utilisation_of_zeros_is_not_reported() -> None:
     """Zeros that a writer fills in are no measurement."""
     found = answer("perf", {"perf/mfu/actor": 0.0, "perf/throughput": 1000.0})

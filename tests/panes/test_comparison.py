@@ -122,10 +122,10 @@ def test_percent_only_where_it_means_something() -> None:
     """A baseline that goes both sides of zero is no measure in percent; equal values are equal."""
     around = np.tile([-0.1, 0.12], 50)
     assert pair(np.full(100, 0.5), around).percent is None
-    assert "%" not in difference_text(pair(np.full(100, 0.5), around))
-    assert difference_text(pair(np.full(100, 2.0), np.full(100, 1.0))).strip() == "+100%!"
-    assert difference_text(pair(np.full(100, 1.0), np.full(100, 1.0))).strip() == "="
-    assert difference_text(pair(np.full(100, 0.0), np.full(100, 0.0))).strip() == "="
+    assert "%" not in difference_text(pair(np.full(100, 0.5), around), "")
+    assert difference_text(pair(np.full(100, 2.0), np.full(100, 1.0)), "").strip() == "+100%!"
+    assert difference_text(pair(np.full(100, 1.0), np.full(100, 1.0)), "").strip() == "="
+    assert difference_text(pair(np.full(100, 0.0), np.full(100, 0.0)), "").strip() == "="
 
 
 def test_value_and_difference_are_of_one_step() -> None:

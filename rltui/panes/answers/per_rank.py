@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rltui.common.regex import regex
-from rltui.draw.numbers import format_range
+from rltui.draw.numbers import SHARE, format_range
 from rltui.panes.answers.model import Strip
 from rltui.panes.answers.recent_steps import RunValues
 
@@ -30,8 +30,8 @@ def per_rank(run: RunValues, pane: str) -> tuple[Strip, ...]:
             continue
         name, kind = run.name(members[0][1]), family.partition("*")[0].rstrip("_-./: ")
         unit = name.metric.unit if name.metric is not None and name.comparable else name.unit
-        scale, unit = (100.0, "percent") if unit == "fraction" else (1.0, unit)
-        low, high = format_range(scale * min(known.values()), scale * max(known.values()), unit)
+        unit = SHARE if unit == "fraction" else unit
+        low, high = format_range(min(known.values()), max(known.values()), unit)
         what = name.metric.title if name.metric is not None else name.title
         title = f"{what} by {_LAST_WORD.split(kind)[-1].lower()}"
         text = f"{low} … {high}, {len(known)} of {family}"

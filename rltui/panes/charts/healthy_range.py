@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rltui.draw.numbers import format_bound
+from rltui.draw.numbers import SHARE, format_bound
 
 if TYPE_CHECKING:
     from rltui.panes.rows.row import Row
 
 Band = tuple[float, float]
 
-SHARES = {"fraction": 1.0, "percent": 100.0}  # units of shares, and what all of it is
+SHARES = {"fraction": 1.0, SHARE: 1.0, "percent": 100.0}  # units of shares, and the value of the whole
 EDGE = "▏"  # beside the rows of a curve that are healthy: a glyph, for screens without shades
 
 

@@ -10,7 +10,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
-from rltui.draw.sparkline import stretched
+from rltui.draw.sparkline import resampled
 from rltui.panes.answers.model import Band, Gantt, Ridge
 
 AXIS = 8  # cells of the values left of a band
@@ -28,7 +28,7 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
         "low": band.low, "high": band.high, "middle": band.middle,
         "inner low": band.inner_low, "inner high": band.inner_high,
     }  # fmt: skip
-    drawn = {name: stretched(values, cells) for name, values in columns.items() if values}
+    drawn = {name: resampled(values, cells) for name, values in columns.items() if values}
     known = np.concatenate(list(drawn.values()))
     known = known[np.isfinite(known)]
     title = crop(line((f" {band.title}", "text"), (f"   {band.words}", "dim")), width)

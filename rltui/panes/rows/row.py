@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rltui.common.data_class import dataclass
-from rltui.draw.numbers import format_change, format_range, format_value
+from rltui.draw.numbers import SHARE, format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
 from rltui.rules.special_metrics import special_metrics
 from rltui.session.time_travel import RunAtStep
@@ -38,7 +38,7 @@ class Row:
     title: str
     tag: str = ""
     name: MetricName | None = None
-    unit: str = ""
+    unit: str = ""  # as shown, see `format_value`
     parts: Mapping[str, Series] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     at_step: int | None = None  # the moment it shows, on its own axis; None is now
@@ -156,7 +156,7 @@ class Row:
     def change_text(self) -> str:
         """The change since the value before, signed; with a baseline, the difference to it."""
         if self.against is not None:
-            return difference_text(self.against)
+            return difference_text(self.against, self.unit)
         if self.main is None:
             return ""
         value, before = value_at(self.main, self.at_step)
@@ -212,16 +212,16 @@ def first_row(rows: Sequence[Row]) -> Row | None:
     return next((row for row in known[:FIRST] if not is_constant(row)), known[0] if known else None)
 
 
-def difference_text(found: Difference) -> str:
-    """The difference to a baseline: percent where that means something, a mark where it is outside."""
-    percent = found.percent
-    if found.difference == 0 or (percent is not None and abs(percent) < 0.05):
+def difference_text(against: Difference, unit: str) -> str:
+    """The difference to a baseline: in percent unless that is undefined or huge; `!` if it is outside."""
+    percent = against.percent
+    if against.difference == 0 or (percent is not None and abs(percent) < 0.05):
         return "= "
     if percent is None or abs(percent) >= 1000:
-        text = format_change(found.value, found.baseline, found.unit)
+        text = format_change(against.value, against.baseline, unit)
     else:
         text = f"{percent:+.1f}%" if abs(percent) < 100 else f"{percent:+.0f}%"
-    return f"{text}{'!' if found.outside else ' '}"
+    return f"{text}{'!' if against.outside else ' '}"
 
 
 def value_at(series: Series, at_step: int | None) -> tuple[float | None, float | None]:
@@ -329,6 +329,11 @@ def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]
     return out
 
 
+def _shown_unit(name: MetricName) -> str:
+    in_percent = name.unit == "fraction" and (name.canonical or "").startswith(special_metrics().in_percent)
+    return SHARE if in_percent else name.unit
+
+
 def _row(
     view: RunView,
     names: list[MetricName],
@@ -349,7 +354,7 @@ def _row(
         title=title,
         tag=main.tag,
         name=main,
-        unit=main.unit,
+        unit=_shown_unit(main),
         parts=parts,
         findings=tuple(found.values()),
         at_step=at_step,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rltui.common.arrays import quantile
-from rltui.draw.numbers import format_si, format_value
+from rltui.draw.numbers import SHARE, format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
 from rltui.panes.answers.answer_metrics import answer_metrics
@@ -27,7 +27,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     ranges, said = [], []
     for canonical, every in run.find_all("utilisation"):
         title, values = glossary().metrics[canonical].title, every.without_first(first)
-        said.append(_percent(fact(title, values, "fraction")))
+        said.append(fact(title, values, SHARE))
         ranges.append(_range(title, values, said[-1].text))
     rates = []
     for canonical, values in run.find_all("rates"):
@@ -35,7 +35,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         rates.append(token_rate(fact(metric.title, values.without_first(first), metric.unit), metric.unit))
     estimate = None if ranges else mfu_estimate(run)
     if estimate is not None:
-        now = _percent(fact("MFU", estimate.values, "fraction", formula=estimate.formula))
+        now = fact("MFU", estimate.values, SHARE, formula=estimate.formula)
         ranges.append(_range(f"≈ MFU of {estimate.of}", estimate.values, f"≈ {now.text}"))
         said.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
     strips = per_rank(run, "perf")
@@ -47,7 +47,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     waiting = []
     for canonical, values in run.find_all("waiting_shares"):
         title = glossary().metrics[canonical].title.lower()
-        waiting.append(fact(title, values.without_first(first), "fraction"))
+        waiting.append(fact(title, values.without_first(first), SHARE))
     for canonical, values in run.find_all("memory"):
         if values.value.any():
             metric = glossary().metrics[canonical]
@@ -90,10 +90,6 @@ def _range(title: str, values: Values, text: str) -> Range:
     """Where nine tenths of the last values lie."""
     last = values.value[-LAST:]
     return Range(title, quantile(last, 0.05), values.now, quantile(last, 0.95), text)
-
-
-def _percent(one: Fact) -> Fact:
-    return replace(one, text=format_value(100 * one.value, "percent"))
 
 
 def _sentence(said: list[Fact], rates: list[Fact], generation: float | None, missing: bool) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.common.text import cell_width, count_of, fit, pad
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
-from rltui.draw.sparkline import stretched
+from rltui.draw.sparkline import resampled
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
 
@@ -65,7 +65,7 @@ def _role(cell: DeviceCell) -> str:
 def _levels(values: Sequence[float], cells: int) -> str:
     return "".join(
         " " if not math.isfinite(value) else LEVELS[min(int(value * len(LEVELS)), len(LEVELS) - 1)]
-        for value in stretched(values or (math.nan,), cells).tolist()
+        for value in resampled(values or (math.nan,), cells).tolist()
     )
 
 
