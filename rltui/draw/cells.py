@@ -1,4 +1,4 @@
-"""A line of cells: runs of text with a role each, which themes turn into colours and text files ignore."""
+"""Lines of terminal cells: spans of text, each with a role that themes map to a colour."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _BREAKS = regex(r"\s+(?!%)")
 # Roles are meanings, not colours. Every theme knows all of them.
 ROLES = (
     "text",  # values and titles
-    "strong",  # what the eye should find first
+    "strong",  # emphasis
     "dim",  # keys, ranges, hints
-    "faint",  # rules, axes, empty places
+    "faint",  # rules, axes, empty cells
     "accent",  # curves, the active tab, keys to press
     "good",
     "warn",
@@ -23,26 +23,26 @@ ROLES = (
     "mark",  # restarts, events, non-finite values on curves
     "band",  # healthy bands, spreads, raw values behind a smoothed curve
 )
-SERIES = 8  # `series0` and so on: curves that are told apart
+SERIES = 8  # roles `series0` onwards: curves that are distinguished
 BACKS = ("select", "bar", "panel")  # backgrounds of whole lines or boxes
 
 Span = tuple[str, str]  # text, role
 
 
 class Line(NamedTuple):
-    """One line. `back` is the background of all of it, to the right edge as well."""
+    """One line. `back` is its background, up to the right edge of the screen."""
 
     spans: tuple[Span, ...] = ()
     back: str = ""
 
     @property
     def text(self) -> str:
-        """The words without their roles, trailing blanks kept."""
+        """The text of all spans."""
         return "".join([text for text, _ in self.spans])
 
     @property
     def width(self) -> int:
-        """Terminal cells."""
+        """Its width in terminal cells."""
         return cell_width(self.text)
 
 
@@ -50,7 +50,7 @@ BLANK = Line()
 
 
 def line(*spans: Span, back: str = "") -> Line:
-    """A line of runs; empty ones are left out, neighbours of one role joined."""
+    """A line of spans; empty ones are left out, neighbours of the same role joined."""
     joined: list[Span] = []
     for text, role in spans:
         if not text:
@@ -63,7 +63,7 @@ def line(*spans: Span, back: str = "") -> Line:
 
 
 def colored(text: str, role: str, cells: Mapping[int, str]) -> list[Span]:
-    """Text of narrow characters in a role, some of its cells in roles of their own."""
+    """Text of narrow characters in a role, with other roles by cell."""
     spans: list[Span] = []
     start = 0
     for at in sorted(cells):
@@ -80,7 +80,7 @@ def colored(text: str, role: str, cells: Mapping[int, str]) -> list[Span]:
 
 
 def crop(source: Line, width: int) -> Line:
-    """A line cut at `width` cells, with an ellipsis where something was lost."""
+    """A line cut to at most `width` cells, with an ellipsis if it was longer."""
     if source.width <= width:
         return source
     spans: list[Span] = []
@@ -96,41 +96,41 @@ def crop(source: Line, width: int) -> Line:
 
 
 def cut(text: str, width: int) -> str:
-    """Text cut at its end to at most `width` cells: for words, whose beginning says most."""
+    """Text cut at its end to at most `width` cells, with an ellipsis if it was longer."""
     if cell_width(text) <= width:
         return text
     return head(text, width - 1).rstrip() + "…" if width > 0 else ""
 
 
 def cut_sentence(text: str, width: int) -> str:
-    """Text cut at the end of its last sentence or clause that fits, without an aside at its end.
+    """Text cut at the end of the last sentence or clause that fits, or before a final parenthesis.
 
-    Within a clause only when none fits.
+    Within a clause only if none fits.
     """
     if cell_width(text) <= width:
         return text
     for marks in (".;:", ","):
         ends = _clause_ends(text, marks)
-        kept = next((text[:at] for at in reversed(ends) if cell_width(text[:at]) <= width), "")
-        if cell_width(kept) >= min(width // 3, 24):
-            if kept.endswith(tuple(marks)):
-                return kept[:-1] + ("." if marks != "," else " …")
-            return f"{kept}." if text.endswith(".") and cell_width(kept) < width else kept
+        start = next((text[:at] for at in reversed(ends) if cell_width(text[:at]) <= width), "")
+        if cell_width(start) >= min(width // 3, 24):
+            if start.endswith(tuple(marks)):
+                return start[:-1] + ("." if marks != "," else " …")
+            return f"{start}." if text.endswith(".") and cell_width(start) < width else start
     return cut(text, width)
 
 
 def _clause_ends(text: str, marks: str) -> list[int]:
-    """Where a clause ends: behind a mark outside parentheses, and in front of an aside at its end."""
+    """The ends of clauses: after a mark outside parentheses, and before a parenthesis that ends a clause."""
     ends: list[int] = []
-    depth = aside = 0
+    depth = opened = 0
     for at, char in enumerate(text):
         if char == "(":
-            aside = at if depth == 0 else aside
+            opened = at if depth == 0 else opened
             depth += 1
         elif char == ")":
             depth = max(depth - 1, 0)
-            if depth == 0 and text[at + 1 : at + 2] in ("", *".;:,") and text[:aside].endswith(" "):
-                ends.append(aside - 1)
+            if depth == 0 and text[at + 1 : at + 2] in ("", *".;:,") and text[:opened].endswith(" "):
+                ends.append(opened - 1)
         elif depth == 0 and char in marks and text[at + 1 : at + 2] == " ":
             ends.append(at + 1)
     return ends
@@ -143,17 +143,17 @@ def fill(source: Line, width: int) -> Line:
         return source
     if missing < 0:
         source = crop(source, width)
-        missing = width - source.width  # a wide character may have left a cell free
+        missing = width - source.width  # 1 if a wide character was cut
         if missing <= 0:
             return source
     return line(*source.spans, (" " * missing, "text"), back=source.back)
 
 
 def sides(left: Iterable[Span], right: Iterable[Span], width: int, *, back: str = "") -> Line:
-    """Two groups at the two edges of a line; the left one is cut when both do not fit."""
+    """A left-aligned and a right-aligned group of spans; the left one is cut if both do not fit."""
     first, tail = line(*left, back=back), line(*right)
     room = width - tail.width
-    if room < 8 and tail.spans:  # nothing sensible is left for the left side: it goes first
+    if room < 8 and tail.spans:  # too little for the left side: leave the right one out
         return crop(first, width)
     most = max(room - (1 if tail.spans else 0), 0)
     if first.width > most:
@@ -162,7 +162,7 @@ def sides(left: Iterable[Span], right: Iterable[Span], width: int, *, back: str 
 
 
 def side_by_side(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> list[Line]:
-    """Two blocks of lines next to each other, the left one exactly `width` cells wide."""
+    """Two blocks of lines side by side, the left one exactly `width` cells wide."""
     out = []
     for index in range(max(len(lefts), len(rights))):
         left = fill(lefts[index] if index < len(lefts) else BLANK, width)
@@ -172,7 +172,7 @@ def side_by_side(lefts: list[Line], rights: list[Line], width: int, gap: int = 2
 
 
 def hanging(prefix: str, prefix_role: str, text: str, role: str, width: int) -> list[Line]:
-    """Text wrapped to `width` cells, the first line behind a prefix, the others behind as many blanks."""
+    """Text wrapped to `width` cells with a hanging indent: the first line has a prefix, the others blanks."""
     cells = cell_width(prefix)
     parts = wrap(text, width - cells)
     return [line((" " * cells if at else prefix, prefix_role), (part, role)) for at, part in enumerate(parts)]
@@ -181,7 +181,7 @@ def hanging(prefix: str, prefix_role: str, text: str, role: str, width: int) -> 
 def wrap(text: str, width: int, *, cut_words: bool = True) -> list[str]:
     """Text broken at blanks into lines of at most `width` cells; `%` stays with its number.
 
-    A word that is longer is cut in the middle; without `cut_words` it stands whole on a line of its own.
+    A longer word is cut in the middle; without `cut_words` it gets a line of its own, uncut.
     """
     lines: list[str] = []
     current = ""
@@ -198,6 +198,6 @@ def wrap(text: str, width: int, *, cut_words: bool = True) -> list[str]:
     return [*lines, current] if current else lines
 
 
-def empty_lines(words: str, width: int) -> list[Line]:
-    """What stands where there is nothing to show."""
-    return [line(("   " + part, "dim")) for part in wrap(words, width - 4)]
+def empty_lines(text: str, width: int) -> list[Line]:
+    """The text of a pane or list without content."""
+    return [line(("   " + part, "dim")) for part in wrap(text, width - 4)]

@@ -1,20 +1,18 @@
-"""A chart as a picture: axes, curves with their spread, limits, marks and words, as shapes in pixels.
+"""A chart as SVG: axes, curves with their spread, limits, marks and labels, in pixels.
 
-SVG needs nothing; PNG is drawn from it by cairosvg (extra `rltui[png]`).
+PNG is made from it by cairosvg (extra `rltui[png]`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html import escape
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.common.arrays import Bools, Floats
+from rltui.common.arrays import Floats, contiguous_parts
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.axis_ticks import y_ticks
@@ -25,8 +23,8 @@ from rltui.draw.value_range import share_of
 WIDTH, HEIGHT = 720, 300  # pixels of a chart
 FONT = 13.0  # pixels
 SANS = "Helvetica, Arial, DejaVu Sans, sans-serif"
-LETTER = 7.0  # pixels of a letter, usually
-LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 66.0, 34.0  # pixels round the plot
+LETTER = 7.0  # pixels of a letter, on average
+LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 66.0, 34.0  # pixels around the plot
 
 Point: TypeAlias = tuple[float, float]
 Paint: TypeAlias = Callable[[str], str]  # the colour of a role
@@ -34,7 +32,7 @@ Paint: TypeAlias = Callable[[str], str]  # the colour of a role
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureCurve:
-    """A curve: (n,) x in order, y with NaN where the line breaks, and the ends of what lies round it."""
+    """A curve: (n,) x in order, y with NaN where the line breaks, and the ends of the spread around it."""
 
     x: Floats
     y: Floats
@@ -46,7 +44,7 @@ class PictureCurve:
 
 
 class ChartPicture(NamedTuple):
-    """What a picture shows. y: values, logarithms where `log`; limits and marks: place, role, words."""
+    """What a chart shows. y: decimal logarithms if `log`; limits and marks: position, role, label."""
 
     title: str
     note: str
@@ -57,34 +55,34 @@ class ChartPicture(NamedTuple):
     x_label: str = "step"
     limits: Sequence[tuple[float, str, str]] = ()
     marks: Sequence[tuple[float, str, str]] = ()
-    crosses: Sequence[float] = ()  # places at which NaN or infinite values were logged
+    crosses: Sequence[float] = ()  # x of NaN and infinite values
     log: bool = False
 
 
 def _chart(picture: ChartPicture, paint: Paint, width: float, height: float, top: float) -> Iterator[str]:
-    """The shapes of a chart, those behind first; top: pixels above it."""
+    """The shapes of a chart, in drawing order; top: pixels above it."""
     plot = _Plot(picture, width, height, top)
     title = cut(picture.title, int(width / LETTER))
-    yield _words(LEFT, top + 20, title, paint("strong"), size=FONT + 2, bold=True)
+    yield _text(LEFT, top + 20, title, paint("strong"), size=FONT + 2, bold=True)
     yield from _legend(picture, plot, paint, top + 40)
     for at, text in y_ticks(picture.y, max(int(height // 60), 2), log=picture.log):
         yield _path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint("faint"), 0.5, opacity=0.4)
-        yield _words(LEFT - 8, plot.y(at) + FONT / 3, text, paint("dim"), "end")
+        yield _text(LEFT - 8, plot.y(at) + FONT / 3, text, paint("dim"), "end")
     for at, text in picture.x_ticks:
         yield _path([(plot.x(at), plot.bottom), (plot.x(at), plot.bottom + 4)], paint("faint"))
-        yield _words(plot.x(at), plot.bottom + 4 + FONT, text, paint("dim"), "middle")
-    yield _words(LEFT - 8, plot.bottom + 4 + FONT, picture.x_label, paint("dim"), "end")
+        yield _text(plot.x(at), plot.bottom + 4 + FONT, text, paint("dim"), "middle")
+    yield _text(LEFT - 8, plot.bottom + 4 + FONT, picture.x_label, paint("dim"), "end")
     for at, role, _ in picture.limits:
         if picture.y[0] <= at <= picture.y[1]:
             yield _path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint(role), 1.0, dashed=True)
-    for at, role, words in picture.marks:
+    for at, role, label in picture.marks:
         if picture.x[0] <= at <= picture.x[1]:
             yield _path([(plot.x(at), plot.top), (plot.x(at), plot.bottom)], paint(role), 1.2, dashed=True)
             left = plot.x(at) < (plot.left + plot.right) / 2
             room = plot.right - plot.x(at) if left else plot.x(at) - plot.left
-            words = cut(words, int((room - 8) / LETTER))
+            label = cut(label, int((room - 8) / LETTER))
             x, anchor = (plot.x(at) + 4, "start") if left else (plot.x(at) - 4, "end")
-            yield _words(x, plot.top - 3, words, paint(role), anchor, FONT - 1)
+            yield _text(x, plot.top - 3, label, paint(role), anchor, FONT - 1)
     for curve in reversed(picture.curves):
         yield from _curve(curve, plot, paint(curve.role))
     for at in picture.crosses:
@@ -95,7 +93,7 @@ def _chart(picture: ChartPicture, paint: Paint, width: float, height: float, top
 
 
 class _Plot:
-    """Where values lie in the picture, in pixels."""
+    """Positions of values in the picture, in pixels."""
 
     def __init__(self, picture: ChartPicture, width: float, height: float, top: float) -> None:
         self.top, self.bottom = top + TOP, top + height - BOTTOM
@@ -106,7 +104,7 @@ class _Plot:
         return self.left + share_of(value, *self._x) * (self.right - self.left)
 
     def y(self, value: float) -> float:
-        return self.bottom - min(max(share_of(value, *self._y), -0.02), 1.02) * (self.bottom - self.top)
+        return self.bottom - share_of(value, *self._y) * (self.bottom - self.top)
 
 
 def _legend(picture: ChartPicture, plot: _Plot, paint: Paint, y: float) -> Iterator[str]:
@@ -115,20 +113,20 @@ def _legend(picture: ChartPicture, plot: _Plot, paint: Paint, y: float) -> Itera
         if curve.label:
             at = y - FONT / 3
             yield _path([(x, at), (x + 16, at)], paint(curve.role), 2.5, dashed=curve.dotted)
-            yield _words(x + 20, y, curve.label, paint("text"))
+            yield _text(x + 20, y, curve.label, paint("text"))
             x += 32 + len(curve.label) * LETTER
-    yield _words(x, y, cut(picture.note, int((plot.right - x) / LETTER)), paint("dim"))
+    yield _text(x, y, cut(picture.note, int((plot.right - x) / LETTER)), paint("dim"))
 
 
 def _curve(curve: PictureCurve, plot: _Plot, color: str) -> Iterator[str]:
     known = np.isfinite(curve.y)
     band = known & np.isfinite(curve.low) & np.isfinite(curve.high)
-    for part in _parts(band):
+    for part in contiguous_parts(band):
         if (curve.high[part] > curve.low[part]).any():
             up = [(plot.x(float(curve.x[at])), plot.y(float(curve.high[at]))) for at in part]
             down = [(plot.x(float(curve.x[at])), plot.y(float(curve.low[at]))) for at in part[::-1]]
             yield _path([*up, *down], color, fill=True, opacity=0.22)
-    for part in _parts(known):
+    for part in contiguous_parts(known):
         points = [(plot.x(float(curve.x[at])), plot.y(float(curve.y[at]))) for at in part]
         if len(points) == 1:
             (x, y) = points[0]
@@ -136,16 +134,10 @@ def _curve(curve: PictureCurve, plot: _Plot, color: str) -> Iterator[str]:
         yield _path(points, color, 1.6, dashed=curve.dotted)
 
 
-def _parts(known: Bools) -> list[NDArray[np.intp]]:
-    """Indices of what is known, piece by piece."""
-    found = np.flatnonzero(known)
-    return [part for part in np.split(found, np.flatnonzero(np.diff(found) > 1) + 1) if len(part)]
-
-
 def pictures_svg(
     pictures: Sequence[ChartPicture], theme: Theme, width: int = WIDTH, height: int = HEIGHT
 ) -> str:
-    """Charts below each other as one SVG. All text is escaped; there are no scripts and no links."""
+    """Charts below each other as one SVG document. Text is escaped; there are no scripts and no links."""
     total, paint = height * len(pictures), partial(color_of, theme=theme)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
@@ -158,11 +150,11 @@ def pictures_svg(
 
 
 class NoPngError(Exception):
-    """PNG cannot be drawn here; says what is missing, in one line."""
+    """PNG cannot be made here; the message says what is missing, in one line."""
 
 
 def as_png(svg: str) -> bytes:
-    """An SVG of ours as PNG, with two pixels for each of its own. Raises NoPngError."""
+    """An SVG document as PNG, at twice its size in pixels. Raises NoPngError."""
     try:
         from cairosvg import svg2png
     except ImportError:
@@ -172,7 +164,7 @@ def as_png(svg: str) -> bytes:
     return bytes(svg2png(bytestring=svg.encode(), scale=2.0))
 
 
-def _words(
+def _text(
     x: float,
     y: float,
     text: str,
@@ -182,7 +174,7 @@ def _words(
     *,
     bold: bool = False,
 ) -> str:
-    """Words at a place on their base line."""
+    """Text whose base line is at `y`."""
     weight = ' font-weight="bold"' if bold else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{color}" '
@@ -194,27 +186,20 @@ def _path(
     points: Sequence[Point], color: str, width: float = 1.0, *, dashed: bool = False, fill: bool = False,
     opacity: float = 1.0,
 ) -> str:  # fmt: skip
-    """A line through points, or with `fill` the area inside them."""
+    """A line through points, or with `fill` the area that they enclose."""
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    seen = f' opacity="{opacity:g}"' if opacity < 1 else ""
+    see_through = f' opacity="{opacity:g}"' if opacity < 1 else ""
     if fill:
-        return f'<path d="{path}Z" fill="{color}"{seen}/>'
+        return f'<path d="{path}Z" fill="{color}"{see_through}/>'
     dashes = ' stroke-dasharray="5 4"' if dashed else ""
     return (
         f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width:g}" '
-        f'stroke-linejoin="round"{dashes}{seen}/>'
+        f'stroke-linejoin="round"{dashes}{see_through}/>'
     )
 
 
 def finite_range(curves: Sequence[PictureCurve]) -> tuple[float, float] | None:
-    """The lowest and highest value that curves reach; None without one."""
-    ends = [
-        end
-        for curve in curves
-        for values in (curve.y, curve.low, curve.high)
-        if len(found := values[np.isfinite(values)])
-        for end in (float(found.min()), float(found.max()))
-    ]
-    if not ends or not all(map(math.isfinite, ends)):
-        return None
-    return min(ends), max(ends)
+    """The lowest and highest value of curves and their spreads; None if all are NaN."""
+    values = np.concatenate([part for curve in curves for part in (curve.y, curve.low, curve.high)])
+    values = values[np.isfinite(values)]
+    return (float(values.min()), float(values.max())) if len(values) else None

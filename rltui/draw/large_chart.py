@@ -1,4 +1,4 @@
-"""The large chart: axes, limits and marks, and curves on a braille canvas over them."""
+"""The large chart: curves on a braille canvas over axes, limits and marks."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import field
 
 import numpy as np
 
-from rltui.common.arrays import Floats
+from rltui.common.arrays import Floats, contiguous_parts
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import pad
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import Line, Span, line
-from rltui.draw.value_range import share_of
+from rltui.draw.value_range import share_of, shares_of
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change
-SIGNS_APART = 32  # cells between two signs on a curve
+SIGN_DISTANCE = 32  # cells between two signs on a curve
 
 
 class Stroke(NamedTuple):
     """One curve: (n,) x and y in order; NaN in y breaks the line. `role` names its colour.
 
-    `sign` is stamped on it here and there, so that curves over each other are told apart without colours.
+    `sign` is drawn on it at intervals, so that curves can be distinguished without colours.
     """
 
     x: Floats
@@ -35,7 +35,7 @@ class Stroke(NamedTuple):
 
 
 class Area(NamedTuple):
-    """A spread behind the curves: (n,) x in order and the ends of y there; NaN breaks it."""
+    """A spread behind the curves: (n,) x in order and the ends of y; NaN breaks it."""
 
     x: Floats
     low: Floats
@@ -43,7 +43,7 @@ class Area(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """What to draw. `x` and `y` are the ranges of the axes; y values are transformed already when `log`."""
+    """What to draw. `x` and `y` are the ranges of the axes; if `log`, values of y are decimal logarithms."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -54,8 +54,8 @@ class Plot(NamedTuple):
     log: bool = False
     area: Area | None = None
     unit: str = ""  # of y
-    crosses: Sequence[float] = ()  # places at which NaN or infinite values were logged
-    beyond: Sequence[tuple[float, bool]] = ()  # places at which curves leave the chart; whether upwards
+    crosses: Sequence[float] = ()  # x of NaN and infinite values
+    beyond: Sequence[tuple[float, bool]] = ()  # x at which curves leave the chart; whether upwards
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Grid:
     shaded: frozenset[int] = frozenset()  # rows of the plot proper with a background of their own
 
     def shade(self, rows: frozenset[int]) -> None:
-        """Rows of healthy values: a background, and beside the axis a mark where none is to be seen."""
+        """Rows of healthy values: a background, and a mark at the axis for terminals without one."""
         self.shaded = rows
         for at in rows:
             if at < self.height and self.left:
@@ -134,23 +134,23 @@ def _draw_curves(grid: Grid, plot: Plot) -> None:
 
 
 def _draw_signs(grid: Grid, plot: Plot) -> None:
-    """Signs on the curves that have one, at the right end and at regular places.
+    """Signs on the curves that have one, at the right end and at regular columns.
 
-    The regular places hold still while a curve grows, so that new points send few cells.
+    The regular columns stay the same while a curve grows, so that new points change few cells.
     """
     signed = [stroke for stroke in plot.strokes if stroke.sign]
     taken: set[tuple[int, int]] = set()
-    for order, stroke in enumerate(reversed(signed)):  # the last one lies on top
+    for order, stroke in enumerate(reversed(signed)):  # the last one is drawn over the others
         low, high = _dots(stroke, plot, grid.width)
-        there = np.flatnonzero(np.isfinite(low))
-        if not len(there):
+        known = np.flatnonzero(np.isfinite(low))
+        if not len(known):
             continue
-        first = (2 * order + 1) * SIGNS_APART // (2 * len(signed))
-        places = [int(there[-1]), *range(first, int(there[-1]) - 3, SIGNS_APART)]
-        for number, column in enumerate(places):
+        first = (2 * order + 1) * SIGN_DISTANCE // (2 * len(signed))
+        columns = [int(known[-1]), *range(first, int(known[-1]) - 3, SIGN_DISTANCE)]
+        for number, column in enumerate(columns):
             if number and not np.isfinite(low[column]):
                 continue
-            # Where curves end in one cell their signs stand beside each other.
+            # The signs of curves that end in the same cell go to the left of each other.
             for at in range(column, max(column - len(signed), -1), -1):
                 level = (low[at] + high[at]) / 2
                 if not math.isfinite(level):
@@ -164,19 +164,19 @@ def _draw_signs(grid: Grid, plot: Plot) -> None:
 
 
 def _draw_crosses(grid: Grid, plot: Plot) -> None:
-    """Crosses at the upper edge where values were logged that cannot be drawn."""
+    """Crosses at the upper edge where values are not finite."""
     chars, roles = grid.rows[0]
-    for place in plot.crosses:
-        if plot.x[0] <= place <= plot.x[1]:
-            at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
+    for x in plot.crosses:
+        if plot.x[0] <= x <= plot.x[1]:
+            at = grid.left + round(share_of(x, *plot.x) * (grid.width - 1))
             chars[at], roles[at] = "×", "bad"
 
 
 def _draw_beyond(grid: Grid, plot: Plot) -> None:
     """Arrows at the upper and lower edge where curves leave the chart."""
-    for place, above in plot.beyond:
+    for x, above in plot.beyond:
         chars, roles = grid.rows[0 if above else grid.height - 1]
-        at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
+        at = grid.left + round(share_of(x, *plot.x) * (grid.width - 1))
         chars[at], roles[at] = "▲" if above else "▼", "mark"
 
 
@@ -186,8 +186,9 @@ def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[Floats, Floats]:
     Between two points the curve is a straight line.
     """
     low, high = np.full(columns, np.nan), np.full(columns, np.nan)
-    for x, y in _pieces(stroke, plot):
-        place = x * (columns - 1)
+    places, levels = shares_of(stroke.x, *plot.x) * (columns - 1), shares_of(stroke.y, *plot.y)
+    for part in contiguous_parts(np.isfinite(stroke.y) & np.isfinite(stroke.x)):
+        place, y = places[part], levels[part]
         if (place[1:] < place[:-1]).any():
             order = np.argsort(place, kind="stable")
             place, y = place[order], y[order]
@@ -212,16 +213,16 @@ def _axes(plot: Plot, width: int, height: int) -> Grid:
         return grid
     bottom = grid.height - 1  # rows are counted from the top, levels from the bottom
     limits = {
-        bottom - _cell(_share(value, plot.y), grid.height): role
+        bottom - _cell(value, plot.y, grid.height): role
         for value, role in plot.limits
         if plot.y[0] <= value <= plot.y[1]
     }
-    marks = {_cell(_share(at, plot.x), grid.width) for at in plot.marks if plot.x[0] < at < plot.x[1]}
+    marks = {_cell(at, plot.x, grid.width) for at in plot.marks if plot.x[0] < at < plot.x[1]}
     rows = grid.rows
     for chars, _ in rows[: grid.height]:
         chars[LABEL] = "│"
     for at, label in y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log, unit=plot.unit):
-        chars, _ = rows[bottom - _cell(_share(at, plot.y), grid.height)]
+        chars, _ = rows[bottom - _cell(at, plot.y, grid.height)]
         chars[: LABEL + 1] = [*pad(label, LABEL, right=True), "┤"]
     axis, _ = rows[grid.height]
     axis[LABEL:] = ["└", *["─"] * grid.width]
@@ -229,7 +230,7 @@ def _axes(plot: Plot, width: int, height: int) -> Grid:
         chars, roles = rows[grid.height + 1]
         roles[:] = ["dim"] * width
         for at, label in plot.x_ticks:
-            column = grid.left + _cell(_share(at, plot.x), grid.width)
+            column = grid.left + _cell(at, plot.x, grid.width)
             if _put_label(chars, label, column):
                 axis[column] = "┬"
     for row, role in limits.items():
@@ -246,7 +247,7 @@ def _axes(plot: Plot, width: int, height: int) -> Grid:
 
 
 def _put_label(chars: list[str], label: str, column: int) -> bool:
-    """Write a label round a column, shifted to what is free there; False where there is no room for it."""
+    """Write a label centred on a column, shifted to free cells; False if there is no room for it."""
     size = len(label)
     around = range(max(column - size + 1, 0), min(column + size, len(chars) - 1))
     free = [at for at in around if chars[at] == " "]
@@ -259,25 +260,6 @@ def _put_label(chars: list[str], label: str, column: int) -> bool:
     return True
 
 
-def _cell(share: float, count: int) -> int:
-    """The cell, of so many, in which a share of an axis lies; rounded first: 0.9999… is 1."""
-    return math.floor(round(0.5 + (count - 1) * share, 8))
-
-
-def _share(value: float, ends: tuple[float, float]) -> float:
-    """Where a value lies between two ends, 0 to 1; beyond them at the nearer one."""
-    return min(max(share_of(value, *ends), 0.0), 1.0)
-
-
-def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[Floats, Floats]]:
-    """The unbroken pieces of a curve as shares of the axes, clipped to them."""
-    finite = np.isfinite(stroke.y) & np.isfinite(stroke.x)
-    (left, right), (bottom, top) = plot.x, plot.y
-    with np.errstate(invalid="ignore", over="ignore"):
-        x = np.clip((stroke.x / 2 - left / 2) / max(right / 2 - left / 2, 1e-300), 0, 1)
-        y = np.clip((stroke.y / 2 - bottom / 2) / max(top / 2 - bottom / 2, 1e-300), 0, 1)
-    pieces = []
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], finite, [False])).astype(np.int8)))
-    for start, stop in edges.reshape(-1, 2):
-        pieces.append((x[start:stop], y[start:stop]))
-    return pieces
+def _cell(value: float, ends: tuple[float, float], count: int) -> int:
+    """The cell, of `count`, in which a value lies; rounded first: 0.9999… is 1."""
+    return math.floor(round(0.5 + (count - 1) * share_of(value, *ends), 8))

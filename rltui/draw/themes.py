@@ -1,8 +1,8 @@
-"""Themes: data files that turn the roles of drawn cells into colours, checked when they are loaded.
+"""Themes: data files that map the roles of cells to colours, checked when they are loaded.
 
-A theme is one TOML file with `title`, `about`, `dark`, and the tables `colors`, `backgrounds` and, where
-weight or underline should help, `styles`. A colour is `#rrggbb`, `default`, or one of the terminal's sixteen
-by name; a background may also be `reverse`. A faulty theme is left out and told, with every fault at once.
+A theme is one TOML file with `title`, `about`, `dark`, the tables `colors` and `backgrounds`, and optionally
+`styles`. A colour is `#rrggbb`, `default`, or one of the terminal's sixteen by name; a background may also be
+`reverse`. An invalid theme is left out; all of its errors are reported at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rltui.schema.toml_files import read_folder
 from rltui.schema.value_cache import cached_value
 
 DEFAULT = "night"
-SIXTEEN = "terminal"  # the theme for terminals without more colours
+SIXTEEN = "terminal"  # the theme for terminals with sixteen colours
 
 COLORS = ("background", *ROLES)
 STYLES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
@@ -32,7 +32,7 @@ ANSI = tuple(
     for prefix in ("", "bright_")
     for name in ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 )
-# The sixteen colours of xterm, for themes that leave the choice to the terminal.
+# The sixteen colours of xterm, for pictures in a theme that uses the terminal's colours.
 XTERM = (
     "#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
     "#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
@@ -53,11 +53,11 @@ class Theme:
 
     @property
     def ansi(self) -> bool:
-        """Whether it uses the terminal's own colours."""
+        """Whether it uses the terminal's sixteen colours."""
         return not self.colors["background"].startswith("#")
 
 
-# Neither colours nor a background of its own: for NO_COLOR, and the last resort without any theme file.
+# Without colours: for NO_COLOR, and if no theme file can be read.
 PLAIN = Theme(
     id="plain",
     title="Plain",
@@ -80,7 +80,7 @@ PLAIN = Theme(
 
 
 def color_of(role: str, theme: Theme) -> str:
-    """The colour of a role as `#rrggbb`, whatever the theme leaves to the terminal."""
+    """The colour of a role as `#rrggbb`, also if the theme leaves it to the terminal."""
     color = theme.colors.get(role, "default")
     if color.startswith("#"):
         return color
@@ -92,20 +92,20 @@ def color_of(role: str, theme: Theme) -> str:
 
 
 def shipped_folder() -> Path:
-    """Where the themes are: in the package of an installed wheel, beside it in a checkout."""
+    """The folder of the shipped themes: in the package of an installed wheel, beside it in a checkout."""
     here = Path(__file__).parents[1]
     inside = here / "themes_data"
     return inside if inside.is_dir() else here.parent / "themes"
 
 
 def theme_folders() -> list[Path]:
-    """Where themes are looked for: the shipped ones, then the user's own beside the configuration."""
+    """The folders of themes: the shipped ones, then the user's own, beside the configuration."""
     own = config_file()
     return [shipped_folder(), *([] if own is None else [own.parent / "themes"])]
 
 
 def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme], list[Problem]]:
-    """Themes by id, later folders over earlier ones, and what is wrong with those left out. Never raises.
+    """Themes by id, later folders over earlier ones, and the problems of invalid ones. Never raises.
 
     folders: `theme_folders()` unless given.
     """
@@ -115,16 +115,16 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
         if not folder.is_dir():
             continue
         if folder == shipped_folder():
-            found, faults = cached_value(folder, (folder, Path(__file__)), partial(_of_folder, folder))
+            loaded, faults = cached_value(folder, (folder, Path(__file__)), partial(_load_folder, folder))
         else:
-            found, faults = _of_folder(folder)
-        themes |= found
+            loaded, faults = _load_folder(folder)
+        themes |= loaded
         problems += faults
     themes.setdefault("plain", PLAIN)
     return themes, problems
 
 
-def _of_folder(folder: Path) -> tuple[dict[str, Theme], list[Problem]]:
+def _load_folder(folder: Path) -> tuple[dict[str, Theme], list[Problem]]:
     problems: list[Problem] = []
     files = read_folder(folder, problems, "bad-theme")
     checked = {stem: report.check(table, _THEME) for stem, table, report in files}
@@ -141,8 +141,8 @@ def _theme(
     dark: bool = True,
     styles: Mapping[str, str] = MappingProxyType({}),
 ) -> Theme:
-    words = {role: frozenset(each.split()) for role, each in styles.items()}
-    return Theme(id_, clean(title or id_, 40), clean(about, 120), dark, colors, backgrounds, words)
+    by_role = {role: frozenset(names.split()) for role, names in styles.items()}
+    return Theme(id_, clean(title or id_, 40), clean(about, 120), dark, colors, backgrounds, by_role)
 
 
 def _colors(*, series: tuple[str, ...], **roles: str) -> dict[str, str]:

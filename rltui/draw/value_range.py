@@ -1,7 +1,7 @@
-"""Ranges that hold still: a chart's y range grows with slack and shrinks only when it is far too large.
+"""Ranges of value axes, and where values lie in them.
 
-A range that follows every extreme redraws the whole chart at each point, and redrawing is what a screen
-costs over SSH.
+A range grows with slack and shrinks only when it is far too large: one that followed every extreme would
+redraw the whole chart at each point, which is what costs bandwidth over SSH.
 """
 
 from __future__ import annotations
@@ -18,16 +18,23 @@ OUTLIERS = 0.04  # share of the columns that may be outliers at each end
 FLATTENED = 4.0  # times the height of the rest: then that has a quarter of the chart
 LEAST_COLUMNS = 24  # of which one or more may be outliers
 ZERO = 1e-12  # what is nearer to zero is rounding: float64 sums round numbers near one to 1e-16 each
-FLAT = 1e-4  # share of the values; what moves by less is drawn flat: it is rounding, not a course
+FLAT = 1e-4  # share of the values; smaller changes are rounding and drawn flat
 
 
 def share_of(value: float, low: float, high: float) -> float:
-    """Where a value lies from `low` (0) to `high` (1); 0.5 where these are one.
+    """The position of a value from `low` (0) to `high` (1), clamped; 0.5 in an empty range, NaN of NaN."""
+    half = high / 2 - low / 2  # halves: the difference of two huge floats would overflow
+    return min(max((value / 2 - low / 2) / half, 0.0), 1.0) if half > 0 else 0.5
 
-    Halves: the difference of two huge floats would overflow.
-    """
+
+def shares_of(values: Floats, low: float, high: float) -> Floats:
+    """The same for an array, of its shape; NaN of NaN."""
     half = high / 2 - low / 2
-    return (value / 2 - low / 2) / half if half > 0 else 0.5
+    if not half > 0:
+        return np.full(values.shape, 0.5)
+    with np.errstate(invalid="ignore", over="ignore"):
+        shares = (values * 0.5 - low / 2) / half
+        return np.minimum(np.maximum(shares, 0.0, out=shares), 1.0, out=shares)
 
 
 def value_range(low: Floats, high: Floats) -> tuple[float, float]:
@@ -43,12 +50,12 @@ def robust_range(
 ) -> tuple[tuple[float, float], bool]:
     """The range of columns without outliers that would flatten the rest; and whether any are cut off.
 
-    low, high: (n,) extremes. Outliers are few columns, and the curve has come back from them: what the newest
-    columns show is never cut off, nor where a run began, unless that was over at once, as the first step's
-    time. They are cut where all of the range is `FLATTENED` times as tall as that of the rest.
+    low, high: (n,) extremes. Outliers are at most a share of `OUTLIERS` of the columns, and cut off where
+    they make the range `FLATTENED` times as tall as that of the rest. The newest columns are never cut off,
+    nor is the start of a run, unless it lasted for one column only, as the time of the first step does.
 
     second: the column of the points after the first ones.
-    held: some were cut off before, and that ends only when it is clearly of no use.
+    held: outliers were cut off before; a lower threshold then keeps the range from alternating.
     """
     whole = value_range(low, high)
     known = np.isfinite(low) & np.isfinite(high)
@@ -71,9 +78,9 @@ def robust_range(
 
 
 def decades(low: Floats, high: Floats) -> float:
-    """How many powers of ten columns cross, (n,) extremes; 0 where some are zero but for rounding, or less.
+    """How many powers of ten columns span, (n,) extremes; 0 where some are negative or zero up to rounding.
 
-    A few low columns do not count: on a linear scale they hide nothing.
+    A share of `OUTLIERS` of the lowest columns is ignored: on a linear scale they hide nothing.
     """
     known = np.isfinite(low) & np.isfinite(high)
     bottoms, tops = low[known], high[known]
@@ -85,7 +92,7 @@ def decades(low: Floats, high: Floats) -> float:
 
 
 def stable_range(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[float, float]:
-    """The range to show for `data` when `shown` was shown before: unchanged as long as it serves."""
+    """The range to show for `data` when `shown` was shown before: unchanged while it is suitable."""
     low, high = data
     if shown is not None and shown[0] <= low and high <= shown[1]:
         unused = (shown[1] / 2 - shown[0] / 2) - (high / 2 - low / 2)
@@ -102,7 +109,7 @@ def stable_range(shown: tuple[float, float] | None, data: tuple[float, float]) -
 
 
 def widened(low: float, high: float) -> tuple[float, float]:
-    """The range to draw in, at least `FLAT` of its values wide, so that rounding noise looks like none."""
+    """The range to draw in, at least `FLAT` of its values wide, so that rounding noise is drawn flat."""
     least = FLAT * max(abs(low), abs(high))
     if low == high or not math.isfinite(least) or high / 2 - low / 2 >= least / 2:
         return (low, high)
@@ -113,9 +120,9 @@ def widened(low: float, high: float) -> tuple[float, float]:
 def range_with_spread(
     curve: tuple[float, float], spread: tuple[float, float], share: float
 ) -> tuple[float, float]:
-    """The range that shows a spread round a curve, in which the curve keeps `share` (0 to 1) of the height.
+    """The range that shows a spread around a curve, in which the curve keeps `share` (0 to 1) of the height.
 
-    What of the spread lies farther out is cut off, at both sides in proportion.
+    The spread is cut off beyond it, in proportion at both sides.
     """
     low, high = min(curve[0], spread[0]), max(curve[1], spread[1])
     span = curve[1] / 2 - curve[0] / 2  # halves: differences of huge floats would overflow
