@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.data_class import dataclass
 from rltui.common.text import count_of
-from rltui.panes.answers.files_beside import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_list import FIXED, PANES, pane_title
@@ -17,7 +17,7 @@ from rltui.panes.rows.row_tree import as_tree
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:
-    from rltui.panes.answers.model import Answer
+    from rltui.panes.answers.answer import Answer
     from rltui.panes.baseline.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView

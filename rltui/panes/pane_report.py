@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.panes.answers.files_beside import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NOTHING, Beside
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.header import Header, header

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.files_beside import NOTHING
+from rltui.panes.answers.answer_inputs import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane import TREES, PaneView, pane_view

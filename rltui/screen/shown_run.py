@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.common.problem import Problem
 from rltui.draw.numbers import short_step
 from rltui.panes import header as run_header
-from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.answer_inputs import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of

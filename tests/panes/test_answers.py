@@ -16,7 +16,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
 from rltui.panes.answers.pane_answers import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.step_time import step_time
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines

@@ -10,10 +10,10 @@ from rltui.config import Config
 from rltui.config.model import UserHardware
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
-from rltui.panes.answers.files_beside import Beside
-from rltui.panes.answers.model import Answer
+from rltui.panes.answers.answer import Answer
+from rltui.panes.answers.answer_inputs import Beside
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.rollouts.rollout_losses import rollout_table
 from rltui.run_context.hparams.hparams import hparams_of
 from tests.support.runs.pane_answers import answer, run, shares

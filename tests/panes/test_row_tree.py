@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.answers.model import Answer, StepPhase
+from rltui.panes.answers.answer import Answer, StepPhase
 from rltui.panes.pane import pane_view
 from rltui.panes.rows.row import Row
 from rltui.panes.rows.row_tree import as_tree, folded, folded_answer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.since_start import since_start
 from tests.support.runs.pane_answers import answer, run
 

@@ -10,7 +10,7 @@ import pytest
 from rltui.logs.follow.follower import Follower
 from rltui.logs.run_names import called, named
 from rltui.panes.baseline.comparison import compare
-from rltui.panes.charts.other_runs import other_runs
+from rltui.panes.charts.overlaid_runs import other_runs
 from rltui.panes.rows.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session

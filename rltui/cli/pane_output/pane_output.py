@@ -22,7 +22,7 @@ from rltui.common.text import clean
 from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id
-from rltui.panes.answers.files_beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.answer_inputs import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.console_lines import console_lines, console_markdown, console_record
@@ -101,7 +101,7 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
-    from rltui.panes.charts.other_runs import sister_runs
+    from rltui.panes.charts.overlaid_runs import sister_runs
     from rltui.panes.render.chart_text import HEIGHT, charts_text
     from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below

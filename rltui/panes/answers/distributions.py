@@ -11,8 +11,8 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.model import Band, Ridge
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.answer import Band, Ridge
+from rltui.panes.answers.recent_values import RunValues
 
 if TYPE_CHECKING:
     from rltui.logs.sample_layouts.sample import RunSamples, SampleHead

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer import Amount, Answer
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
-from rltui.panes.answers.model import Amount, Answer
-from rltui.panes.answers.recent_steps import RunValues, binned, fact
+from rltui.panes.answers.recent_values import RunValues, binned, fact
 from rltui.panes.answers.since_start import since_start
 
 QUESTION = "How long are the responses, and are they cut off?"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import Level, answer_metrics
-from rltui.panes.answers.model import Answer
-from rltui.panes.answers.recent_steps import RunValues, Values, fact
+from rltui.panes.answers.recent_values import RunValues, Values, fact
 from rltui.panes.answers.since_start import since_start
 from rltui.rules.finding import unexplained
 

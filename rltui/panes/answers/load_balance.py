@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer import Answer, Fact, Range
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, RunValues, Values
+from rltui.panes.answers.recent_values import LAST, RunValues, Values
 
 QUESTION = "Who waits for whom?"
 IMBALANCE = "load.imbalance"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.files_beside import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NOTHING, Beside
 
 if TYPE_CHECKING:
-    from rltui.panes.answers.model import Answer
+    from rltui.panes.answers.answer import Answer
     from rltui.session.run_view import RunView
 
 _LEVELS = ("levels", "level_answer")  # of `RunValues` and the pane
@@ -53,8 +53,8 @@ def answer_of(
     """The answer of a pane, now or as of a step; None where the pane has none, or the log nothing of it."""
     if pane not in ANSWERS:
         return None
-    from rltui.panes.answers.model import Answer
-    from rltui.panes.answers.recent_steps import RunValues
+    from rltui.panes.answers.answer import Answer
+    from rltui.panes.answers.recent_values import RunValues
 
     found: Answer | None = None
     if view.run.series:

@@ -10,9 +10,9 @@ import numpy as np
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer import Amount, Answer, Band, Fact
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.model import Amount, Answer, Band, Fact
-from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact
 from rltui.panes.answers.since_start import since_start
 
 QUESTION = "What is earned, and what for?"

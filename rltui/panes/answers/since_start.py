@@ -10,7 +10,7 @@ import numpy as np
 from rltui.common.arrays import Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_step
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.recent_values import RunValues
 
 PARTS = 20  # equal stretches of steps that a run is cut into, at most
 ENDS = 2  # stretches that the start and the end are the mean of: a tenth of the run each, at least

@@ -11,7 +11,7 @@ from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
 from rltui.draw.sparkline import resampled
-from rltui.panes.answers.model import Band, Gantt, Ridge
+from rltui.panes.answers.answer import Band, Gantt, Ridge
 
 AXIS = 8  # cells of the values left of a band
 LABEL = 15  # cells of the steps left of a ridge

@@ -20,14 +20,14 @@ from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
-from rltui.panes.charts.other_runs import (
+from rltui.panes.charts.overlaid_runs import (
     OtherRun,
     OverlaidCurve,
     canvas_spans,
     draw_overlaid,
     overlaid_curves,
 )
-from rltui.panes.charts.sister_band import SisterBand, band_behind
+from rltui.panes.charts.sister_runs import SisterBand, band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
     LOG_LAYER,

@@ -10,8 +10,8 @@ from rltui.draw.numbers import format_range, format_seconds, format_step, format
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
-from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
-from rltui.panes.answers.recent_steps import trend_text
+from rltui.panes.answers.answer import Answer, Band, Gantt, Ridge
+from rltui.panes.answers.recent_values import trend_text
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.themes import ANSI, Theme
-from rltui.panes.answers.files_beside import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NOTHING, Beside
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane_report import pane_report

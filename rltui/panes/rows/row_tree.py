@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
-    from rltui.panes.answers.model import Answer, StepPhase
+    from rltui.panes.answers.answer import Answer, StepPhase
 
 LEAST_ROWS = 2  # of a folder that becomes a branch
 MOST_OF_ALL = 0.5  # share of the rows; a folder with more is where the pane's keys lie, and nests nothing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.numbers import format_si, format_value
-from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
+from rltui.panes.answers.answer import Device, DeviceCell, DeviceTable
 from rltui.run_context.node.node_reading import GpuReading, NodeReading
 
 COLUMNS = ("use", "memory", "power", "temp", "throttled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.common.text import fit
 from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line
-from rltui.panes.answers.model import Answer
+from rltui.panes.answers.answer import Answer
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
 from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constants_line

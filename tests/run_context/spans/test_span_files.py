@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.answers.files_beside import Beside
+from rltui.panes.answers.answer_inputs import Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans, Span

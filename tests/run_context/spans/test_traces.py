@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.answers.files_beside import Beside
-from rltui.panes.answers.model import Gantt
+from rltui.panes.answers.answer import Gantt
+from rltui.panes.answers.answer_inputs import Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.run_context.spans import chrome_trace, span_files, telescope_events
 from rltui.run_context.spans.chrome_trace import ChromeTrace

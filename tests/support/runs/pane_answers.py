@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rltui.config import Config
-from rltui.panes.answers.files_beside import NOTHING, Beside
-from rltui.panes.answers.model import Answer
+from rltui.panes.answers.answer import Answer
+from rltui.panes.answers.answer_inputs import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

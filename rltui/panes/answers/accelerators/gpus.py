@@ -13,8 +13,8 @@ from rltui.common.data_class import dataclass
 from rltui.common.regex import regex
 from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_duration, format_value
-from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact
+from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.run_context.jobs.scheduler import look_inside
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.recent_values import RunValues
 from rltui.run_context.hparams.hparams import HParam, HParams, merge
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.schema.fields import ListField, table_of

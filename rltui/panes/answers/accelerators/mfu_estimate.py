@@ -14,7 +14,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_si
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
-from rltui.panes.answers.recent_steps import RunValues, Values
+from rltui.panes.answers.recent_values import RunValues, Values
 
 PARAMETERS = "optimizer.param_count"
 LENGTH = "lengths.total.mean"

@@ -10,8 +10,8 @@ from rltui.common.arrays import median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import hardware_of
-from rltui.panes.answers.model import Fact
-from rltui.panes.answers.recent_steps import RunValues, Values
+from rltui.panes.answers.answer import Fact
+from rltui.panes.answers.recent_values import RunValues, Values
 from rltui.session.time_travel import span_of
 
 STEP = "timing.step"

@@ -8,10 +8,10 @@ from rltui.common.arrays import quantile
 from rltui.draw.numbers import SHARE, format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
+from rltui.panes.answers.answer import Answer, Fact, Range
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, RunValues, Values, fact
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, fact
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
 
 QUESTION = "What do I get for the hardware?"

@@ -17,7 +17,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.panes.answers.recent_steps import RunValues, Values
+from rltui.panes.answers.recent_values import RunValues, Values
 from rltui.schema.fields import ListField, TableField, table_of
 from rltui.schema.toml_files import read_table
 

@@ -14,8 +14,8 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
-from rltui.panes.answers.model import Amount, Answer, Fact, Share
-from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact
+from rltui.panes.answers.answer import Amount, Answer, Fact, Share
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
     LostShares,

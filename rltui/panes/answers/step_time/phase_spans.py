@@ -8,7 +8,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints
 from rltui.common.data_class import dataclass
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.recent_values import RunValues
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_step
-from rltui.panes.answers.model import Gantt, GanttRow
-from rltui.panes.answers.recent_steps import RunValues
+from rltui.panes.answers.answer import Gantt, GanttRow
+from rltui.panes.answers.recent_values import RunValues
 
 if TYPE_CHECKING:
     from rltui.run_context.spans.logged_spans import LoggedSpans, Span

@@ -18,8 +18,8 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
-from rltui.panes.answers.recent_steps import LAST, RunValues, Values, binned, fact, trend_text
+from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 
 STEP = "timing.step"

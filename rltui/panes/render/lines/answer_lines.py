@@ -12,8 +12,8 @@ from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SHADES, segment_look
-from rltui.panes.answers.model import Amount, Answer, Fact, Range, StepPhase, Strip
-from rltui.panes.answers.recent_steps import trend_text
+from rltui.panes.answers.answer import Amount, Answer, Fact, Range, StepPhase, Strip
+from rltui.panes.answers.recent_values import trend_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
 

@@ -10,7 +10,7 @@ from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
 from rltui.draw.sparkline import resampled
 from rltui.draw.symbols import SHADES, segment_look
-from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
+from rltui.panes.answers.answer import Device, DeviceCell, DeviceTable
 
 CELL = 11
 GPUS = "GPUs"  # of a log that names no nodes

@@ -13,8 +13,8 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import Spread, bridge, spread
-from rltui.panes.charts.other_runs import SIGNS
-from rltui.panes.charts.sister_band import sister_band
+from rltui.panes.charts.overlaid_runs import SIGNS
+from rltui.panes.charts.sister_runs import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of
 from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.charts.other_runs import SIGNS, OtherRun, other_runs, sister_series
+from rltui.panes.charts.overlaid_runs import SIGNS, OtherRun, other_runs, sister_series
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run

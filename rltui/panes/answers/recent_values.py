@@ -11,9 +11,9 @@ from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_value
+from rltui.panes.answers.answer import Fact
+from rltui.panes.answers.answer_inputs import NOTHING, Beside
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.files_beside import NOTHING, Beside
-from rltui.panes.answers.model import Fact
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:
