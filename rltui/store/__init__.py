@@ -1,1 +1,1 @@
-"""What has been read, held in bounded memory: exact recent points, bucketed history, attempts."""
+"""The points of each run in bounded memory: an exact recent window, buckets of older points, attempts."""

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from rltui.common.arrays import Bools, Floats, Ints
 from rltui.common.data_class import dataclass
 
-LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)  # steps: no point gets there
+LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)  # steps that no point has
 
 
-@dataclass(slots=True, eq=False)  # made for every tag of every delivery: frozen ones take thrice as long
+@dataclass(slots=True, eq=False)  # not frozen: made for every tag of every delivery, three times as fast
 class Points:
     """Points of one tag, columns of length n: step int64, wall_time float64 (NaN unknown), value float64."""
 
@@ -26,11 +26,15 @@ class Points:
         return len(self.step)
 
     def take(self, index: slice | NDArray[np.integer] | Bools) -> Points:
-        """The points at some indices; of a slice, views of these columns."""
+        """The points at some indices; for a slice, views of these columns."""
         return Points(self.step[index], self.wall_time[index], self.value[index])
 
+    def without(self, indices: NDArray[np.integer]) -> Points:
+        """All points except those at some indices."""
+        return self.take(np.delete(np.arange(len(self)), indices))
+
     def copy(self) -> Points:
-        """The same in arrays of their own."""
+        """A copy that shares no memory."""
         return Points(self.step.copy(), self.wall_time.copy(), self.value.copy())
 
 
@@ -38,7 +42,7 @@ NO_POINTS = Points(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
 def join(parts: Sequence[Points]) -> Points:
-    """Points one after the other, in the order given."""
+    """Concatenate points in the order given."""
     parts = [part for part in parts if len(part)]
     if len(parts) < 2:
         return parts[0] if parts else NO_POINTS
@@ -53,7 +57,7 @@ def join(parts: Sequence[Points]) -> Points:
 class NewPoints:
     """New shown points of one tag, in order of arrival.
 
-    rewound_to: a restart; forget what is at or above this step, then take the points.
+    rewound_to: after a restart, the step from which earlier points are superseded by these.
     """
 
     tag: str
@@ -70,5 +74,5 @@ def sensible(wall: Floats) -> Bools: ...
 
 
 def sensible(wall: float | Floats) -> bool | Bools:
-    """Whether a wall time can be meant, or each of several: after 1970, in seconds (milliseconds are not)."""
+    """Whether a wall time is plausible, or each of several: after 1970, in seconds and not milliseconds."""
     return (wall > 0.0) & (wall < 1e11)

@@ -212,7 +212,7 @@ class Run:
             self.exit_codes.pop(source.path, None)
             new = self._appender.forget(source.path)
         elif kind == "restarted":
-            self.restarts.replaced(source.path)
+            self.restarts.replace_log(source.path)
             self.tags.forget(source.path)
         if source.duplicate_of is not None:
             return new

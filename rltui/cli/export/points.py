@@ -89,7 +89,7 @@ class SupersededFlags:
             self.restarts.forget(delivery.source.path)
             self._tables.pop(delivery.source.path, None)
         elif delivery.kind == "restarted":
-            self.restarts.replaced(delivery.source.path)
+            self.restarts.replace_log(delivery.source.path)
             self._tables.pop(delivery.source.path, None)
 
     def add(self, source: Source, batch: Batch) -> None:
@@ -97,11 +97,11 @@ class SupersededFlags:
         restarts, rows = self.restarts, self.rows(source.path, batch)
         log = restarts.log(source.path, source.rank)
         points = Points(batch.step, batch.wall_time, batch.value)
-        pieces = restarts.feed(log, rows, points, batch.starts)
+        pieces = restarts.split(log, rows, points, batch.starts)
         for segment in restarts.released:
             segment.cuts[:] = HIGHEST
         restarts.released.clear()
-        restarts.admit_all(log, pieces, rows, points, len(self._rows))
+        restarts.note_points(log, pieces, rows, points, len(self._rows))
         restarts.commit(log, len(rows))
 
     def of_batch(self, source: Source, batch: Batch, number: int, generation: int) -> Bools | None:

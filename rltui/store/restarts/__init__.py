@@ -1,1 +1,1 @@
-"""Which points a restart superseded: the attempts of a run, and how a restart is noticed."""
+"""Attempts of a run: how a restart is detected, and which points it supersedes."""

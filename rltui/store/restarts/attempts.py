@@ -1,4 +1,4 @@
-"""The attempts of a run as `Supersession` knows them: logs, their segments, what they supersede."""
+"""The attempts of a run: its logs, the segments of each, and what each segment supersedes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rltui.store.restarts.step_regression import StepRegressions
 
 Reason = Literal["session-start", "rewind", "file"]
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
-_HEAD_POINTS = 512  # points looked at at once: with a hundred tags they hold enough steps
+_HEAD_BLOCK = 512  # points examined at a time: with a hundred tags they hold enough steps
 _NO_ROWS: Ints = np.empty(0, np.int64)
-HEAD = 4  # distinct steps that say how an attempt began
+HEAD_STEPS = 4  # distinct steps that show how an attempt began
 _NAME_TIME = regex(r"tfevents\.(\d{9,11})(?:\D|$)")
 
 
 class Attempt(NamedTuple):
-    """A stretch of a training between two starts: a session start, a file, steps that went back."""
+    """The part of a training between two starts: a session start, a file, steps that went back."""
 
     first_step: int
     first_wall: float  # NaN unknown
@@ -33,10 +33,10 @@ class Attempt(NamedTuple):
     reason: Reason
     path: str = ""  # the log it was read from, relative to LOGDIR
     replaced: int = 0  # earlier points that it replaced
-    from_scratch: bool = False  # it began where the training had begun, and resumed nothing
+    from_scratch: bool = False  # it began where the training had begun, without resuming
 
 
-def name_time(path: str) -> float:
+def time_in_name(path: str) -> float:
     """The unix time in an event file's name; 0 without one."""
     match = _NAME_TIME.search(path)
     return float(match.group(1)) if match else 0.0
@@ -44,7 +44,7 @@ def name_time(path: str) -> float:
 
 @dataclass(slots=True, eq=False)
 class AttemptLog:
-    """One log of a run in one life: a replaced file is another log at the same path."""
+    """One log of a run. A file that replaces another one at the same path is another log."""
 
     path: str
     rank: int | None
@@ -57,8 +57,8 @@ class AttemptLog:
     segments: list[Segment] = field(default_factory=list)
     regressions: StepRegressions = field(default_factory=StepRegressions)
     folder: str = field(init=False)
-    base: str = field(init=False)  # the name that it had before it was rotated
-    # Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log.
+    base: str = field(init=False)  # its name before it was rotated
+    # Sorts logs by age. Rotated copies (``metrics.jsonl.1``) are older than their log.
     key: tuple[float, float, str, str, int, int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class AttemptLog:
         self.date(self.first_wall)
 
     def date(self, first_wall: float) -> None:
-        """The wall time of its first point is known: it decides where no name does."""
+        """Set the wall time of its first point, which sorts logs without a time in their name."""
         self.first_wall = first_wall
         first = 0.0 if np.isnan(first_wall) else first_wall
         self.born = self.born or first
@@ -76,85 +76,85 @@ class AttemptLog:
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST without points."""
+    """A part of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST without points."""
 
     log: AttemptLog
     begin: int  # number of its first point within the log
     reason: Reason
-    start: int = HIGHEST  # the step that the writer declared
+    start: int = HIGHEST  # the start step that the writer declared
     first: Ints = field(default_factory=lambda: _NO_ROWS)
     high: Ints = field(default_factory=lambda: _NO_ROWS)
     cuts: Ints = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
-    axis: int | None = None  # the step at which most tags of its first row began
-    row: Bools | None = None  # the tags of that row
-    tags: int = 0  # how many have a first
+    row_step: int | None = None  # the step at which most tags of its first row began
+    first_row: Bools | None = None  # the tags of its first row
+    tags: int = 0  # number of tags with points
     first_step: int = HIGHEST
     first_wall: float = np.nan
     last_step: int = LOWEST
-    head: list[int] = field(default_factory=list)  # its first distinct rising steps, up to HEAD
-    replaced: int = 0  # earlier points that it replaced, for the store to count
-    # By row, the steps of what it replaced while it was not certain that its newest points are its own.
+    head: list[int] = field(default_factory=list)  # its first distinct rising steps, up to HEAD_STEPS
+    replaced: int = 0  # earlier points that it replaced, counted by the store
+    # By row, the steps that it replaced while its newest points may still turn out to be of the next segment.
     uncertain: dict[int, list[Ints]] = field(default_factory=dict)
-    merged_superseded: int = 0  # the same of segments that were merged into it: by resumes,
-    merged_earlier: int = 0  # and by attempts from scratch
+    merged_superseded: int = 0  # points that segments merged into it replaced as resumes,
+    merged_earlier: int = 0  # and as attempts from scratch
 
     @property
     def key(self) -> tuple[tuple[float, float, str, str, int, int, int], int]:
-        """Order of segments."""
+        """Sorts segments by age."""
         return (self.log.key, self.begin)
 
-    def lower(self, reached: Ints) -> list[int]:
-        """It had got no further than this, by row: LOWEST where it had no points, HIGHEST unknown.
+    def limit_high(self, reached: Ints) -> list[int]:
+        """Limit its highest steps to `reached`, by row: LOWEST where it has no points, HIGHEST unknown.
 
         Returns the rows that turn out to have no points.
         """
         size = min(len(reached), len(self.high))
         np.minimum(self.high[:size], reached[:size], out=self.high[:size])
-        silent = (reached[:size] == LOWEST) & (self.first[:size] < HIGHEST)
-        self.first[:size][silent] = HIGHEST
-        self.tags -= int(np.count_nonzero(silent))
+        empty = (reached[:size] == LOWEST) & (self.first[:size] < HIGHEST)
+        self.first[:size][empty] = HIGHEST
+        self.tags -= int(np.count_nonzero(empty))
         self.last_step = max(self.first_step, int(self.high.max()))
         self.head = [step for step in self.head if step <= self.last_step]
-        return np.flatnonzero(silent).tolist()
+        return np.flatnonzero(empty).tolist()
 
     def note_replaced(self, row: int, points: Points, count: int) -> None:
-        """It replaced `count` earlier points of a row; of those in buckets only the number is known."""
+        """Count `count` replaced points of a row, including those in buckets that are not in `points`."""
         self.replaced += count
         if not self.log.regressions.idle:
             self.uncertain.setdefault(row, []).append(points.step)
 
-    def hand_over(self, row: int, below: int, heir: Segment) -> None:
-        """Its points of a row were those of the segment after it, which replaced the steps below `below`."""
+    def hand_over(self, row: int, below: int, successor: Segment) -> None:
+        """Give its points of a row to the next segment, which then replaced the steps below `below`."""
         moved = sum(int(np.count_nonzero(steps < below)) for steps in self.uncertain.pop(row, ()))
         self.replaced -= moved
-        heir.replaced += moved
+        successor.replaced += moved
         self.cuts[row] = below
 
     def note_head(self, step: Ints) -> None:
-        """Note its first distinct rising steps. step: of all new points, in order."""
+        """Record its first distinct rising steps. step: of all new points, in order."""
         at = 0
-        while len(self.head) < HEAD and at < len(step):
-            rising = np.maximum.accumulate(step[at : at + _HEAD_POINTS])
+        while len(self.head) < HEAD_STEPS and at < len(step):
+            rising = np.maximum.accumulate(step[at : at + _HEAD_BLOCK])
             new = distinct_sorted(rising[rising > self.head[-1]] if self.head else rising)
-            self.head += new[: HEAD - len(self.head)].tolist()
-            at += _HEAD_POINTS
+            self.head += new[: HEAD_STEPS - len(self.head)].tolist()
+            at += _HEAD_BLOCK
 
     def grow(self, rows: int) -> None:
         """Make room for `rows` tags."""
         old = len(self.first)
         if old >= rows:
             return
-        lines = np.empty((3, max(rows, 2 * old)), np.int64)
-        lines[:, :old] = self.first, self.high, self.cuts
-        lines[:, old:] = _NO_POINTS
-        self.first, self.high, self.cuts = lines
+        table = np.empty((3, max(rows, 2 * old)), np.int64)
+        table[:, :old] = self.first, self.high, self.cuts
+        table[:, old:] = _NO_POINTS
+        self.first, self.high, self.cuts = table
 
 
 class Piece(NamedTuple):
     """Points of one batch that belong to one segment: indices [low, high) of the batch.
 
-    A negative `low` reaches back: so many of the log's points that came before the batch belong to this
-    segment too, though they were taken for the one before: `StepRegressions.reach_back` has them.
+    A negative `low` reaches back: that many points before the batch belong to this segment too, although they
+    were assigned to the one before. `StepRegressions.reach_back` returns them.
     """
 
     segment: Segment
@@ -163,7 +163,7 @@ class Piece(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Points of `row` at steps in [low, high) that came before `cause` are superseded."""
+    """Points of `row` at steps in [low, high) that are older than `cause` are superseded."""
 
     row: int
     low: int

@@ -1,11 +1,11 @@
-"""Notices that the steps of one log went back: the start of another attempt that nobody declared.
+"""Detects that the steps of one log went back: the start of another attempt that was not declared.
 
-Fed with every point of the log in file order; says at which point an attempt began once that is certain,
-a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
-run forward again below its former highest one (or two up to it exactly, where others go with it), and at
-least half of the tags that had points since stepped back too. A tag that counts something else (seconds,
-batches of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are
-none; for a single step that is repeated see `repeated_step`. All rules count points, none counts batches.
+It examines every point of the log in file order, and reports at which point an attempt began once that is
+certain, a few points later. It is a restart if the run as a whole goes back: `STEPS_NEEDED` distinct steps of
+one tag go forward again below its former highest step (or two reach it exactly, if other tags do so too), and
+at least half of the tags that had points since went back as well. A tag that counts something else (seconds,
+batches of an epoch), several points at one step, two swapped lines and two writers that alternate are no
+restarts. For a single repeated step see `repeated_step`. All rules count points, none counts batches.
 """
 
 from __future__ import annotations
@@ -19,75 +19,69 @@ from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join
 from rltui.store.restarts.repeated_step import RepeatedStep
 from rltui.store.tag_rows import Rows
 
-NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
-MOST_POINTS = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
-QUIET = 1024  # points without a suspect before whole batches are looked at again
+STEPS_NEEDED = 3  # distinct steps that a tag must go forward below its former highest one
+MOST_POINTS = 4096  # points, or 8 rows, after which a tag that went back alone counts as independent
+QUIET_POINTS = 1024  # points without a suspect before whole batches are examined again
+MOST_REPEATS = 64  # points at one step after which a tag counts as going forward
 _NO_STEPS, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.bool_)
-REPEATS = 64  # points of one step after which a row that stands still counts as going on
 
 
 @dataclass(slots=True)
 class Suspect:
-    """A tag that stepped back: perhaps a new attempt."""
+    """A tag that went back: possibly a new attempt."""
 
-    number: int  # of the point that stepped back
+    number: int  # of the point that went back
     low: int  # its step
     highest: int  # the tag's highest step before
     step: int  # newest
-    steps: int = 1  # distinct ones, forward
+    steps: int = 1  # distinct steps forward
     points: int = 1
-    again: bool = False  # reached the former highest step exactly
+    caught_up: bool = False  # reached the former highest step exactly
 
 
 class _Part(NamedTuple):
     """Points of one batch."""
 
-    number: int  # of the first
+    number: int  # index in the log of the first
     rows: Rows
     points: Points
 
 
 class StepRegressions:
-    """The watch over one log."""
+    """The step regressions of one log."""
 
     def __init__(self) -> None:
         self._high = _NO_STEPS  # by row, the highest step
-        self._own = _NO_ROWS  # tags that count something of their own: never looked at
+        self._independent = _NO_ROWS  # tags that count something else than steps: ignored
         self._needed: dict[int, int] = {}
         self._suspects: dict[int, Suspect] = {}
         self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
-        self._before: dict[
-            int, tuple[int, int]
-        ] = {}  # row: its first point since then, its highest step before
-        self._peculiar = False
+        # row: number of its first point since then, and its highest step before
+        self._before: dict[int, tuple[int, int]] = {}
+        self.peculiar = False  # some tags go back without a restart
         self._divided = False
-        self.plain = True  # no tag had two points at one step so far, or it was a restart
+        self.no_repeats = True  # so far no tag had two points at one step, except in a restart
         self._repeated: RepeatedStep | None = None
         self.reached = np.empty(0, np.int64)  # by row, before the latest attempt that began before its batch
-        self._kept: list[_Part] = []  # since the oldest suspect: these points may have to change sides
+        self._kept: list[_Part] = []  # since the oldest suspect: these may belong to the next attempt
         self._now: _Part | None = None
 
     @property
     def idle(self) -> bool:
-        """No suspects."""
+        """Whether there are no suspects."""
         return not self._suspects and self._repeated is None
 
-    @property
-    def peculiar(self) -> bool:
-        """Some tags go back without a restart."""
-        return self._peculiar
-
-    def steady(self, rows: Rows, step: Ints, last: Ints | None = None) -> bool:
-        """Note points of distinct rows, forward from `step` (to `last`); False: they are not, `scan` them."""
+    def note_forward(self, rows: Rows, step: Ints, last: Ints) -> bool:
+        """Record points of distinct rows that go forward from `step` to `last`; False if they need `scan`."""
         try:
             high = self._high[rows]
         except IndexError:
             self._grow(int(rows.max()) + 1)
             high = self._high[rows]
-        forward = step > high if self.plain else step >= high
+        forward = step > high if self.no_repeats else step >= high
         if self._suspects or self._repeated is not None or not np.logical_and.reduce(forward):
             return False
-        self._high[rows] = step if last is None else last
+        self._high[rows] = last
         return True
 
     def _grow(self, size: int) -> None:
@@ -95,10 +89,10 @@ class StepRegressions:
         if size > old:
             size = max(size, 2 * old)
             self._high = np.concatenate([self._high, np.full(size - old, LOWEST, np.int64)])
-            self._own = np.concatenate([self._own, np.zeros(size - old, np.bool_)])
+            self._independent = np.concatenate([self._independent, np.zeros(size - old, np.bool_)])
 
     def restart(self) -> None:
-        """The writer declared a start: earlier steps do not matter any more."""
+        """Forget earlier steps, since the writer declared a start."""
         self._high[:] = LOWEST
         self._suspects.clear()
         self._forget_newest()
@@ -107,7 +101,7 @@ class StepRegressions:
         self._divided = True
 
     def commit(self) -> None:
-        """The batch has been dealt with."""
+        """Finish a batch: keep those of its points that may belong to another attempt."""
         if self.idle or self._divided:
             self._kept = []
         if not self.idle and self._now is not None:
@@ -120,15 +114,15 @@ class StepRegressions:
         self._divided = False
 
     def scan(self, number: int, rows: Rows, points: Points, before: float = np.nan) -> list[int]:
-        """Look at points from `number` on; the numbers at which attempts began, maybe before `number`.
+        """Examine points from `number` on. Returns the numbers at which attempts began, some before `number`.
 
-        before: the latest wall time of the points before them, NaN unknown.
+        before: the latest wall time of earlier points, NaN unknown.
         """
         if not len(rows):
             return []
         self._grow(int(rows.max()) + 1)
         step = points.step
-        self._divided |= self._now is not None  # by a declared start: nothing reaches back beyond it
+        self._divided |= self._now is not None  # by a declared start: no attempt begins before it
         self._now = _Part(number, rows, points)
         found: list[int] = []
         at = 0
@@ -140,7 +134,7 @@ class StepRegressions:
                 if at == len(rows):
                     break
             at = self._walk(number, rows, points, at, found, before)
-        self._high[self._own] = LOWEST
+        self._high[self._independent] = LOWEST
         return found
 
     def _backward(self, rows: Rows, step: Ints) -> int:
@@ -152,17 +146,17 @@ class StepRegressions:
         np.not_equal(row[1:], row[:-1], out=first[1:])
         back = np.empty(len(row), np.bool_)
         back[0] = False
-        compare = np.less_equal if self.plain else np.less
+        compare = np.less_equal if self.no_repeats else np.less
         compare(steps[1:], steps[:-1], out=back[1:])
         back[first] = compare(steps[first], self._high[row[first]])
-        back &= ~self._own[row]
+        back &= ~self._independent[row]
         return int(order[back].min()) if back.any() else len(rows)
 
     def _walk(self, number: int, rows: Rows, points: Points, at: int, found: list[int], before: float) -> int:
-        """Point by point from `at`, until suspects have been gone for a while; where it stopped."""
+        """Examine single points from `at`, until there were no suspects for a while; where it stopped."""
         step = points.step
         high: list[int] = self._high.tolist()
-        own: list[bool] = self._own.tolist()
+        own: list[bool] = self._independent.tolist()
         quiet = 0
         begin = at
         row_list, step_list = rows[at:].tolist(), step[at:].tolist()
@@ -171,7 +165,7 @@ class StepRegressions:
             here = number + at - 1
             suspects = self._suspects
             if self._repeated is not None or (
-                self.plain and not suspects and now == high[row] and not own[row]
+                self.no_repeats and not suspects and now == high[row] and not own[row]
             ):
                 quiet = 0
                 start = None if own[row] else self._repeated_at(row, now, here, points, at - 1, high, before)
@@ -186,7 +180,7 @@ class StepRegressions:
                 self._before.setdefault(row, (here, high[row]))
             else:
                 quiet += 1
-                if quiet > QUIET:
+                if quiet > QUIET_POINTS:
                     at -= 1
                     break
             if own[row]:
@@ -208,14 +202,14 @@ class StepRegressions:
             elif not suspects:
                 self._forget_newest()
         self._high[:] = high
-        self._own[:] = own
-        self._peculiar = self._peculiar or any(own) or bool(self._needed)
+        self._independent[:] = own
+        self.peculiar = self.peculiar or any(own) or bool(self._needed)
         return max(at, begin)
 
     def _repeated_at(
         self, row: int, now: int, here: int, points: Points, at: int, high: list[int], before: float
     ) -> int | None:
-        """A step may be repeated; the number at which that attempt began, once it is certain."""
+        """Examine a step that may be repeated; the number at which an attempt began, once that is certain."""
         wall, repeated = float(points.wall_time[at]), self._repeated
         if repeated is None:
             last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
@@ -226,18 +220,18 @@ class StepRegressions:
         self._repeated = None
         if decision == "restart":
             return repeated.number
-        self.plain = False
+        self.no_repeats = False
         for each, newest in repeated.newest.items():
             high[each] = newest
         return None
 
     def _is_restart(self, row: int, suspect: Suspect, now: int, here: int, high: list[int]) -> bool:
-        """A suspect's next point; whether it has proved to be another attempt."""
-        needed = self._needed.get(row, NEEDED)
+        """Add the next point of a suspect; whether it proves another attempt."""
+        needed = self._needed.get(row, STEPS_NEEDED)
         if now > suspect.highest:
-            if suspect.again and suspect.steps > 1 and needed == NEEDED:
+            if suspect.caught_up and suspect.steps > 1 and needed == STEPS_NEEDED:
                 return True
-            if suspect.steps < needed:  # it went on above at once: lines out of order, or two writers
+            if suspect.steps < needed:  # it continued above at once: lines out of order, or two writers
                 self._needed[row] = min(2 * needed, 48)
             del self._suspects[row]
             high[row] = now
@@ -250,12 +244,13 @@ class StepRegressions:
             suspect.step = now
             suspect.steps += 1
         if now == suspect.highest:
-            suspect.again = True
-        whole = suspect.again and suspect.steps > 1 and needed == NEEDED and len(self._suspects) > 1
-        return whole or suspect.steps >= needed or suspect.points >= REPEATS
+            suspect.caught_up = True
+        repeated = suspect.caught_up and suspect.steps > 1 and needed == STEPS_NEEDED
+        with_others = repeated and len(self._suspects) > 1
+        return with_others or suspect.steps >= needed or suspect.points >= MOST_REPEATS
 
     def _start_of(self, suspect: Suspect) -> int | None:
-        """Number at which the attempt began, if the run as a whole went back with this tag."""
+        """The number at which the attempt began, if the run as a whole went back with this tag."""
         width = len(self._last) + 1
         group = [other for other in self._suspects.values() if abs(other.number - suspect.number) <= width]
         active = sum(last >= suspect.number for last in self._last.values())
@@ -264,16 +259,16 @@ class StepRegressions:
         return min(other.number for other in group)
 
     def _begin_attempt(self, high: list[int], start: int, seen: _Part) -> list[int]:
-        """An attempt began at `start`: nothing before it counts any more. Its highest steps so far."""
+        """Begin an attempt at `start`, and forget what is before it. Returns its highest steps by row."""
         if start < seen.number:
-            reached = np.where(self._own[: len(high)], LOWEST, np.array(high, np.int64))
+            reached = np.where(self._independent[: len(high)], LOWEST, np.array(high, np.int64))
             moved = [row for row, last in self._last.items() if last >= start and row not in self._suspects]
-            kept = np.delete(reached, moved)  # tags that went forward since had got no further than these
-            most = int(kept.max(initial=LOWEST))
+            # Tags that went forward since cannot have been further than the others.
+            most = int(np.delete(reached, moved).max(initial=LOWEST))
             for row in moved:
                 first, highest = self._before.get(row, (-1, most))
                 reached[row] = min(int(reached[row]), highest if first >= start else most)
-            self.reached = np.where(self._own[: len(high)], HIGHEST, reached)
+            self.reached = np.where(self._independent[: len(high)], HIGHEST, reached)
         self._suspects.clear()
         self._forget_newest()
         high = [LOWEST] * len(high)
@@ -288,7 +283,7 @@ class StepRegressions:
         self._before.clear()
 
     def _expire(self, here: int, own: list[bool], width: int) -> None:
-        """A tag that went back alone, long ago, counts something of its own."""
+        """Treat tags that went back alone, long ago, as independent of the training step."""
         most = max(MOST_POINTS, 8 * width)
         for row, suspect in list(self._suspects.items()):
             if here - suspect.number > most:
@@ -296,7 +291,7 @@ class StepRegressions:
                 del self._suspects[row]
 
     def reach_back(self, number: int, count: int) -> tuple[Rows, Points]:
-        """The `count` points before `number`, which belong to an attempt that began with them."""
+        """The last `count` points before `number`."""
         if not self._kept:
             return np.empty(0, np.intp), NO_POINTS
         end = number - self._kept[0].number

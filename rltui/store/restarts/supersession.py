@@ -1,25 +1,25 @@
-"""Which points a restart superseded, as TensorBoard's reservoir does for what it calls preemption.
+"""Determines which points a restart superseded, as TensorBoard's reservoir does after a preemption.
 
-A training that is started again from a checkpoint logs steps once more that an earlier attempt had logged; of
-each step the later attempt counts. Where TensorBoard drops everything at or above a step that is smaller than
-the one before, in each tag by itself, `Supersession` knows attempts, since logs have tags with steps of
-their own, points of several writers, and several files. Only steps, wall times and the order of points
-decide, so the store (as points arrive) and the export (in two passes) get the same answer.
+A training that resumes from a checkpoint logs steps again that an earlier attempt had logged; the later
+attempt counts. TensorBoard drops, in each tag separately, everything at or above a step that is smaller than
+the one before. `Supersession` tracks attempts instead, since logs have tags with their own steps, points of
+several writers, and several files. Only steps, wall times and the order of points are used, so the store (as
+points arrive) and the export (in two passes) get the same result.
 
-A *segment* is a stretch of one log between two starts. A start is the first point of a log (`file`), one that
-the writer declared (`session-start`), or a place where the steps of the run as a whole went back (`rewind`;
+A *segment* is the part of a log between two starts. A start is the first point of a log (`file`), one that
+the writer declared (`session-start`), or a point where the steps of the run as a whole went back (`rewind`;
 see `step_regression` and, for a step logged twice, `repeated_step`). Segments are ordered by the age of their
-logs, then by place in the log. The rule:
+logs, then by position in the log. The rule:
 
     A later segment supersedes what earlier ones logged of a tag from the step at which it begins to log that
     tag: the step of its first point, or the declared step for every tag.
 
 A tag that it has not logged yet goes back with the tags of its first row, if it kept pace with them before.
-Logs that were written at the same time (the earlier one went on after the later one began) leave each other
-alone, and so do logs with different names of which one knows no time.
+Logs that were written concurrently (the earlier one continued after the later one began) do not affect each
+other, nor do logs with different names of which one has no wall times.
 
-An attempt that began from scratch (`from_scratch`) is shown in place of what came before, which is set aside
-in the same way, but counts as another training and not as superseded.
+An attempt that began from scratch (`from_scratch`) is shown in place of earlier points, which are set aside
+in the same way, but count as another training and not as superseded.
 """
 
 from __future__ import annotations
@@ -32,48 +32,48 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.logs.batch import SessionStart
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join, sensible
-from rltui.store.restarts.attempts import Attempt, AttemptLog, Cut, Piece, Reason, Segment, name_time
+from rltui.store.restarts.attempts import Attempt, AttemptLog, Cut, Piece, Reason, Segment, time_in_name
 from rltui.store.restarts.from_scratch import from_scratch
 from rltui.store.tag_rows import Rows
 
-KEPT_SEGMENTS = 32  # segments of one log that are told apart; older ones are merged
+KEPT_SEGMENTS = 32  # separate segments of one log; older ones are merged
 
 
 class Supersession:
-    """The segments of one run. Feed a batch, admit its pieces in order, ask for limits."""
+    """The segments of one run. For each batch: `split`, `note_points`, `limit`, `commit`."""
 
     def __init__(self, keep: int | None = KEPT_SEGMENTS) -> None:
         self.logs: dict[str, AttemptLog] = {}
         self.segments: list[Segment] = []
         self._rows = 0
         self._keep = keep
-        self._parallel: set[tuple[str, str]] = set()  # paths of logs written at the same time
-        self.released: list[Segment] = []  # segments whose cuts were withdrawn: their log runs beside another
+        self._parallel: set[tuple[str, str]] = set()  # paths of logs written concurrently
+        self.released: list[Segment] = []  # whose cuts are withdrawn: their log is written concurrently
         self._attempts: tuple[object, list[Segment]] = (None, [])
 
     def log(self, path: str, rank: int | None = None) -> AttemptLog:
-        """The log at a path in its present life, made at the first call."""
+        """The present log at a path, created at the first call."""
         found = self.logs.get(path)
         if found is None:
-            found = self.logs[path] = AttemptLog(path, rank, 0, name_time(path))
+            found = self.logs[path] = AttemptLog(path, rank, 0, time_in_name(path))
         return found
 
-    def replaced(self, path: str) -> None:
-        """The file at `path` is another one now: what comes is a later log than what came."""
+    def replace_log(self, path: str) -> None:
+        """Begin a later log at `path`, where another file is now."""
         old = self.logs.get(path)
         if old is not None:
             self.logs[path] = AttemptLog(path, old.rank, old.generation + 1, old.born)
 
     def forget(self, path: str) -> None:
-        """What this log said comes again from its first byte: nothing of it counts."""
+        """Forget a log that is read again from its first byte."""
         old = self.logs.pop(path, None)
         if old is not None:
             self.segments = [segment for segment in self.segments if segment.log is not old]
 
-    def feed(
+    def split(
         self, log: AttemptLog, rows: Rows, points: Points, starts: Sequence[SessionStart]
     ) -> list[Piece]:
-        """Cut a batch into segments. rows: of the points, (n,)."""
+        """Split a batch by segment. rows: of the points, (n,)."""
         size, before, wall = len(rows), log.last_wall, points.wall_time
         self._note_wall_times(log, wall)
         if not log.segments:
@@ -99,35 +99,34 @@ class Supersession:
             if index > low:
                 pieces.append(Piece(log.segments[-1], low, index))
             low = index
-            last, silent = log.segments[-1], list[int]()
-            if index < 0:  # points that it was given are the next one's
-                silent = last.lower(log.regressions.reached)
-            if last.begin == log.count + index:  # nothing in between: one start
+            last, emptied = log.segments[-1], list[int]()
+            if index < 0:  # its newest points belong to the next segment
+                emptied = last.limit_high(log.regressions.reached)
+            if last.begin == log.count + index:  # no points in between: one start
                 last.start = min(last.start, declared)
                 last.reason = reason if reason == "session-start" else last.reason
             else:
                 self._open(log, log.count + index, reason, declared)
-                if silent:
+                if emptied:
                     cuts = self._cuts_of(last, self._before(last))
-                    for row in silent:
+                    for row in emptied:
                         last.hand_over(row, int(cuts[row]), log.segments[-1])
         if size > low or not pieces:
             pieces.append(Piece(log.segments[-1], low, size))
         return pieces
 
-    def advance(self, log: AttemptLog, rows: Rows, first: Ints, last: Ints, step: Ints, wall: Floats) -> bool:
-        """The short way for points of the newest segment that go forward in every row.
+    def extend(self, log: AttemptLog, rows: Rows, first: Ints, last: Ints, step: Ints, wall: Floats) -> bool:
+        """Add points of the newest segment that go forward in every row, faster than `split` does.
 
-        rows: distinct ones; first, last: their first and last steps of these points, already known to go
-        forward in between. step, wall: of all points. False, and nothing noted, when this is anything else:
-        then `feed` and `admit_all` them.
+        rows: distinct; first, last: the first and last step of these points in each row, known to go forward
+        in between. step, wall: of all points. False, and no change, for all other points.
         """
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if segment.axis is None or _lacks_points(segment, rows):
+        if segment.row_step is None or _lacks_points(segment, rows):
             return False
-        if not log.regressions.steady(rows, first, last):
+        if not log.regressions.note_forward(rows, first, last):
             return False
         segment.note_head(step)
         self._note_wall_times(log, wall)
@@ -136,13 +135,13 @@ class Supersession:
         log.count += len(wall)
         return True
 
-    def begin(
+    def begin_run(
         self, log: AttemptLog, rows: Rows, step: Ints, wall: Floats, each: Rows, first: Ints, last: Ints
     ) -> None:
-        """The short way for the first points of a run, if they go forward in every row.
+        """Add the first points of a run, if they go forward in every row.
 
-        rows: of the points up to one whose row comes again. step, wall: of all points. each, first, last:
-        the rows, their first and their last steps.
+        rows: of the points up to the first repeated row. step, wall: of all points. each, first, last: the
+        distinct rows, their first and their last steps.
         """
         self._note_wall_times(log, wall)
         self._rows = max(self._rows, int(each.max()) + 1)
@@ -150,24 +149,24 @@ class Supersession:
         segment = log.segments[-1]
         seen = np.zeros(self._rows, np.bool_)
         seen[rows[:-1]] = True
-        if np.count_nonzero(seen) == len(rows) - 1:  # all of them have their turn before one has it again
-            row = slice(0, len(rows) - 1)
+        if np.count_nonzero(seen) == len(rows) - 1:  # each row occurs once before one is repeated
+            first_row = slice(0, len(rows) - 1)
         else:
-            again = np.ones(len(rows), np.bool_)
-            again[_firsts(rows)[1]] = False
-            row = slice(0, int(again.argmax()))
-        segment.first[rows[row]] = step[row]
+            repeated = np.ones(len(rows), np.bool_)
+            repeated[_first_indices(rows)[1]] = False
+            first_row = slice(0, int(repeated.argmax()))
+        segment.first[rows[first_row]] = step[first_row]
         self._freeze(segment)
         segment.first[each], segment.high[each] = first, last
         segment.tags = len(each)
         segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
         segment.last_step = int(last.max())
         segment.note_head(step)
-        log.regressions.steady(each, first, last)
+        log.regressions.note_forward(each, first, last)
         log.count += len(wall)
 
     def commit(self, log: AttemptLog, size: int) -> None:
-        """The batch has been dealt with: `size` more points of the log are behind us."""
+        """Finish a batch of `size` points of the log."""
         log.count += size
         log.regressions.commit()
         if log.segments and log.regressions.idle:
@@ -176,8 +175,8 @@ class Supersession:
             self._merge(log)
 
     def _open(self, log: AttemptLog, begin: int, reason: Reason, start: int) -> None:
-        for each in self.segments[:1]:  # the first never had to say what it supersedes
-            each.cuts[: self._rows] = np.minimum(each.cuts[: self._rows], self._cuts_of(each, ()))
+        for oldest in self.segments[:1]:  # a lone segment supersedes nothing: its cuts were not computed
+            oldest.cuts[: self._rows] = np.minimum(oldest.cuts[: self._rows], self._cuts_of(oldest, ()))
         segment = Segment(log, begin, reason, start)
         segment.grow(max(self._rows, 8))
         log.segments.append(segment)
@@ -185,7 +184,7 @@ class Supersession:
         self.segments.sort(key=lambda item: item.key)
 
     def _merge(self, log: AttemptLog) -> None:
-        """The two oldest segments of a log become one: no points come for them, their cuts add up."""
+        """Merge the two oldest segments of a log, which get no more points."""
         old, new = log.segments[0], log.segments[1]
         new.grow(len(old.first))
         size = len(old.first)
@@ -195,7 +194,7 @@ class Supersession:
         new.start = min(new.start, old.start)
         new.merged_superseded += old.merged_superseded
         new.merged_earlier += old.merged_earlier
-        for each in (old, new):  # as the first segment it would be no start from scratch
+        for each in (old, new):  # before the merge: the first segment is never one from scratch
             if self.from_scratch(each):
                 new.merged_earlier += each.replaced
             else:
@@ -203,13 +202,13 @@ class Supersession:
             each.replaced = 0
         new.tags = int(np.count_nonzero(new.first < HIGHEST))
         new.begin, new.first_step = old.begin, min(old.first_step, new.first_step)
-        new.reason, new.axis, new.row = old.reason, old.axis, old.row
+        new.reason, new.row_step, new.first_row = old.reason, old.row_step, old.first_row
         log.segments.pop(0)
         log.merged += 1
         self.segments.remove(old)
 
     def _note_wall_times(self, log: AttemptLog, wall: Floats) -> None:
-        """Note first and last wall time; find logs that turn out to be written side by side."""
+        """Record first and last wall time; detect logs that are written concurrently."""
         if not len(wall):
             return
         last, first = float(np.maximum.reduce(wall)), float(wall[0])
@@ -237,26 +236,26 @@ class Supersession:
                 self.released += late.segments
 
     def follows(self, late: Segment, early: Segment) -> bool:
-        """Whether `late`, which sorts behind `early`, is a later attempt of what `early` was doing."""
+        """Whether `late`, which sorts after `early`, is a later attempt of the same training."""
         new, old = late.log, early.log
         if new is old or new.path == old.path:
             return True
         if new.folder != old.folder or new.rank != old.rank or (old.path, new.path) in self._parallel:
             return False
-        return new.base == old.base or bool(new.born and old.born)  # else nothing says which came first
+        return new.base == old.base or bool(new.born and old.born)  # else it is unknown which came first
 
     def _before(self, late: Segment) -> list[Segment]:
         """The segments that `late` follows."""
         at = self.segments.index(late)
         return [early for early in self.segments[:at] if self.follows(late, early)]
 
-    def admit_all(
+    def note_points(
         self, log: AttemptLog, pieces: Sequence[Piece], rows: Rows, points: Points, rows_known: int
     ) -> tuple[list[Cut], Rows, Points]:
-        """Note which points the pieces of a batch have, in order.
+        """Record the points of a batch's pieces, in order.
 
-        Returns the cuts that follow for points that came before, and rows and points of earlier batches that
-        turned out to belong to a piece.
+        Returns the cuts of earlier points that follow, and rows and points of earlier batches that turned out
+        to belong to a piece.
         """
         cuts: list[Cut] = []
         back_rows, back = np.empty(0, np.intp), NO_POINTS
@@ -266,10 +265,10 @@ class Supersession:
             if piece.low < 0:
                 back_rows, back = log.regressions.reach_back(log.count, -piece.low)
                 its_rows, its_points = np.concatenate([back_rows, its_rows]), join([back, its_points])
-            cuts += self._admit(piece.segment, its_rows, its_points, rows_known)
+            cuts += self._note_points_of(piece.segment, its_rows, its_points, rows_known)
         return cuts, back_rows, back
 
-    def _admit(self, segment: Segment, rows: Rows, points: Points, rows_known: int) -> list[Cut]:
+    def _note_points_of(self, segment: Segment, rows: Rows, points: Points, rows_known: int) -> list[Cut]:
         if rows_known > self._rows or len(segment.first) < rows_known:
             self._rows = max(rows_known, self._rows)
             for each in self.segments:
@@ -277,7 +276,7 @@ class Supersession:
         new = False
         if len(rows):
             step = points.step
-            if segment.tags < rows_known or segment.axis is None:
+            if segment.tags < rows_known or segment.row_step is None:
                 new = self._note_first(segment, rows, step)
             np.maximum.at(segment.high, rows, step)
             segment.note_head(step)
@@ -293,10 +292,10 @@ class Supersession:
         unseen = np.flatnonzero(segment.first[rows] == HIGHEST)
         repeated = len(unseen) < len(rows)
         if len(unseen):
-            fresh_rows, first_at = _firsts(rows[unseen])
+            fresh_rows, first_at = _first_indices(rows[unseen])
             at = unseen[first_at]
             repeated = repeated or len(fresh_rows) < len(unseen)
-            if segment.axis is None and repeated:  # the first row ends before the first repetition
+            if segment.row_step is None and repeated:  # the first row ends before the first repetition
                 seen = set(np.flatnonzero(segment.first < HIGHEST).tolist())
                 for index, row in enumerate(rows.tolist()):
                     if row in seen:
@@ -308,48 +307,50 @@ class Supersession:
             segment.first[fresh_rows] = step[at]
             segment.tags += len(fresh_rows)
             return True
-        if segment.axis is None and repeated:
+        if segment.row_step is None and repeated:
             self._freeze(segment)
             return True
         return False
 
     def _freeze(self, segment: Segment) -> None:
-        """The first row is complete: its most frequent step is where tags without points yet begin."""
-        segment.row = segment.first < HIGHEST
-        found = segment.first[segment.row]
+        """Complete the first row; its most frequent step is where tags without points begin."""
+        segment.first_row = segment.first < HIGHEST
+        found = segment.first[segment.first_row]
         if len(found) and (found == found[0]).all():
-            segment.axis = int(found[0])
+            segment.row_step = int(found[0])
         elif len(found):
             steps, counts = distinct_counts(found)
-            segment.axis = int(steps[np.argmax(counts)])
+            segment.row_step = int(steps[np.argmax(counts)])
 
     def _cuts_of(self, late: Segment, before: Sequence[Segment]) -> Ints:
         """By row, the step from which `late` supersedes what it follows."""
         size = self._rows
         first = late.first[:size]
         cuts = np.minimum(first, late.start)
-        if late.axis is None or late.row is None or not before:
+        if late.row_step is None or late.first_row is None or not before:
             return cuts
         high = np.full(size, LOWEST, np.int64)
         for early in before:
             np.maximum(high, early.high[:size], out=high)
-        leaders = first == late.axis
+        leaders = first == late.row_step
         reach = int(high[leaders].max()) if leaders.any() else LOWEST
-        if reach < late.axis or 2 * int((high[leaders] >= late.axis).sum()) < int(late.row.sum()):
+        if reach < late.row_step or 2 * int((high[leaders] >= late.row_step).sum()) < int(
+            late.first_row.sum()
+        ):
             return cuts
         row = np.zeros(size, np.bool_)
-        row[: len(late.row)] = late.row[:size]
-        along = (high >= late.axis) & (high <= reach) & ~(row & (first != late.axis))
-        return np.where(along, np.minimum(cuts, late.axis), cuts)
+        row[: len(late.first_row)] = late.first_row[:size]
+        along = (high >= late.row_step) & (high <= reach) & ~(row & (first != late.row_step))
+        return np.where(along, np.minimum(cuts, late.row_step), cuts)
 
     def _refresh(self, changed: int) -> list[Cut]:
-        """Recompute what a segment, and those behind it, supersede; what has been lowered, as cuts."""
+        """Recompute what a segment, and those after it, supersede. Returns newly superseded steps as cuts."""
         found: list[Cut] = []
         size = self._rows
         for late in self.segments[changed:]:
             earlier = self._before(late)
             before = late.cuts[:size].copy()
-            now = np.minimum(self._cuts_of(late, earlier), before)  # what was once superseded stays so
+            now = np.minimum(self._cuts_of(late, earlier), before)  # superseded points stay superseded
             late.cuts[:size] = now
             lowered = now < before
             if not earlier or not lowered.any():
@@ -358,9 +359,9 @@ class Supersession:
             for early in earlier:
                 np.maximum(reach, early.high[:size], out=reach)
             limit = self.limit(late)
-            # A cut takes the points of all logs: none is made where nothing that `late` follows got so far.
+            # A cut applies to all logs: made only where a segment that `late` follows got so far.
             for row in np.flatnonzero(lowered & (reach >= now)).tolist():
-                # from `before` on earlier points have gone already, and its own points may stand
+                # from `before` on earlier points were cut already, and its own points may be there
                 high = min(int(before[row]), HIGHEST if limit is None else int(limit[row]))
                 if now[row] < high:
                     found.append(Cut(row, int(now[row]), high, late))
@@ -372,31 +373,28 @@ class Supersession:
         return [late for late in self.segments[at + 1 :] if self.follows(late, segment)]
 
     def limit(self, segment: Segment) -> Ints | None:
-        """By row, the step from which later segments replace this one's points; None: nowhere."""
+        """By row, the step from which later segments supersede this one's points; None: nowhere."""
         return self._least(self._after(segment)) if segment is not self.segments[-1] else None
 
     def superseded_from(self, segment: Segment) -> Ints | None:
         """By row, the step from which resumes superseded this segment's points; None: nowhere."""
         later = self._after(segment)
-        anew = self._from_scratch() if later else frozenset()
-        end = next((at for at, late in enumerate(later) if id(late) in anew), len(later))
+        restarted = self._from_scratch() if later else frozenset()
+        end = next((at for at, late in enumerate(later) if id(late) in restarted), len(later))
         return self._least(later[:end])
 
     def _least(self, later: Sequence[Segment]) -> Ints | None:
-        out: Ints | None = None
-        for late in later:
-            cuts = late.cuts[: self._rows]
-            out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
-        return out
+        cuts = [late.cuts[: self._rows] for late in later]
+        return np.minimum.reduce(cuts) if cuts else None
 
     def causes(self, segment: Segment, row: int, step: Ints) -> list[tuple[Segment, Bools]]:
-        """Which later segments replaced points of this one at these steps, (n,), and which, (n,), each."""
+        """Later segments that superseded points of this one at steps (n,), each with a mask (n,)."""
         left, found = np.ones(len(step), np.bool_), []
         for late in self._after(segment):
-            mine = left & (step >= late.cuts[row])
-            if mine.any():
-                found.append((late, mine))
-                left &= ~mine
+            superseded = left & (step >= late.cuts[row])
+            if superseded.any():
+                found.append((late, superseded))
+                left &= ~superseded
         return found
 
     def from_scratch(self, segment: Segment) -> bool:
@@ -408,17 +406,17 @@ class Supersession:
 
     def replaced_points(self) -> tuple[int, int]:
         """Points that resumes superseded, and points of trainings before one that began from scratch."""
-        anew = self._from_scratch()
+        restarted = self._from_scratch()
         superseded = earlier = 0
         for segment in self.segments:
-            superseded += segment.merged_superseded + (0 if id(segment) in anew else segment.replaced)
-            earlier += segment.merged_earlier + (segment.replaced if id(segment) in anew else 0)
+            superseded += segment.merged_superseded + (0 if id(segment) in restarted else segment.replaced)
+            earlier += segment.merged_earlier + (segment.replaced if id(segment) in restarted else 0)
         return superseded, earlier
 
     def attempts(self) -> list[Attempt]:
         """The attempts in order; one for a training that was never restarted."""
         key = (len(self._parallel), list(self.segments), [segment.tags for segment in self.segments])
-        if self._attempts[0] != key:  # a run of hundreds of logs takes a while to sort into attempts
+        if self._attempts[0] != key:  # cached: sorting a run of hundreds of logs into attempts takes long
             known = [segment for segment in self.segments if segment.first_step < HIGHEST]
             begun = [
                 segment
@@ -426,27 +424,28 @@ class Supersession:
                 if not number or segment.reason != "file" or self._resumes(segment)
             ]
             self._attempts = (key, begun)
-        anew = self._from_scratch()
+        restarted = self._from_scratch()
         return [
             Attempt(
-                one.start if number and one.start < HIGHEST else one.first_step,
-                one.first_wall, one.last_step, one.reason, one.log.path, one.replaced, id(one) in anew,
+                segment.start if number and segment.start < HIGHEST else segment.first_step,
+                segment.first_wall, segment.last_step, segment.reason, segment.log.path, segment.replaced,
+                id(segment) in restarted,
             )
-            for number, one in enumerate(self._attempts[1])
+            for number, segment in enumerate(self._attempts[1])
         ]  # fmt: skip
 
     def _resumes(self, late: Segment) -> bool:
-        """Whether a later log has tags of an earlier one, so that it is a resumed training."""
-        own = late.first < HIGHEST
+        """Whether a later log shares a tag with an earlier one, so that it resumes a training."""
+        tags = late.first < HIGHEST
         for early in self._before(late):
-            size = min(len(own), len(early.first))
-            if (own[:size] & (early.first[:size] < HIGHEST)).any():
+            size = min(len(tags), len(early.first))
+            if (tags[:size] & (early.first[:size] < HIGHEST)).any():
                 return True
         return False
 
 
-def _firsts(rows: Rows) -> tuple[Rows, Ints]:
-    """The distinct rows, ascending, and where each comes first. Rows are few and small: no need to sort."""
+def _first_indices(rows: Rows) -> tuple[Rows, Ints]:
+    """The distinct rows, ascending, and the first index of each. Rows are small numbers: no need to sort."""
     first = np.full(int(rows.max()) + 1, -1, np.int64)
     first[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)  # of equal rows the last assignment stays
     found = np.flatnonzero(first >= 0)
@@ -454,5 +453,4 @@ def _firsts(rows: Rows) -> tuple[Rows, Ints]:
 
 
 def _lacks_points(segment: Segment, rows: Rows) -> bool:
-    """Whether a row has no points in a segment, or is younger than all that have."""
     return int(rows.max()) >= len(segment.first) or bool((segment.first[rows] == HIGHEST).any())
