@@ -1,4 +1,4 @@
-"""Alerts out of the monitor: off by default, asked for only by the user's own configuration."""
+"""Alerts about findings; off unless the user's own configuration file enables them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Sends alerts from threads of its own, so that neither the screen nor the reading waits for a receiver."""
+"""Sends alerts from separate threads, so that neither the screen nor the readers wait for a receiver."""
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -17,17 +18,16 @@ from rltui.rules.finding import Finding
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.run_view import RunView
 
-RETRIES = (2.0, 8.0, 30.0)  # seconds before each further try
-QUEUE_LENGTH = 200  # alerts that may wait for one receiver; more than that in one go is itself the news
+RETRIES = (2.0, 8.0, 30.0)  # seconds before each further attempt
+QUEUE_LENGTH = 200  # alerts waiting for one receiver; further ones are dropped and reported
 
 
 class Dispatcher:
-    """Give it the findings of runs; it sends each episode once. Nothing here blocks or raises.
+    """Sends an alert for each episode of a finding. No method blocks or raises.
 
-    Each receiver has a thread and a queue of its own, made with its first alert: a webhook that hangs does
-    not keep the bell from ringing. The terminal is written to at once, by whoever calls `update`. With a
-    `sent_log` what was sent outlives the process, and of several monitors of the same LOGDIRs each rings in
-    its own terminal, but only the first sends to what they share.
+    Each receiver has its own thread and queue, created with its first alert, so that a hanging webhook delays
+    no other receiver. The terminal is written to by the caller of `update`. With a `sent_log`, several
+    monitors of the same LOGDIRs each ring the bell of their terminal, but only one sends to other receivers.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Dispatcher:
         self._stop = threading.Event()
         self._sleep = sleep if sleep is not None else self._stop.wait
         self._failing: dict[str, Problem] = {}
-        self._sent_elsewhere: set[tuple[str, str]] = set()  # run and id of episodes that another monitor sent
+        self._sent_elsewhere: set[tuple[str, str]] = set()  # episodes sent by other monitors: run, finding id
         self._lock = threading.Lock()
 
     def update_run(self, view: RunView, wall: float, acknowledged: Collection[str] = ()) -> None:
-        """Take the findings of a run of a session at the time `wall`, without those of acknowledged ids."""
+        """Send what is due for a run at the time `wall`, except findings with acknowledged ids."""
         if view.loading:
             return
         liveness = view.liveness(wall)
@@ -64,7 +64,7 @@ class Dispatcher:
         stalled = None
         if liveness.state == "stalled":
             stalled = state_finding(liveness, view.run.last_step, told=findings)
-        if stalled is not None:  # a remark elsewhere; who asked for alerts wants to know of it
+        if stalled is not None:  # of severity info elsewhere, but worth an alert
             findings.append(stalled._replace(id="stalled", severity="critical", pane="overview"))
         self.update(
             view.name,
@@ -83,7 +83,7 @@ class Dispatcher:
         last_step: int | None = None,
         acknowledged: Collection[str] = (),
     ) -> list[Alert]:
-        """Take what fires now in a run and send what is due; returns it, too. See Throttle.update."""
+        """Send the alerts that are due, given the findings of a run, and return them. See Throttle.update."""
         alerts = self.throttle.update(
             run, findings, self._clock(), live=live, last_step=last_step, acknowledged=acknowledged
         )
@@ -99,7 +99,7 @@ class Dispatcher:
         return alerts
 
     def send(self, alert: Alert, *, only_here: bool = False) -> None:
-        """Send one alert to all receivers that ask for its severity; `only_here`: to the terminal alone."""
+        """Send an alert to all receivers with its severity; with `only_here` only to the terminal."""
         for receiver in self.receivers:
             if not alert.concerns(self.config.least_rank(receiver.name)):
                 continue
@@ -109,20 +109,18 @@ class Dispatcher:
                 self._enqueue(receiver, alert)
 
     def problems(self) -> list[Problem]:
-        """The receivers that failed at their last try."""
+        """One problem for each receiver whose last delivery failed."""
         with self._lock:
             return list(self._failing.values())
 
     def close(self, wait: float = 1.0) -> None:
-        """Stop; wait a moment for what is being sent, do not try again."""
-        until = time.monotonic() + wait
+        """Stop without further attempts; wait up to `wait` seconds for deliveries in progress."""
+        deadline = time.monotonic() + wait
         for waiting in self._queues.values():
-            try:
+            with contextlib.suppress(queue.Full):
                 waiting.put_nowait(None)
-            except queue.Full:
-                continue
         for thread in self._threads:
-            thread.join(max(until - time.monotonic(), 0.0))
+            thread.join(max(deadline - time.monotonic(), 0.0))
         self._stop.set()
 
     def _enqueue(self, receiver: Receiver, alert: Alert) -> None:
@@ -144,7 +142,7 @@ class Dispatcher:
             self.deliver(receiver, alert)
 
     def deliver(self, receiver: Receiver, alert: Alert) -> bool:
-        """Send to one receiver, trying again where that may help. Returns whether it arrived."""
+        """Send to one receiver, with retries. Returns whether the delivery succeeded."""
         for pause in (*RETRIES, None):
             try:
                 receiver.send(alert)
@@ -153,7 +151,7 @@ class Dispatcher:
                 if pause is None or not error.retry or self._stop.is_set():
                     return False
                 self._sleep(pause)
-            except Exception as error:  # noqa: BLE001 (the outermost edge of a thread: the next alert must be sent)
+            except Exception as error:  # noqa: BLE001 (the thread must go on with the next alert)
                 self._failed(receiver.name, f"internal error ({type(error).__name__})")
                 return False
             else:
@@ -170,11 +168,11 @@ class Dispatcher:
 
 
 def report_failures(failures: Iterable[Problem], problems: Problems, say: Callable[[str], object]) -> None:
-    """Keep the failures of receivers among known `problems` up to date; `say` what is new."""
-    now = {failure.key: failure for failure in failures}
-    for key in [key for key, old in problems.items() if old.code == "alert-failed" and key not in now]:
+    """Update `problems` with the current failures of receivers; call `say` for new ones."""
+    current = {failure.key: failure for failure in failures}
+    for key in [key for key, old in problems.items() if old.code == "alert-failed" and key not in current]:
         del problems[key]
-    for key, failure in now.items():
+    for key, failure in current.items():
         if key not in problems or problems[key].message != failure.message:
             say(f"{failure.path}: {failure.message}")
         problems[key] = failure

@@ -1,4 +1,4 @@
-"""One alert: what it says to people and to programs, and what delivers it."""
+"""Alerts as text and as JSON, and the interface of receivers."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ Event = Literal["firing", "resolved", "test"]
 
 
 class Alert(NamedTuple):
-    """A finding that receivers are told of.
+    """A finding to send to receivers.
 
-    `sent_rank` is the severity rank at which the same episode was sent before, -1 when it is new: each
-    receiver hears of an episode once, when it first reaches the severity that this receiver asks for.
+    sent_rank: the severity rank with which the same episode was sent before, -1 for a new episode. A receiver
+    gets one alert per episode, when it first reaches the receiver's severity.
     """
 
     event: Event
     run: str
     finding: Finding
-    explains: tuple[Finding, ...] = ()  # findings that a symptom gathers
+    explains: tuple[Finding, ...] = ()  # findings that a symptom explains
     sent_rank: int = -1
 
     @property
     def id(self) -> str:
-        """The same for the same episode and event: receivers can leave out what they already have."""
+        """The same for all alerts of an episode and event, so that receivers can drop duplicates."""
         finding = self.finding
         text = "\0".join((self.run, *map(str, finding.key), self.event, finding.severity))
         return digest(text, 24)
 
     def concerns(self, least_rank: int) -> bool:
-        """Whether a receiver that asks for at least this severity rank hears of it."""
+        """Whether to send it to a receiver with this minimum severity rank."""
         if self.event == "test":
             return True
         if self.event == "resolved":
@@ -50,7 +50,7 @@ class Alert(NamedTuple):
         return f"[{word}] {clean(self.run)}: {clean(finding.message)}{since}"
 
     def as_json(self) -> dict[str, Any]:
-        """What commands and webhooks get: the finding, then those that it explains, and a text for chats."""
+        """The payload of commands and webhooks: the finding, those that it explains, and a text for chats."""
         return {
             "schema": 1,
             "id": self.id,
@@ -62,15 +62,15 @@ class Alert(NamedTuple):
 
 
 class ReceiverError(Exception):
-    """A delivery failed. The message is for people and holds no secret."""
+    """A delivery failed. The message contains no secrets."""
 
     def __init__(self, message: str, *, retry: bool = False) -> None:
         super().__init__(clean(message, 200))
-        self.retry = retry  # whether trying again may help
+        self.retry = retry  # whether another attempt may succeed
 
 
 class Receiver(Protocol):
-    """What delivers alerts: terminal, command, webhook."""
+    """Delivers alerts to a terminal, a command or a webhook."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Receivers of alerts: terminal bell and notification, a command, a webhook."""
+"""Receivers of alerts: the terminal (bell and notification), a command, and a webhook."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
 
+from rltui import __version__
 from rltui.alerts.finding_alert import Alert, Receiver, ReceiverError
-from rltui.alerts.secrets import shown_address, without_secrets
-from rltui.alerts.webhook import WebhookReceiver
+from rltui.alerts.secrets import MissingVariableError, expand, shown_address, without_secrets
 from rltui.common.text import clean
+from rltui.common.worker_thread import in_thread
 from rltui.config.model import COMMAND, TERMINAL, WEBHOOK, AlertConfig
 
 NOTICE = 200  # characters of a notification
+BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
+LOCAL = ("localhost", "127.0.0.1", "::1")
 
-Write = Callable[[str], str]  # puts a text on the terminal; returns what went wrong, or nothing
+Write = Callable[[str], str]  # writes to the terminal; returns an error message, empty on success
 
 
 def receivers_of(config: AlertConfig, write: Write | None = None) -> list[Receiver]:
-    """The configured receivers. Bell and notification go through `write`, by default to this terminal."""
+    """The configured receivers. Bell and notification use `write`, by default to this terminal."""
     makers: dict[str, Callable[[], Receiver]] = {
         TERMINAL: lambda: TerminalReceiver(config, write or write_to_terminal),
         COMMAND: lambda: CommandReceiver(config),
@@ -32,24 +38,24 @@ def receivers_of(config: AlertConfig, write: Write | None = None) -> list[Receiv
 
 
 def summary(config: AlertConfig) -> list[tuple[str, str]]:
-    """Each configured receiver and what can be said of it without a secret."""
-    notes = ["bell"] * config.bell + [config.notify] * (config.notify != "off")
-    what = {
-        TERMINAL: " and ".join(notes),
+    """The name of each configured receiver, and its description without secrets."""
+    signals = ["bell"] * config.bell + [config.notify] * (config.notify != "off")
+    descriptions = {
+        TERMINAL: " and ".join(signals),
         COMMAND: " ".join(config.command[:1]),
         WEBHOOK: shown_address(config.webhook),
     }
     return [
-        (name, f"{what[name]}, from {config.severities.get(name, config.severity)} on")
+        (name, f"{descriptions[name]}, from {config.severities.get(name, config.severity)} on")
         for name in config.receivers
     ]
 
 
 def terminal_text(config: AlertConfig, alert: Alert) -> str:
-    """What to write to the terminal for an alert: a notification, a bell, or nothing.
+    """The escape sequences for an alert: a notification, a bell, or neither.
 
-    Safe by construction: what comes from logs is cleaned of control characters. Inside tmux a notification
-    is wrapped so that tmux hands it on where its user allows that; the bell needs no wrapping.
+    Text from logs is sanitised. Within tmux, a notification is wrapped so that tmux passes it on if the user
+    permits that; the bell needs no wrapping.
     """
     out = ""
     text = clean(alert.text, NOTICE).replace(";", ",")
@@ -65,7 +71,7 @@ def terminal_text(config: AlertConfig, alert: Alert) -> str:
 
 
 def write_to_terminal(text: str) -> str:
-    """Write to the terminal that this command was started from. Returns what went wrong, or nothing."""
+    """Write to the controlling terminal. Returns an error message, empty on success."""
     try:
         handle = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -80,7 +86,7 @@ def write_to_terminal(text: str) -> str:
 
 
 class TerminalReceiver:
-    """Bell and notification of the terminal."""
+    """Rings the bell and shows a notification of the terminal."""
 
     name = TERMINAL
 
@@ -97,7 +103,7 @@ class TerminalReceiver:
 
 
 class CommandReceiver:
-    """Runs the user's command with the alert as JSON on standard input. No shell, no terminal."""
+    """Runs the user's command, without a shell, with the alert as JSON on standard input."""
 
     name = COMMAND
 
@@ -105,16 +111,16 @@ class CommandReceiver:
         self.config = config
 
     def send(self, alert: Alert) -> None:
-        """See Receiver. A command that takes too long is killed with all that it has started."""
+        """See Receiver. After the timeout, the command and its child processes are killed."""
         argv, timeout = self.config.command, self.config.timeout
         program = clean(argv[0], 80)
         try:
-            # Files, not pipes: a command that does not read, or leaves children behind, must not hold us.
-            with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-                given.write(json.dumps(alert.as_json()).encode() + b"\n")
-                given.seek(0)
+            # Files, since a pipe would block if the command does not read, or leaves child processes.
+            with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as errors:
+                stdin.write(json.dumps(alert.as_json()).encode() + b"\n")
+                stdin.seek(0)
                 process = subprocess.Popen(
-                    argv, stdin=given, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
+                    argv, stdin=stdin, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
                 )
                 try:
                     code = process.wait(timeout)
@@ -125,10 +131,117 @@ class CommandReceiver:
                     raise ReceiverError(f"{program} took longer than {timeout:g} s") from None
                 errors.seek(0, os.SEEK_END)
                 errors.seek(max(errors.tell() - 2000, 0))
-                words = errors.read().decode(errors="replace").strip().splitlines()
+                error_lines = errors.read().decode(errors="replace").strip().splitlines()
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
             raise ReceiverError(f"{program} cannot be run: {reason}") from error
         if code:
-            more = f": {without_secrets(words[-1], self.config)}" if words else ""
-            raise ReceiverError(f"{program} ended with {code}{more}")
+            detail = f": {without_secrets(error_lines[-1], self.config)}" if error_lines else ""
+            raise ReceiverError(f"{program} ended with {code}{detail}")
+
+
+class WebhookReceiver:
+    """Posts the alert as JSON over HTTPS, or over HTTP to this machine. Does not follow redirects.
+
+    The timeout applies to the whole delivery, including name resolution and slow responses. The body of the
+    response is not read. Messages only state the kind of an error, since those of libraries may quote the
+    address, which is often secret.
+    """
+
+    name = WEBHOOK
+
+    def __init__(self, config: AlertConfig) -> None:
+        self.config = config
+
+    def send(self, alert: Alert) -> None:
+        """See Receiver."""
+        try:
+            url = expand(self.config.webhook).strip()
+            headers = {name: expand(value) for name, value in self.config.headers.items()}
+        except MissingVariableError as error:
+            raise ReceiverError(str(error)) from None
+        local = _is_local(url)
+        deadline = time.monotonic() + self.config.timeout
+        response = in_thread("webhook", lambda: _post(url, headers, alert, local, deadline))
+        try:
+            status = response.result(self.config.timeout)
+        except TimeoutError:
+            raise ReceiverError("cannot deliver: timed out", retry=True) from None
+        if 300 <= status < 400:
+            raise ReceiverError(f"the server answers with a redirect ({status}), which is not followed")
+        if status >= 400:
+            raise ReceiverError(f"the server answers {status}", retry=status == 429 or status >= 500)
+
+
+def _is_local(url: str) -> bool:
+    """Whether the address is on this machine. Raises ReceiverError for an address that is not permitted."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ReceiverError("the address is not a valid one") from None
+    local = host in LOCAL
+    if (parts.scheme == "https" and host) or (parts.scheme == "http" and local):
+        return local
+    raise ReceiverError("the address must start with https:// (http:// on localhost only)")
+
+
+def body_of(alert: Alert) -> bytes:
+    """The JSON of an alert, limited to `BODY_CAP`: first with fewer findings, then with shorter text."""
+    data = alert.as_json()
+    body = json.dumps(data).encode()
+    if len(body) > BODY_CAP:
+        data["findings"] = data["findings"][:1]
+        body = json.dumps(data).encode()
+    if len(body) > BODY_CAP:
+        body = json.dumps(
+            {**data, "findings": [], "run": data["run"][:200], "text": data["text"][:2000]}
+        ).encode()
+    return body
+
+
+def _post(url: str, headers: dict[str, str], alert: Alert, local: bool, deadline: float) -> int:
+    """The status of the response. Raises ReceiverError."""
+    import http.client
+    import ssl
+    import urllib.error
+    import urllib.request
+
+    class NoRedirects(urllib.request.HTTPRedirectHandler):
+        """Treats redirects like other responses."""
+
+        def redirect_request(self, *_: object, **__: object) -> None:
+            """None, so that the redirect is not followed."""
+
+    own = {"Content-Type": "application/json", "User-Agent": f"rltui/{__version__}", "X-Alert-Id": alert.id}
+    handlers: list[Any] = [NoRedirects(), urllib.request.HTTPSHandler(context=ssl.create_default_context())]
+    if local:
+        handlers.append(urllib.request.ProxyHandler({}))
+    try:
+        request = urllib.request.Request(url, body_of(alert), {**own, **headers}, method="POST")
+        remaining = max(deadline - time.monotonic(), 0.05)
+        with urllib.request.build_opener(*handlers).open(request, timeout=remaining) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise ReceiverError(
+            f"cannot deliver: {_kind_of_error(reason)}", retry=not isinstance(error, ValueError)
+        ) from None
+
+
+def _kind_of_error(error: object) -> str:
+    import socket
+    import ssl
+
+    if isinstance(error, TimeoutError):
+        return "timed out"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason or 'failed'}"
+    if isinstance(error, socket.gaierror):
+        return "the host's name is not known"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return type(error).__name__

@@ -1,4 +1,4 @@
-"""Secrets of the alert configuration: taken from the environment when needed, and kept out of messages."""
+"""Secrets in the alert configuration: expanding environment variables, and removing values from messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _VARIABLE = regex(r"\$\{(\w+)\}|\$(\w+)")
 
 
 class MissingVariableError(ValueError):
-    """A variable of the environment that the configuration names is not set."""
+    """An environment variable in the configuration is not set."""
 
 
 def expand(text: str) -> str:
-    """The text with `$NAME` and `${NAME}` taken from the environment. Raises MissingVariableError."""
+    """Expand `$NAME` and `${NAME}` from the environment. Raises MissingVariableError."""
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1) or match.group(2)
@@ -28,12 +28,11 @@ def expand(text: str) -> str:
 
 
 def _variables(text: str) -> list[str]:
-    """The variables of the environment that a text names."""
     return [match.group(1) or match.group(2) for match in _VARIABLE.finditer(text)]
 
 
 def without_secrets(text: str, config: AlertConfig) -> str:
-    """The text without the webhook's address and without all values that come from the environment."""
+    """The text without the webhook's address, the headers, and values from the environment."""
     sources = [config.webhook, *config.headers.values()]
     secrets = {os.environ.get(name, "") for source in sources for name in _variables(source)}
     secrets |= {source for source in sources if not _variables(source)}
@@ -44,9 +43,9 @@ def without_secrets(text: str, config: AlertConfig) -> str:
 
 
 def shown_address(address: str) -> str:
-    """The scheme and host of an address: what follows is often the secret itself."""
+    """The scheme and host of an address, since the rest is often secret."""
     if names := _variables(address):
         missing = any(not os.environ.get(name) for name in names)
         return f"${names[0]}" + (" (not set in the environment)" if missing else "")
-    found = re.match(r"(https?://)(?:[^/@]*@)?([^/?#]+)", address)
-    return f"{found.group(1)}{found.group(2)}/…" if found else "…"
+    match = re.match(r"(https?://)(?:[^/@]*@)?([^/?#]+)", address)
+    return f"{match[1]}{match[2]}/…" if match else "…"

@@ -1,6 +1,6 @@
-"""Which alerts were sent for a LOGDIR, kept in the user's state folder.
+"""The log of alerts sent for LOGDIRs, in the user's state folder.
 
-So a restart repeats none, and of several monitors of the same LOGDIRs one sends each.
+It prevents duplicates after a restart and from several monitors of the same LOGDIRs.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any
 from rltui.common import paths
 from rltui.common.named_tuple import NamedTuple
 
-MAX_ENTRIES = 500  # entries, the latest
-MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped
-_LIMIT = 1 << 20  # bytes; a larger file is not ours
-_TRIES, _PAUSE = 5, 0.01  # to get the lock, and seconds between: another monitor writes for a millisecond
+MAX_ENTRIES = 500
+MAX_AGE = 30 * 86400.0  # seconds
+_MAX_BYTES = 1 << 20  # a larger file was not written by rltui
+_LOCK_ATTEMPTS, _LOCK_PAUSE = 5, 0.01  # seconds; another monitor holds the lock for a millisecond
 
 
 class SentAlert(NamedTuple):
-    """The latest alert of one finding id in one run."""
+    """The latest alert of a finding id in a run."""
 
     since_step: int  # of the episode
     rank: int
@@ -33,10 +33,9 @@ class SentAlert(NamedTuple):
 
 
 class SentLog:
-    """The latest alert that was sent, by (run, finding id).
+    """The latest alert that was sent, by (run, finding id). Without a path, only in memory.
 
-    Nothing here raises: without a file that can be read nothing was sent, without one that can be written
-    nothing is kept. What another monitor of the same folder wrote meanwhile is kept, too.
+    Errors in reading or writing the file are ignored. Entries that other monitors write are preserved.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -45,14 +44,14 @@ class SentLog:
 
     @classmethod
     def of_logdirs(cls, logdirs: Sequence[str | os.PathLike[str]]) -> SentLog:
-        """The log of these LOGDIRs, whatever they are called this time."""
+        """The log of these LOGDIRs, independent of their spelling and order."""
         return cls(paths.file_for_logdirs("alerts", logdirs))
 
     def add(self, run: str, finding_id: str, alert: SentAlert, repeat_interval: float = 0.0) -> bool:
-        """Take an alert in, and write at once: the next moment may be the last.
+        """Add an alert and write the file immediately.
 
-        False when another monitor has sent it: the same episode, or any one in the last `repeat_interval`
-        seconds, with at least the same rank.
+        False if another monitor has sent an alert with at least the same rank for the same episode, or for
+        any episode in the last `repeat_interval` seconds.
         """
         key = (run, finding_id)
         if self.path is None:
@@ -69,11 +68,11 @@ class SentLog:
             )
             if not sent:
                 self.entries[key] = alert
-            for each, one in self.entries.items():
-                if each not in merged or merged[each].at <= one.at:
-                    merged[each] = one
+            for entry_key, entry in self.entries.items():
+                if entry_key not in merged or merged[entry_key].at <= entry.at:
+                    merged[entry_key] = entry
             newest = sorted(merged.items(), key=lambda item: item[1].at)[-MAX_ENTRIES:]
-            self.entries = {each: one for each, one in newest if alert.at - one.at < MAX_AGE}
+            self.entries = {key: entry for key, entry in newest if alert.at - entry.at < MAX_AGE}
             if not sent:
                 _write(self.path, self.entries)
         return not sent
@@ -81,7 +80,7 @@ class SentLog:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Keep other monitors from reading and writing for a moment, where the file system has locks."""
+    """Lock the file against other monitors, if the file system supports locks."""
     try:
         paths.make_private(path.parent)
         descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -89,12 +88,12 @@ def _locked(path: Path) -> Iterator[None]:
         yield
         return
     try:
-        for _ in range(_TRIES):
+        for _ in range(_LOCK_ATTEMPTS):
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                time.sleep(_PAUSE)
+                time.sleep(_LOCK_PAUSE)
             except OSError:
                 break
         yield
@@ -104,27 +103,24 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> dict[tuple[str, str], SentAlert]:
     try:
-        if path.stat().st_size > _LIMIT:
+        if path.stat().st_size > _MAX_BYTES:
             return {}
         table: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    entries = table if isinstance(table, list) else []
-    return dict(found for entry in entries if (found := _entry(entry)) is not None)
+    rows = table if isinstance(table, list) else []
+    return dict(entry for row in rows if (entry := _entry(row)) is not None)
 
 
-def _entry(entry: object) -> tuple[tuple[str, str], SentAlert] | None:
-    """One line of the file; None when it is none of ours."""
-    if not isinstance(entry, list) or [type(part) for part in entry[:4]] != [str, str, int, int]:
+def _entry(row: object) -> tuple[tuple[str, str], SentAlert] | None:
+    """The entry of a row of the file; None if it is invalid."""
+    if not isinstance(row, list) or [type(cell) for cell in row] != [str, str, int, int, float]:
         return None
-    run, name, since, rank, *rest = entry
-    if len(rest) != 1 or not isinstance(rest[0], float) or not math.isfinite(rest[0]):
-        return None
-    return (run, name), SentAlert(since, rank, rest[0])
+    run, finding_id, since_step, rank, at = row
+    return ((run, finding_id), SentAlert(since_step, rank, at)) if math.isfinite(at) else None
 
 
 def _write(path: Path, entries: dict[tuple[str, str], SentAlert]) -> None:
-    """Whole or not at all."""
-    table = [[run, name, one.since_step, one.rank, float(one.at)] for (run, name), one in entries.items()]
+    table = [[*key, entry.since_step, entry.rank, float(entry.at)] for key, entry in entries.items()]
     with contextlib.suppress(OSError):
         paths.write_atomically(path, json.dumps(table, indent=0).encode())

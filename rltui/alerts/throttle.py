@@ -1,4 +1,4 @@
-"""Which findings become alerts: one for each episode, after it has lasted, and not again too soon."""
+"""Which findings become alerts: one per episode, after `for`, and not again within `repeat_interval`."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from rltui.rules.finding import Finding
 
 @dataclass(slots=True)
 class _FindingState:
-    """One finding id in one run. Times are those of the injected clock, in seconds."""
+    """A finding id in a run. Times are in seconds, of the clock passed to `update`."""
 
     first_seen: float
     last_seen: float
-    sent_rank: int = -1  # in the present episode
-    sent_at: float | None = None  # when any episode was sent last
+    sent_rank: int = -1  # in the current episode
+    sent_at: float | None = None  # last alert of any episode
     finding: Finding | None = None  # as it was sent
 
 
 class Throttle:
-    """`for`, `resolve_after` and `repeat_interval`, per run and finding id. Pure: the time is given.
+    """Applies `for`, `resolve_after` and `repeat_interval` per run and finding id.
 
-    An episode lasts from the first sight of a finding until it has been gone for `resolve_after` seconds;
-    that its first step changes meanwhile, as when one of several series recovers, makes no new episode. A
-    finding that is explained by a symptom is sent with the symptom.
+    An episode lasts until the finding has been absent for `resolve_after` seconds. A changed first step, as
+    when one of several series recovers, begins no new episode. A finding that a symptom explains is sent with
+    the symptom.
 
-    `sent_before` is what was sent before this process began, `clock_lead` how far its clock (seconds since
-    1970) is ahead of the one given here: the same episode is not sent again, another one of the same finding
-    not before the repeat interval is over.
+    sent_before: alerts that were sent before this process started; their episodes are not sent again, and
+    other episodes only after the repeat interval. clock_lead: wall time (seconds since 1970) minus the time
+    passed to `update`.
     """
 
     def __init__(
@@ -56,17 +56,16 @@ class Throttle:
         last_step: int | None = None,
         acknowledged: Collection[str] = (),
     ) -> list[Alert]:
-        """Take what fires now in one run; returns what is to be sent.
+        """The alerts to send, given all current findings of a run.
 
-        `live`: whether points still come. `acknowledged`: ids that a person has seen already; they are not
-        sent.
+        live: whether the run is live. acknowledged: ids that the user has acknowledged; they are not sent.
         """
         if not self.config.covers(run):
             return []
         if live:
             self._seen_live.add(run)
         elif run not in self._seen_live and not self.config.ended:
-            return []  # it was history when rltui started
+            return []  # the run was over when rltui started
         least_rank = self.config.least_rank_of_all
         present = {
             finding.id: finding
@@ -81,7 +80,7 @@ class Throttle:
             state, before = states[id_], states[id_].sent_rank
             if self._is_due(state, finding, now, last_step, id_ in acknowledged):
                 state.sent_rank, state.sent_at, state.finding = finding.rank, now, finding
-                explains = tuple(each for each in findings if each.explained_by == id_)
+                explains = tuple(other for other in findings if other.explained_by == id_)
                 alerts.append(Alert("firing", run, finding, explains, before))
         for id_, state in states.items():
             gone = now - state.last_seen >= self.config.resolve_after
@@ -92,10 +91,10 @@ class Throttle:
         return alerts
 
     def _new_state(self, run: str, finding: Finding, now: float) -> _FindingState:
-        """The state of a finding that this process sees for the first time."""
+        """The state of a finding that is new to this process."""
         state, before = _FindingState(now, now), self._sent_before.get((run, finding.id))
         if before is not None:
-            state.sent_at = min(before.at - self._clock_lead, now)  # a clock set back makes no future
+            state.sent_at = min(before.at - self._clock_lead, now)  # the clock may have been set back
             if before.since_step == finding.since_step:
                 state.sent_rank, state.finding = before.rank, finding
         return state
@@ -103,10 +102,10 @@ class Throttle:
     def _is_due(
         self, state: _FindingState, finding: Finding, now: float, last_step: int | None, acknowledged: bool
     ) -> bool:
-        """Whether a finding that fires is to be sent now."""
+        """Whether to send an alert for a firing finding now."""
         config = self.config
         if state.sent_rank < 0 and now - state.last_seen >= max(config.resolve_after, 1.0):
-            state.first_seen = now  # it was away for long: a new episode
+            state.first_seen = now  # a new episode
         state.last_seen = now
         if acknowledged or state.sent_rank >= finding.rank or now - state.first_seen < config.for_:
             return False

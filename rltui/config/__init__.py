@@ -1,25 +1,14 @@
-"""The user's own knowledge and wishes: `load_config(logdirs)`.
+"""The user's configuration: `load_config(logdirs)`.
 
-Two kinds of facts are kept apart. What a metric is called, where it goes and how it is scaled (display)
-may also stand in `rltui.toml` beside the logs. What runs or sends something, and what a user likes, counts
-only from the user's own file. The nearer file wins where both say something. Whatever is wrong is told and
-left out.
+Display settings (names, panes and scales of metrics) may also be in `rltui.toml` next to the logs, which
+takes precedence. Preferences, and settings that run or send something, are only read from the user's own
+file. Invalid entries are reported and ignored.
 """
 
 from __future__ import annotations
 
-from rltui.config.config_files import beside, load_config, read_file
+from rltui.config.config_files import load_config, read_file
 from rltui.config.config_schema import json_schema
-from rltui.config.model import AlertConfig, Config, Environment, Threshold, UserPane
+from rltui.config.model import AlertConfig, Config, Threshold
 
-__all__ = [
-    "AlertConfig",
-    "Config",
-    "Environment",
-    "Threshold",
-    "UserPane",
-    "beside",
-    "json_schema",
-    "load_config",
-    "read_file",
-]
+__all__ = ["AlertConfig", "Config", "Threshold", "json_schema", "load_config", "read_file"]

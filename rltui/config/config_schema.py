@@ -1,4 +1,4 @@
-"""What may stand in a configuration file: checks and JSON schema are both made of it."""
+"""The schema of configuration files."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ from rltui.schema.fields import (
 from rltui.schema.metric import METRIC_FIELDS, PANE_ID, Metric, checked_metric, entry_field
 
 
-def _user_metric(aliases: tuple[str, ...] = (), **values: object) -> UserMetric:
-    metric: dict[str, Any] = values
-    return UserMetric(checked_metric(Metric(**metric)), aliases)
+def _user_metric(aliases: tuple[str, ...] = (), **values: Any) -> UserMetric:
+    return UserMetric(checked_metric(Metric(**values)), aliases)
 
 
 _METRIC = TableField(
@@ -178,7 +177,7 @@ PRIVATE: dict[str, Field[object]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """The user's own file as JSON schema (draft 2020-12)."""
+    """The JSON schema (draft 2020-12) of the user's own file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rltui configuration",

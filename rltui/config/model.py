@@ -1,4 +1,4 @@
-"""A configuration as the program sees it; every field has the default that holds when nothing is said."""
+"""The configuration, with the defaults of all settings."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ RECEIVERS = (TERMINAL, COMMAND, WEBHOOK)
 
 
 class Threshold(NamedTuple):
-    """A user's own rule: a metric beyond a limit for a number of points.
+    """A rule of the user: a metric beyond a limit for a number of points.
 
-    `metric` is a canonical id or a tag, `*` allowed. The limit is on the canonical scale for an id, as
-    written for a tag.
+    metric: a canonical id or a tag, may contain `*`. The limit of an id is on the canonical scale, that of a
+    tag on the scale of the log.
     """
 
     metric: str
     above: float | None = None
     below: float | None = None
-    for_: int = 1  # points in a row
+    for_: int = 1  # consecutive points
     severity: Severity = "warning"
     message: str = ""
     title: str = ""
@@ -37,7 +37,7 @@ class Threshold(NamedTuple):
 
 
 class Environment(NamedTuple):
-    """What an environment declares: the scale of charts, nothing else."""
+    """Ranges of the metrics of an environment, for the scale of charts only."""
 
     reward_min: float | None = None
     reward_max: float | None = None
@@ -45,90 +45,85 @@ class Environment(NamedTuple):
 
 
 class UserHardware(NamedTuple):
-    """What a run trains on, and its model, for estimates of utilisation and hours."""
+    """The hardware and the model of a run, for estimates of utilisation and GPU-hours."""
 
     gpus: int | None = None
-    gpu: str = ""  # its name, such as `H100`
-    peak_tflops: float | None = None  # of one GPU, dense 16-bit products; in place of what the name implies
+    gpu: str = ""  # model, such as `H100`
+    peak_tflops: float | None = None  # of one GPU, dense 16-bit products; overrides the value for `gpu`
     parameters: float | None = None  # of the model
-    active_parameters: float | None = None  # of a mixture of experts, for a token
+    active_parameters: float | None = None  # per token, of a mixture of experts
 
 
 class UserPane(NamedTuple):
-    """A pane of the user's making, or more metrics for a known one."""
+    """A pane defined by the user, or additional metrics for an existing one."""
 
     title: str = ""
-    metrics: tuple[str, ...] = ()  # canonical ids or tags, `*` allowed
+    metrics: tuple[str, ...] = ()  # canonical ids or tags, may contain `*`
 
 
 class UserMetric(NamedTuple):
-    """A metric of the user's making and the names that lead to it."""
+    """A metric defined by the user, and the names that stand for it."""
 
     metric: Metric
     aliases: tuple[str, ...] = ()
 
 
 class AlertConfig(NamedTuple):
-    """The `[alerts]` table. Everything is off unless said. Times are in seconds."""
+    """The `[alerts]` table. Alerts are off by default. Times are in seconds."""
 
     bell: bool = False
     notify: Literal["off", "osc9", "osc777"] = "off"
     command: tuple[str, ...] = ()
     webhook: str = ""
     headers: Mapping[str, str] = {}
-    severity: Severity = "critical"  # the least that alerts
-    severities: Mapping[str, Severity] = {}  # receiver -> least, over `severity`
-    runs: tuple[str, ...] = ()
-    for_: float = 60.0  # that a finding must fire before it alerts
-    for_steps: int = 0  # steps that it must fire as well
-    resolve_after: float = 120.0  # that it must be gone to count as resolved
+    severity: Severity = "critical"  # minimum
+    severities: Mapping[str, Severity] = {}  # minimum by receiver, overrides `severity`
+    runs: tuple[str, ...] = ()  # globs; none: all runs
+    for_: float = 60.0  # time that a finding must fire before it is sent
+    for_steps: int = 0  # steps that it must also fire
+    resolve_after: float = 120.0  # time that it must be absent to count as resolved
     repeat_interval: float = 3600.0  # between alerts of one finding id in one run
-    timeout: float = 5.0  # for one delivery
-    resolved: bool = False  # tell also that something is over
-    ended: bool = False  # runs that were over when rltui started alert too
+    timeout: float = 5.0  # of a delivery
+    resolved: bool = False  # send alerts for resolved findings, too
+    ended: bool = False  # send alerts for runs that were over when rltui started, too
 
     @property
     def receivers(self) -> tuple[str, ...]:
         """The configured receivers."""
-        wanted = {
+        configured = {
             TERMINAL: self.bell or self.notify != "off",
             COMMAND: bool(self.command),
             WEBHOOK: bool(self.webhook),
         }
-        return tuple(name for name, on in wanted.items() if on)
-
-    @property
-    def enabled(self) -> bool:
-        """Whether anything is to be done at all."""
-        return bool(self.receivers)
+        return tuple(name for name, is_configured in configured.items() if is_configured)
 
     def least_rank(self, receiver: str) -> int:
-        """The rank in SEVERITIES from which on a receiver gets alerts."""
+        """The minimum severity of a receiver, as index of SEVERITIES."""
         return SEVERITIES.index(self.severities.get(receiver, self.severity))
 
     @property
     def least_rank_of_all(self) -> int:
-        """The rank from which on any receiver gets alerts."""
+        """The lowest minimum severity of all receivers, as index of SEVERITIES."""
         return min(map(self.least_rank, self.receivers), default=SEVERITIES.index("critical"))
 
     def covers(self, run: str) -> bool:
-        """Whether a run alerts."""
+        """Whether alerts are sent for a run."""
         return not self.runs or any(fnmatchcase(run, glob) for glob in self.runs)
 
 
 class RemoteConfig(NamedTuple):
-    """The `[remote]` table: what remote folders may cost."""
+    """The `[remote]` table: limits for remote folders."""
 
-    poll: float = 30.0  # seconds between looks while something changes; longer and longer when nothing does
+    poll: float = 30.0  # seconds between looks while something changes; the interval grows when nothing does
     requests_per_hour: int = 10_000  # to one remote folder
-    disk_megabytes: int = 4_000  # that the mirrors in the cache may take together
-    timeout: float = 30.0  # seconds for one answer
+    disk_megabytes: int = 4_000  # of all mirrors in the cache
+    timeout: float = 30.0  # seconds for a response
 
 
 class Config(NamedTuple):
-    """What the user says and wants."""
+    """All settings of the user."""
 
-    # display: also from rltui.toml beside the logs
+    # display: also from rltui.toml next to the logs
     metrics: tuple[UserMetric, ...] = ()
     aliases: Mapping[str, NameTarget | str] = {}  # pattern -> canonical id or entry
     panes: Mapping[str, UserPane] = {}
@@ -137,13 +132,13 @@ class Config(NamedTuple):
     environments: Mapping[str, Environment] = {}
     frameworks: Mapping[str, str] = {}  # run glob -> framework
     total_steps: Mapping[str, int] = {}  # run glob -> planned steps
-    hardware: Mapping[str, UserHardware] = {}  # run glob -> what it trains on
+    hardware: Mapping[str, UserHardware] = {}  # run glob -> hardware
 
-    # the user's own file only
+    # only from the user's own file
     theme: str | None = None
-    smoothing: float | None = None  # weight of the past in a moving average, 0 to 0.999
+    smoothing: float | None = None  # weight of earlier values in a moving average, 0 to 0.999
     poll: float | None = None  # seconds
-    pane: str | None = None  # to open on
+    pane: str | None = None  # to open first
     ascii: bool | None = None
     color: bool | None = None
     mouse: bool | None = None
@@ -155,19 +150,19 @@ class Config(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
     def framework_of(self, run: str) -> str | None:
-        """The framework that the user says wrote this run."""
-        return _first(self.frameworks, run)
+        """The configured framework of a run."""
+        return _value_for_run(self.frameworks, run)
 
     def total_of(self, run: str) -> int | None:
-        """The number of steps that the user says are planned for this run."""
-        return _first(self.total_steps, run)
+        """The configured number of planned steps of a run."""
+        return _value_for_run(self.total_steps, run)
 
     def hardware_of(self, run: str) -> UserHardware:
-        """What the user says that this run trains on."""
-        return _first(self.hardware, run) or UserHardware()
+        """The configured hardware of a run."""
+        return _value_for_run(self.hardware, run) or UserHardware()
 
 
-def _first(table: Mapping[str, T], name: str) -> T | None:
-    if name in table:
-        return table[name]
-    return next((value for glob, value in table.items() if fnmatchcase(name, glob)), None)
+def _value_for_run(table: Mapping[str, T], run: str) -> T | None:
+    if run in table:
+        return table[run]
+    return next((value for glob, value in table.items() if fnmatchcase(run, glob)), None)

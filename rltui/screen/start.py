@@ -72,7 +72,7 @@ def build(
     for problem in [*keys.problems, *problems][:1]:
         state.notify(f"{problem.path}: {problem.message}")
     app = Monitor(state, color=color, layout_path=layout_path)
-    if config.alerts.enabled:
+    if config.alerts.receivers:
         from rltui.alerts import Dispatcher, SentLog  # for the few who configured alerts
 
         sent = SentLog.of_logdirs(logdirs) if layout_path is not None else None

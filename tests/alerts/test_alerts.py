@@ -15,9 +15,8 @@ from click.testing import CliRunner
 
 from rltui.alerts import Alert, Dispatcher, Throttle
 from rltui.alerts.finding_alert import ReceiverError
-from rltui.alerts.receivers import CommandReceiver, terminal_text
+from rltui.alerts.receivers import CommandReceiver, WebhookReceiver, body_of, terminal_text
 from rltui.alerts.secrets import MissingVariableError, expand
-from rltui.alerts.webhook import WebhookReceiver, body_of
 from rltui.cli.commands.alert import command
 from rltui.config.model import AlertConfig
 from rltui.rules.finding import Evidence, Finding, Severity
@@ -245,7 +244,7 @@ def test_looking_never_waits(server: Server) -> None:
 
 def test_off_unless_asked_for() -> None:
     """Without configuration nothing is wanted and nothing happens."""
-    assert not AlertConfig().enabled
+    assert not AlertConfig().receivers
     assert Dispatcher(AlertConfig()).receivers == []
 
 

@@ -18,12 +18,12 @@ from rltui.alerts.finding_alert import ReceiverError
 from rltui.alerts.receivers import (
     CommandReceiver,
     TerminalReceiver,
+    WebhookReceiver,
     summary,
     terminal_text,
     write_to_terminal,
 )
 from rltui.alerts.secrets import without_secrets
-from rltui.alerts.webhook import WebhookReceiver
 from rltui.config import load_config
 from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
@@ -171,4 +171,4 @@ def test_alerts_beside_the_logs_are_refused(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("RLTUI_CONFIG", str(tmp_path / "none.toml"))
     (tmp_path / "rltui.toml").write_text('[alerts]\ncommand = ["/bin/false"]\n')
     config = load_config([tmp_path])
-    assert not config.alerts.enabled and any("own file" in problem.message for problem in config.problems)
+    assert not config.alerts.receivers and any("own file" in problem.message for problem in config.problems)

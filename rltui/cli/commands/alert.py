@@ -84,7 +84,7 @@ def ways() -> None:
 
 def _configured(sink: str | None) -> AlertConfig:
     settings = read_config().alerts
-    if not settings.enabled:
+    if not settings.receivers:
         fail("no alerts are configured; name some in [alerts] of your own file: rltui config --path")
     if sink is not None and sink not in settings.receivers:
         fail(f"no {sink} is configured under [alerts]; there is: {', '.join(settings.receivers)}")

@@ -14,7 +14,7 @@ from rltui.common.paths import config_file
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.config import Config, json_schema, load_config, read_file
-from rltui.config.config_files import NAME
+from rltui.config.config_files import LOGDIR_CONFIG
 
 
 @click.command(name="config")
@@ -60,7 +60,7 @@ def _check(file: str | None) -> None:
 
 def problems_of(path: Path | None) -> tuple[Problem, ...]:
     """Everything that is wrong with a file (or the user's own), what it refers to included."""
-    from rltui.config.config_files import joined
+    from rltui.config.config_files import merged_config
     from rltui.metrics.resolve import MetricNames
     from rltui.screen.input.key_table import Keys
 
@@ -69,10 +69,10 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
         config: Config = load_config()
         problems += config.problems
     else:
-        facts = read_file(path, problems, own=path.name != NAME)
+        facts = read_file(path, problems, own=path.name != LOGDIR_CONFIG)
         if facts is None and not problems:
             problems.append(Problem("error", "config-unreadable", clean(str(path)), "there is no such file"))
-        config = joined([(path, facts)])
+        config = merged_config([(path, facts)])
     shown = config.files[0] if config.files else ""
     faults = [Problem("error", "config", shown, message) for message in _references(config)]
     return (*problems, *faults, *Keys(config.keys).problems, *MetricNames(config=config).problems)

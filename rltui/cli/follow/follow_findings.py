@@ -42,7 +42,7 @@ def follow(
             need_reader()
             for view in session.ordered():
                 findings.report(view)
-                if dispatcher.config.enabled:
+                if dispatcher.config.receivers:
                     dispatcher.update_run(view, time.time())
             report_failures(dispatcher.problems(), session.problems, note)
     finally:
