@@ -1,7 +1,8 @@
-"""Bounded history: everything older than the exact windows, in buckets of 2^k steps anchored at multiples.
+"""The points older than the exact windows, in buckets of 2^k steps that begin at multiples of 2^k.
 
-One table for all series of a run, [series, slot]. When a series outgrows its slots its buckets are folded in
-pairs (k + 1), so memory is flat however long the run; no bucket moves, and charts repaint only their end.
+One table for all series of a run, [series, slot]. When a series exceeds its slots, its buckets are merged in
+pairs (k + 1), so memory is bounded for runs of any length. Bucket edges never move, so charts repaint only
+their end.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.common.arrays import Floats, Ints
+from rltui.common.arrays import Bools, Floats, Ints
 from rltui.store.points import LOWEST, Points, sensible
 from rltui.store.tag_rows import PointBlock, Rows
 
@@ -27,14 +28,14 @@ class BucketTable:
     """Per series and slot, of finite values: low, high, last, total, count; `nonfinite` counts the others.
 
     end: step of the newest point. began, ended: wall times of the oldest and newest, as float32 seconds since
-    `epoch` (0.06 s after ten days; NaN unknown). A slot with count + nonfinite == 0 is empty.
+    `epoch` (resolution 0.06 s after ten days; NaN unknown). A slot with count + nonfinite == 0 is empty.
     """
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.epoch = np.nan
         self._width = min(slots, 16)
-        # Most short runs never have a bucket: tables without rows are shared.
+        # Most short runs never have a bucket: empty tables are shared.
         single, counts = np.empty((0, self._width), np.float32), np.empty((0, self._width), np.uint32)
         self.low: Values = single
         self.high: Values = single
@@ -75,16 +76,16 @@ class BucketTable:
         self._width = width
 
     def widen(self) -> None:
-        """Keep values as float64 from now on."""
+        """Store values as float64 from now on."""
         for name in ("low", "high", "last"):
             setattr(self, name, getattr(self, name).astype(np.float64))
 
-    def lengthen(self) -> None:
-        """Keep steps as int64 from now on."""
+    def widen_steps(self) -> None:
+        """Store steps as int64 from now on."""
         self.end = self.end.astype(np.int64)
 
     def resize(self, slots: int) -> None:
-        """Hold at most `slots` per series from now on; folds what no longer fits."""
+        """Use at most `slots` per series from now on; merges buckets that no longer fit."""
         self.slots = slots
         if self._width <= slots:
             return
@@ -96,7 +97,7 @@ class BucketTable:
         self._width = slots
 
     def append_block(self, block: PointBlock) -> None:
-        """Take in points whose steps go forward in each row."""
+        """Add points whose steps go forward in each row."""
         rows, starts, points = block.rows, block.starts, block.points
         self.reserve(int(rows[-1]) + 1)
         stops = starts + block.sizes
@@ -110,7 +111,7 @@ class BucketTable:
         change = np.empty(len(slot), np.bool_)
         np.not_equal(slot[1:], slot[:-1], out=change[1:])
         change[starts] = True
-        gaps = stops[:-1][stops[:-1] < starts[1:]]  # between two rows: left out
+        gaps = stops[:-1][stops[:-1] < starts[1:]]  # points between two rows are left out
         change[gaps] = True
         begin = np.flatnonzero(change)
         owner = np.repeat(np.arange(len(rows)), np.diff([*np.searchsorted(begin, starts), len(begin)]))
@@ -122,7 +123,7 @@ class BucketTable:
         self._merge(each * self._width + slot[begin] - self.origin[each], buckets)
 
     def _merge(self, at: Rows, new: dict[str, NDArray[Any]]) -> None:
-        """Add to the buckets at some places of the flattened table. The places are distinct."""
+        """Merge into the buckets at distinct indices of the flattened table."""
         flat = {name: getattr(self, name).ravel() for name in _FIELDS}
         count = flat["count"][at]
         vacant = (count == 0) & (flat["nonfinite"][at] == 0)
@@ -149,7 +150,7 @@ class BucketTable:
         return np.where(known, wall - self.epoch, np.nan)
 
     def _fit(self, rows: Rows, low: Ints, high: Ints) -> None:
-        """Make the slots of each row cover its steps low..high as well."""
+        """Extend the slots of each row to cover its steps low..high."""
         used = self.used[rows]
         new = rows[used == 0]
         if len(new):
@@ -159,28 +160,26 @@ class BucketTable:
         bottom = np.minimum(low >> shift, origin)
         top = np.maximum(high >> shift, origin + np.maximum(used, 1) - 1)
         span = top.view(np.uint64) - bottom.view(np.uint64)  # exact, even from -2^63 to 2^63
-        hard = np.flatnonzero((span >= self.slots) | (bottom < origin))
-        if len(hard):
-            self._refit_alike(rows, hard, low, high)
-        easy = np.ones(len(rows), np.bool_)
-        easy[hard] = False
-        self.used[rows[easy]] = (span[easy] + np.uint64(1)).astype(np.int64)
+        fits = (span < self.slots) & (bottom >= origin)
+        if not fits.all():
+            self._refit_groups(rows, np.flatnonzero(~fits), low, high)
+        self.used[rows[fits]] = (span[fits] + np.uint64(1)).astype(np.int64)
         need = int(self.used[rows].max())
         if need > self._width:
             self.reserve(0, need)
 
-    def _refit_alike(self, rows: Rows, hard: Rows, low: Ints, high: Ints) -> None:
-        """Fold or move; series that are logged together are alike and go in one stroke."""
+    def _refit_groups(self, rows: Rows, indices: Rows, low: Ints, high: Ints) -> None:
+        """Merge or move the buckets of some rows; those that are logged together share one operation."""
         groups: dict[tuple[int, ...], list[int]] = {}
-        for index in hard.tolist():
+        for index in indices.tolist():
             row = rows[index]
             key = (self.shift[row], self.origin[row], self.used[row], low[index], high[index])
             groups.setdefault(tuple(map(int, key)), []).append(int(row))
-        for (shift, origin, used, bottom, top), alike in groups.items():
-            self._refit(np.array(alike, np.intp), shift, origin, used, bottom >> shift, top >> shift)
+        for (shift, origin, used, bottom, top), group in groups.items():
+            self._refit(np.array(group, np.intp), shift, origin, used, bottom >> shift, top >> shift)
 
     def _refit(self, rows: Rows, shift: int, origin: int, used: int, bottom: int, top: int) -> None:
-        """Make slots of these rows cover ids bottom..top, folding as often as needed."""
+        """Make the slots of these rows cover bucket ids bottom..top, merging buckets as needed."""
         if used:
             bottom, top = min(bottom, origin), max(top, origin + used - 1)
         folds = 0
@@ -203,7 +202,7 @@ class BucketTable:
         self.used[rows] = top - bottom + 1
 
     def _fold(self, rows: Rows, times: int) -> None:
-        """Merge groups of 2^times neighbours into one, in rows with equal origin and use."""
+        """Merge groups of 2^times adjacent buckets, in rows with equal origin and number of slots."""
         used, origin = int(self.used[rows[0]]), int(self.origin[rows[0]])
         slot = np.arange(used, dtype=np.int64) + (origin & ((1 << times) - 1))
         slot >>= min(times, 62)
@@ -234,23 +233,27 @@ class BucketTable:
         self.used[rows] = width
 
     def clear(self, row: int) -> None:
-        """Forget a series."""
+        """Remove the points of a series."""
         if row < len(self.used):
             for name in _FIELDS:
                 getattr(self, name)[row] = 0
             self.used[row] = 0
 
     def used_of(self, row: int) -> int:
-        """Slots that a series uses; rows without buckets need not exist here."""
+        """Slots that a series uses; 0 for a row that the table does not have yet."""
         return int(self.used[row]) if row < len(self.used) else 0
 
     def newest(self, row: int) -> int:
-        """Highest step that went into a bucket; LOWEST when none did."""
+        """Highest step in a bucket; LOWEST without one."""
         used = self.used_of(row)
-        if not used:
-            return LOWEST
-        full = (self.count[row, :used] > 0) | (self.nonfinite[row, :used] > 0)
+        full = self._full(row, used)
         return int(self.end[row, :used][full].max()) if full.any() else LOWEST
+
+    def _full(self, row: int, used: int) -> Bools:
+        """Which of the first `used` buckets of a row hold points."""
+        if not used:
+            return np.empty(0, np.bool_)
+        return (self.count[row, :used] > 0) | (self.nonfinite[row, :used] > 0)
 
     def last_of(self, row: int) -> tuple[float, float]:
         """Value and wall time of the newest bucket's last point; NaN unknown."""
@@ -268,23 +271,20 @@ class BucketTable:
         return float(self.low[row, :used][full].min()), float(self.high[row, :used][full].max())
 
     def cut(self, row: int, low: int, high: int) -> tuple[int, int, bool]:
-        """Drop buckets within [low, high): (points dropped, non-finite ones, does one straddle an edge).
+        """Remove buckets within [low, high). Returns points removed, non-finite ones, whether one straddles.
 
-        A bucket that holds points on both sides of an edge stays whole.
+        A bucket that may hold points on both sides of an edge is kept.
         """
         used = self.used_of(row)
         if not used:
             return 0, 0, False
         shift = int(self.shift[row])
-        full = (self.count[row, :used] > 0) | (self.nonfinite[row, :used] > 0)
+        full = self._full(row, used)
         start = (np.arange(used, dtype=np.int64) + self.origin[row]) << shift
         end = self.end[row, :used]
         touched = full & (end >= low) & (start < high)
-        inside = touched & ((start >= low) | (end == low)) & (end < high)
-        if (
-            shift
-        ):  # the oldest point of a bucket is unknown: one that starts below the edge may hold earlier ones
-            inside = touched & (start >= low) & (end < high)
+        # The step of the oldest point is known in buckets of one step only.
+        inside = touched & (start >= low if shift else (start >= low) | (end == low)) & (end < high)
         straddles = bool((touched & ~inside).any())
         nonfinite = int(self.nonfinite[row, :used][inside].sum())
         dropped = int(self.count[row, :used][inside].sum()) + nonfinite
@@ -296,7 +296,7 @@ class BucketTable:
 
 
 def _buckets_of(points: Points, begin: Rows) -> dict[str, NDArray[Any]]:
-    """The buckets of stretches of points, (n,) by field: each stretch goes from begin[i] to the next one."""
+    """The buckets of consecutive points, (n,) by field; bucket i begins with the point at begin[i]."""
     value = points.value
     tails = np.append(begin[1:], len(value)) - 1
     sizes = tails - begin + 1

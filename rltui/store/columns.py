@@ -1,4 +1,4 @@
-"""A window of a series cut in columns, joined from its buckets and its exact points."""
+"""Aggregates a range of a series into columns, from its buckets and its exact points."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TOP = 2.0**63
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """A window of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.
+    """A range of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.
 
-    low, high, mean and last speak of finite values and are NaN where a column has none; count is the number
-    of finite values, nonfinite of the others. Where a bucket of old points is wider than a column, the
-    columns that it covers repeat its low, high, mean and last with count 0: the points are in that stretch,
-    and nobody knows where; the count stands once, in the column of its newest point.
+    low, high, mean and last are those of finite values, NaN where a column has none; count is the number of
+    finite values, nonfinite of the others. Where a bucket of old points is wider than a column, the columns
+    that it covers repeat its low, high, mean and last with count 0, since the positions of its points are
+    unknown; they are counted once, in the column of its newest point.
     """
 
     edges: Floats  # (width + 1,)
@@ -39,10 +39,10 @@ class Columns:
 
 @dataclass(slots=True, eq=False)
 class _Parts:
-    """What falls into columns, in order of its place: points, or buckets at their newest point.
+    """Points, or buckets at their newest point, in order of `place`, the position on the axis.
 
-    low, high, last: NaN never; where a part has no finite value they are inf, -inf and NaN. count: None
-    stands for single points. nonfinite: None stands for none.
+    Without a finite value, low, high and last are inf, -inf and NaN. count: None stands for single points.
+    nonfinite: None stands for none.
     """
 
     place: Ints | Floats
@@ -54,7 +54,7 @@ class _Parts:
     nonfinite: NDArray[np.integer] | None = None
 
 
-def columns(
+def columns_of_series(
     points: Points,
     buckets: BucketTable,
     row: int,
@@ -62,14 +62,13 @@ def columns(
     high: float,
     width: int,
     axis: Axis,
-    finite: bool = False,
-    old_too: bool = True,
+    finite: bool,
+    with_buckets: bool = True,
 ) -> Columns:
-    """Cut [low, high] of an axis in `width` columns. `points` are sorted by step; buckets hold what is older.
+    """Aggregate [low, high] of an axis into `width` columns. points: the exact ones, sorted by step.
 
-    finite: the caller knows that all points are, those in buckets too. old_too: False leaves buckets out.
-
-    Raises ValueError when width < 1 or the window is upside down or not finite.
+    finite: whether all points are known to be finite, those in buckets too. with_buckets: whether any bucket
+    may reach into the range. Raises ValueError if width < 1, low > high or an end is not finite.
     """
     low, high = float(low), float(high)
     if width < 1 or not (-np.inf < low <= high < np.inf):
@@ -77,7 +76,7 @@ def columns(
     edges, whole = _edges(low, high, width)
     parts = _of_points(points, axis, finite)
     wide = None
-    if old_too and buckets.used_of(row):
+    if with_buckets and buckets.used_of(row):
         old = _of_buckets(buckets, row, low, axis, finite)
         if old is not None:
             if axis == "wall" or (1 << min(int(buckets.shift[row]), 62)) > (high - low) / width:
@@ -86,24 +85,24 @@ def columns(
     return _cut(parts, edges, whole, width, wide)
 
 
-def columns_of(points: Points, low: float, high: float, width: int, axis: Axis = "step") -> Columns:
-    """Points alone, sorted by step, in `width` columns of [low, high] of an axis."""
+def columns_of_points(points: Points, low: float, high: float, width: int, axis: Axis = "step") -> Columns:
+    """Aggregate [low, high] of an axis into `width` columns. points: sorted by step."""
     edges, whole = _edges(low, high, width)
     return _cut(_of_points(points, axis, False), edges, whole, width, None)
 
 
 @lru_cache(maxsize=64)
 def _edges(low: float, high: float, width: int) -> tuple[Floats, Ints]:
-    """Edges of columns, and the first step in or above each; the last is one above the highest step.
+    """Edges of columns, and the first step at or above each; the last is one above the highest step.
 
-    Read only: all rows of a board ask for the same ones.
+    Cached and read-only, since all rows of a pane need the same edges.
     """
     edges: Floats = low + (high - low) / width * np.arange(width + 1, dtype=np.float64)
     edges[-1] = high
     if low > -EXACT and high < EXACT:
         whole = np.ceil(edges).astype(np.int64)
         whole[-1] = int(np.floor(high)) + 1
-    else:  # integers are compared with integers: floats lose steps above 2^53
+    else:  # steps are compared as integers: floats are not exact above 2^53
         up = np.ceil(edges)
         whole = np.where(up >= _TOP, HIGHEST, np.clip(up, -_TOP, _TOP - 1024).astype(np.int64))
         down = float(np.floor(high))
@@ -143,7 +142,7 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
 def _of_buckets(
     buckets: BucketTable, row: int, low: float, axis: Axis, finite: bool
 ) -> tuple[_Parts, Ints | Floats] | None:
-    """The buckets that reach above `low`, and where each begins; None without any."""
+    """The buckets that reach above `low`, and where each begins; None without one."""
     used = int(buckets.used[row])
     count, nonfinite = buckets.count[row, :used], buckets.nonfinite[row, :used]
     place: Ints | Floats
@@ -179,7 +178,7 @@ def _of_buckets(
 
 
 def _merged(old: _Parts, new: _Parts) -> _Parts:
-    """Buckets and points in one order."""
+    """Buckets and points, sorted by place."""
     size = len(new.place)
     if not size:
         return old
@@ -194,7 +193,7 @@ def _merged(old: _Parts, new: _Parts) -> _Parts:
         np.concatenate([old.high, new.high]), np.concatenate([old.total, new.total]),
         np.concatenate([old.last, new.last]), np.concatenate([old.count, count]), nonfinite,
     )  # fmt: skip
-    if old.place[-1] > new.place[0]:  # a straggler came after its neighbours had left the window
+    if old.place[-1] > new.place[0]:  # a late point was added after its neighbours had left the window
         order = np.argsort(merged.place, kind="stable")
         for name in ("place", "low", "high", "total", "last", "count", "nonfinite"):
             array = getattr(merged, name)
@@ -203,7 +202,7 @@ def _merged(old: _Parts, new: _Parts) -> _Parts:
 
 
 def _bounds(place: Ints | Floats, edges: Floats, whole: Ints) -> NDArray[np.intp]:
-    """Where each column begins within sorted places; the last bound takes places at the upper edge in."""
+    """The index of the first place in each column; the last bound includes places at the upper edge."""
     if place.dtype == np.int64:
         bounds = np.searchsorted(place, whole)
         if whole[-1] == HIGHEST:
@@ -250,27 +249,27 @@ def _cut(parts: _Parts, edges: Floats, whole: Ints, width: int, wide: _Wide | No
         mean[full] = totals / counts
         count[full] = counts
     if wide is not None:
-        bare = count[wide.column] == 0
-        column, bucket = wide.column[bare], wide.bucket[bare]
-        for array, of in zip((low, high, mean, last), wide.of, strict=True):
-            array[column] = of[bucket]
+        empty = count[wide.column] == 0
+        column, bucket = wide.column[empty], wide.bucket[empty]
+        for array, values in zip((low, high, mean, last), wide.values, strict=True):
+            array[column] = values[bucket]
     return Columns(edges, low, high, mean, last, count, nonfinite)
 
 
 @dataclass(slots=True, eq=False)
 class _Wide:
-    """Columns that lie within a bucket wider than they are, and what that bucket says."""
+    """Columns covered by a bucket that is wider than a column, and the values of the buckets."""
 
     column: NDArray[np.intp]
     bucket: NDArray[np.intp]
-    of: tuple[Values, Values, Floats, Values]  # low, high, mean, last
+    values: tuple[Values, Values, Floats, Values]  # low, high, mean, last
 
 
 def _wide(parts: _Parts, begin: Ints | Floats, edges: Floats) -> _Wide | None:
     assert parts.count is not None
     width = len(edges) - 1
-    each = (edges[-1] - edges[0]) / width
-    long = np.flatnonzero((parts.place - begin > each) & (parts.count > 0))
+    column_width = (edges[-1] - edges[0]) / width
+    long = np.flatnonzero((parts.place - begin > column_width) & (parts.count > 0))
     if not len(long):
         return None
     first = np.searchsorted(edges, begin[long].astype(np.float64), side="right") - 1

@@ -1,11 +1,10 @@
-"""Runs that go on where another one stopped: a resume that writes into a folder of its own.
+"""Runs that continue another run: a resume that writes into its own folder.
 
-transformers makes a new ``runs/<date>_<host>`` at every start. By name these are runs, and nothing says
-that they are one training. It is taken for one where all of this holds: the runs lie in one folder and
-share most tags; the later one began after the earlier one had ended; its steps begin well behind the
-beginning of the earlier one, and not beyond its end: a resume begins at one of the last checkpoints, and not
-where nearly all of the earlier run would be lost. Where two runs fit that were written at the same time
-(a sweep), nothing is said.
+transformers creates a new ``runs/<date>_<host>`` at every start. By name these are separate runs. One
+continues another if the runs are in one folder and share most tags; the later one began after the earlier one
+had ended; and its steps begin well after the first step of the earlier one and not beyond its last: a resume
+begins at one of the last checkpoints, not where nearly all of the earlier run would be lost. Of two
+candidates that were written concurrently (a sweep), neither is continued.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ from rltui.common.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from rltui.store.run import Run
 
-SHARED = 0.75  # of the tags of the run that has fewer
-FEWEST = 3  # tags
-BEHIND = 3  # usual distances of steps; two trainings that log at other steps begin nearer to each other
-KEPT = (
-    0.1  # of the steps of the earlier run, at least; trainings one after another begin alike, not at one step
-)
-NEWEST = 512  # runs of one folder that ended last before a run began: no others are compared with it
+SHARED_TAGS = 0.75  # of the tags of the run that has fewer
+FEWEST_TAGS = 3
+# The first step must be so far above that of the earlier run: two trainings that log at other steps begin
+# nearer to each other, and successive trainings begin at similar steps.
+FEWEST_STRIDES = 3  # usual distances between steps
+FEWEST_SHARE = 0.1  # of the steps of the earlier run
+MOST_CANDIDATES = 512  # runs of the folder that ended last before a run began
 
 
 class Lineage(NamedTuple):
-    """The run that another one continues, and from which of its steps on."""
+    """The run that another one continues, and the step from which it does."""
 
     run: str
     step: int
 
 
 class Life(NamedTuple):
-    """What counts of one run. Times are seconds since 1970, steps those on which most series agree."""
+    """The data of one run that are compared. Times are seconds since 1970; most series agree on the steps."""
 
     name: str
     tags: frozenset[str]
@@ -51,65 +50,61 @@ class Life(NamedTuple):
 
 
 def lineage(runs: Iterable[Run]) -> dict[str, Lineage]:
-    """By name, each run that continues another one. Needs times; runs without are left out."""
-    families: dict[str, list[tuple[int, Run]]] = {}
+    """By name, each run that continues another one. Runs without wall times are left out."""
+    folders: dict[str, list[tuple[int, Run]]] = {}
     for run in runs:
         if run.span is not None:
-            families.setdefault(dirname(run.name), []).append((run.span[0], run))
-    # Mostly all runs of a folder begin at one step: nothing more needs to be asked of them.
-    telling = [family for family in families.values() if len({begin for begin, _ in family}) > 1]
+            folders.setdefault(dirname(run.name), []).append((run.span[0], run))
+    # In most folders all runs begin at one step, so that none can continue another.
+    candidates = [folder for folder in folders.values() if len({begin for begin, _ in folder}) > 1]
     return lineage_of_lives(
-        life for family in telling for _, run in family if (life := life_of(run)) is not None
+        life for folder in candidates for _, run in folder if (life := life_of(run)) is not None
     )
 
 
 def lineage_of_lives(lives: Iterable[Life]) -> dict[str, Lineage]:
-    """The same for runs of which no more is at hand."""
-    families: dict[str, list[Life]] = {}
+    """The same from the compared data alone."""
+    folders: dict[str, list[Life]] = {}
     for life in lives:
-        families.setdefault(dirname(life.name), []).append(life)
+        folders.setdefault(dirname(life.name), []).append(life)
     found = {}
-    for family in families.values():
-        family.sort(key=lambda life: life.end)
-        ends = np.array([life.end for life in family])
-        firsts = np.array([life.first for life in family])
-        lasts = np.array([life.last for life in family])
-        strides = np.array([life.stride for life in family])
+    for runs in folders.values():
+        runs.sort(key=lambda life: life.end)
+        ends = np.array([life.end for life in runs])
+        firsts = np.array([life.first for life in runs])
+        lasts = np.array([life.last for life in runs])
+        strides = np.array([life.stride for life in runs])
         earliest = int(firsts.min())
-        for late in family:
-            if late.first <= earliest + BEHIND * late.stride:
+        for late in runs:
+            if late.first <= earliest + FEWEST_STRIDES * late.stride:
                 continue
             ended = int(ends.searchsorted(late.begin))
-            near = slice(max(0, ended - NEWEST), ended)
-            stride = np.maximum(strides[near], late.stride)
-            behind = np.maximum(BEHIND * stride, KEPT * (lasts[near] - firsts[near]))
-            in_reach = (late.first > firsts[near] + behind) & (late.first <= lasts[near] + 1.5 * stride)
-            early = _ancestor(late, [family[near.start + int(at)] for at in np.flatnonzero(in_reach)])
+            recent = slice(max(0, ended - MOST_CANDIDATES), ended)
+            stride = np.maximum(strides[recent], late.stride)
+            distance = np.maximum(FEWEST_STRIDES * stride, FEWEST_SHARE * (lasts[recent] - firsts[recent]))
+            fits = (late.first > firsts[recent] + distance) & (late.first <= lasts[recent] + 1.5 * stride)
+            early = _continued_run(late, [runs[recent.start + int(at)] for at in np.flatnonzero(fits)])
             if early is not None:
                 found[late.name] = Lineage(early.name, late.first)
     return found
 
 
-def _ancestor(late: Life, before: Sequence[Life]) -> Life | None:
-    """The run that one continues, of those that it may continue by time and steps, the newest last."""
+def _continued_run(late: Life, candidates: Sequence[Life]) -> Life | None:
+    """The run that `late` continues. candidates: those that fit by time and steps, the newest last."""
     newest: Life | None = None
-    for early in reversed(before):
+    for early in reversed(candidates):
         if newest is not None and early.end <= newest.begin:
             break
-        if _share_tags(late, early):
+        shared = len(late.tags & early.tags)
+        if shared >= max(FEWEST_TAGS, SHARED_TAGS * min(len(late.tags), len(early.tags))):
             if newest is not None:
-                return None  # two that were written at the same time
+                return None  # two that were written concurrently
             newest = early
     return newest
 
 
-def _share_tags(late: Life, early: Life) -> bool:
-    shared = len(late.tags & early.tags)
-    return shared >= FEWEST and shared >= SHARED * min(len(late.tags), len(early.tags))
-
-
 def life_of(run: Run) -> Life | None:
-    """What counts of a run; None where it has too few times or tags to be compared."""
+    """The compared data of a run; None where it has too few wall times or tags."""
     last, walls = run.last_step, run.step_walls
     if last is None or len(walls) < 2 or not run.first_wall < run.last_wall:
         return None
@@ -120,7 +115,7 @@ def life_of(run: Run) -> Life | None:
             first.append(series.first_step)
     strides = np.diff(walls[:, 0].astype(np.int64))
     forward = strides[strides > 0]
-    if len(tags) < FEWEST or not len(forward):
+    if len(tags) < FEWEST_TAGS or not len(forward):
         return None
     begins = Counter(first)
     return Life(

@@ -1,9 +1,9 @@
-"""Logged histograms of a run as quantiles by step, in bounded memory."""
+"""The logged histograms of a run as quantiles by step, in bounded memory."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -17,13 +17,13 @@ MOST_TAGS = 1024
 class HistogramSeries:
     """The histograms of one tag by step.
 
-    logged: how many there were. stride: older ones are thinned to about every `stride`-th.
+    logged: how many were logged. stride: of older ones about every `stride`-th is kept.
     """
 
     def __init__(self) -> None:
         self.stride = 1
         self.logged = 0
-        self._kept: list[tuple[Histogram, int]] = []  # by step, each with its number; numbers never repeat
+        self._kept: list[tuple[Histogram, int]] = []  # by step, each with a unique number
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -49,49 +49,31 @@ class HistogramSeries:
         return np.array([one.count for one, _ in self._kept], np.float64)
 
     def add(self, new: Histogram) -> None:
-        """Take one in. One of an equal or lower step that was written later replaces what came before.
+        """Add one. It supersedes those at its step and above that were written before it, as in a restart.
 
-        That is what a restart does to points, told from steps and wall times alone: the order in which logs
-        are read does not matter. Where no time is known, the one that comes later was written later.
+        Only steps and wall times are used, so the order in which logs are read does not matter. Without a
+        wall time, the one that is added later counts as written later.
         """
         kept = self._kept
         before = bisect_right(kept, new.step, key=_step)
         if before and kept[before - 1][0].wall_time > new.wall_time:
             return
-        behind = kept[before:]
-        if behind:
-            behind = [entry for entry in behind if entry[0].wall_time >= new.wall_time]
-        kept[bisect_left(kept, new.step, key=_step) :] = [(new, self.logged), *behind]
+        later = [entry for entry in kept[before:] if entry[0].wall_time >= new.wall_time]
+        kept[bisect_left(kept, new.step, key=_step) :] = [(new, self.logged), *later]
         self.logged += 1
         if len(kept) > KEPT:
             self.stride *= 2
             self._kept = [entry for entry in kept if entry[1] % self.stride == 0 or entry is kept[-1]]
 
 
-class Histograms(Mapping[str, HistogramSeries]):
+class Histograms(dict[str, HistogramSeries]):
     """The histograms of a run by tag, of the first `MOST_TAGS` tags."""
 
-    def __init__(self) -> None:
-        self._by_tag: dict[str, HistogramSeries] = {}
-
-    def __getitem__(self, tag: str) -> HistogramSeries:
-        return self._by_tag[tag]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_tag)
-
-    def __len__(self) -> int:
-        return len(self._by_tag)
-
     def add(self, histograms: Iterable[Histogram]) -> None:
-        """Take in histograms in the order of their log."""
-        for one in histograms:
-            series = self._by_tag.get(one.tag)
-            if series is None:
-                if len(self._by_tag) >= MOST_TAGS:
-                    continue
-                series = self._by_tag[one.tag] = HistogramSeries()
-            series.add(one)
+        """Add histograms in the order of their log."""
+        for histogram in histograms:
+            if histogram.tag in self or len(self) < MOST_TAGS:
+                self.setdefault(histogram.tag, HistogramSeries()).add(histogram)
 
 
 def _step(entry: tuple[Histogram, int]) -> int:

@@ -1,4 +1,4 @@
-"""One tag of a run as its readers see it: exact recent points, columns of any window, superseded points."""
+"""Read access to one series of a run: exact recent points, columns of any range, superseded points."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rltui.store.columns import EXACT, Axis, Columns, columns
-from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join
+from rltui.store.columns import EXACT, Axis, Columns, columns_of_series
+from rltui.store.points import HIGHEST, LOWEST, Points, join
 from rltui.store.previews import Previews
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
@@ -15,7 +15,7 @@ from rltui.store.tag_rows import TagRows
 
 
 class Series:
-    """A view of one row of a run's tables. The points of a preview are part of every answer."""
+    """A view of one row of a run's tables. The points of previews are included everywhere."""
 
     __slots__ = ("_previews", "_superseded", "_table", "row", "tag")
 
@@ -27,12 +27,10 @@ class Series:
         self.row = row
 
     def _preview(self) -> Points:
-        """Points of a preview that the history has not reached yet."""
-        found = self._previews.of(self.row)
-        if not len(found):
-            return NO_POINTS
-        reached = self._newest()
-        return found if reached is None else found.take(found.step > reached)
+        """Points of previews above the newest step that has been read."""
+        preview = self._previews.of(self.row)
+        newest = self._newest()
+        return preview if newest is None or not len(preview) else preview.take(preview.step > newest)
 
     def _newest(self) -> int | None:
         table = self._table
@@ -47,7 +45,7 @@ class Series:
 
     @property
     def count(self) -> int:
-        """Points shown: all that were read except superseded ones."""
+        """Number of shown points: all that were read except superseded ones."""
         shown = int(self._table.count[self.row])
         return shown + len(self._preview()) if self._previews else shown
 
@@ -98,12 +96,12 @@ class Series:
         return self._last(1)[0]
 
     def recent(self, n: int | None = None) -> Points:
-        """The exact most recent shown points (at most `n`), in step order. Arrays are the caller's own."""
+        """The exact most recent shown points (at most `n`), in step order, as copies."""
         window = self._window()
-        reached = int(self._table.bucketed[self.row])
+        bucketed = int(self._table.bucketed[self.row])
         begin = 0
-        if reached > LOWEST:  # stragglers from before what already left the window are not complete
-            begin = int(np.searchsorted(window.step, reached))
+        if bucketed > LOWEST:  # late points below it are in the window, but their neighbours are not
+            begin = int(np.searchsorted(window.step, bucketed))
         if n is not None:
             begin = max(begin, len(window) - n)
         return window.take(slice(begin, None)).copy()
@@ -112,40 +110,43 @@ class Series:
     def exact_from(self) -> int:
         """The first step from which `recent()` is complete; older points are in buckets.
 
-        The first shown step when nothing is bucketed; one above the newest bucketed step otherwise.
+        The first shown step if no point is in a bucket; one above the newest bucketed step otherwise.
         """
-        reached = int(self._table.bucketed[self.row])
-        if reached > LOWEST:
-            return reached + 1
+        bucketed = int(self._table.bucketed[self.row])
+        if bucketed > LOWEST:
+            return bucketed + 1
         first = self.first_step
         return 0 if first is None else first
 
     def columns(self, low: float, high: float, width: int, axis: Axis = "step") -> Columns:
-        """The window [low, high] in `width` columns, at any zoom. `axis="wall"` wants seconds since 1970.
+        """The range [low, high] of steps, or of seconds since 1970 for `axis="wall"`, in `width` columns.
 
-        Raises ValueError when width < 1 or the window is not finite or upside down.
+        Raises ValueError if width < 1, low > high or an end is not finite.
         """
-        table = self._table
+        table, with_buckets = self._table, True
         finite = not (self._previews or table.nonfinite[self.row])
         if axis == "wall" or self._previews or not -EXACT < low <= high < EXACT:
-            return columns(self._window(), table.buckets, self.row, low, high, width, axis, finite)
-        window = table.between(self.row, low, high)
-        old_too = low <= int(table.bucketed[self.row])
-        return columns(window, table.buckets, self.row, low, high, width, axis, finite, old_too)
+            window = self._window()
+        else:
+            window = table.between(self.row, low, high)
+            with_buckets = low <= int(table.bucketed[self.row])
+        return columns_of_series(
+            window, table.buckets, self.row, low, high, width, axis, finite, with_buckets
+        )
 
     def thinned(self, most: int) -> Points:
-        """All shown points in step order. Where older ones are in buckets, at most `most` means instead.
+        """All shown points in step order; if older ones are in buckets, at most `most` means instead.
 
-        Each mean is that of an equally long stretch and stands at its last step, without a wall time; NaN
-        where no value was finite.
+        Each mean is that of an equal range of steps, at the last step of the range, without a wall time; NaN
+        where no value is finite.
         """
         first, last = self.first_step, self.last_step
         if first is None or last is None or self.exact_from <= first:
             return self.recent()
         columns = self.columns(first, last, min(most, last - first + 1))
-        held = np.flatnonzero(columns.count + columns.nonfinite)
-        steps = np.minimum(np.ceil(columns.edges[held + 1] - 1), last).astype(np.int64)
-        return Points(steps, np.full(len(held), np.nan), columns.mean[held])
+        used = np.flatnonzero(columns.count + columns.nonfinite)
+        steps = np.minimum(np.ceil(columns.edges[used + 1] - 1), last).astype(np.int64)
+        return Points(steps, np.full(len(used), np.nan), columns.mean[used])
 
     def extent(self) -> tuple[float, float]:
         """Lowest and highest finite shown value; (NaN, NaN) without one."""
@@ -158,18 +159,18 @@ class Series:
 
     @property
     def superseded(self) -> int:
-        """Points that a later attempt replaced."""
+        """Number of superseded points."""
         return self._superseded.count(self.row)
 
     def superseded_points(self) -> Points:
-        """Superseded points that are kept, in the order in which they were replaced."""
+        """Superseded points that are kept, in the order in which they were superseded."""
         return self._superseded.points(self.row)
 
 
 class SeriesByTag(Mapping[str, Series]):
-    """The series of a run in order of their first points. Each is made when somebody asks for it.
+    """The series of a run in order of their first points. Each `Series` is created on first access.
 
-    Of a thousand runs few are looked at, and those that are not need rows in tables, but no objects.
+    Of a thousand runs few are displayed; the others need rows in tables, but no objects.
     """
 
     __slots__ = ("_made", "previews", "superseded", "table", "tags")

@@ -1,9 +1,9 @@
 """The points of one run: exact windows of all its series in shared tables, older points in buckets.
 
-Tables are [series, slot], so that a step of sixty scalars is a handful of scatters instead of sixty appends.
-A window holds its points sorted by step (points of one step by arrival). When it is full, its oldest points
-roll over to the buckets, an eighth of it at once. All rules count single points, so the same points in other
-batches leave the same windows.
+Tables are [series, slot], so that a step of sixty scalars takes a few scatter operations instead of sixty
+appends. A window holds its points sorted by step (points of one step by arrival). When it is full, an eighth
+of it, the oldest points, moves to the buckets. All sizes are in points, so the windows do not depend on how
+points are divided into batches.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from rltui.store.bucket_table import BucketTable, Steps, Values
 from rltui.store.points import HIGHEST, LOWEST, Points, join
 from rltui.store.tag_rows import PointBlock, Rows
 
-# The more series a run has, the less each holds: series from which it is so, window and slots at most.
-# A dozen hold a thousand exact points each, the sixty of a usual trainer half of it, and thousands (a norm
-# of each layer) so much that charts still look right.
+# Limits that depend on the number of series: more than so many series, largest window, most slots. A dozen
+# series keep a thousand exact points each, the sixty of a usual trainer half of that, and thousands (a norm
+# of each layer) enough for charts.
 SIZES = ((24, 512, 384), (2000, 256, 128))
 _NO_ROWS: Ints = np.empty(0, np.int64)
 _NO_SINGLE = np.empty(0, np.bool_)
-# Numbers of each row, and what they are of a row without points; see `SeriesTable`.
+# Columns with one number per row, and its value for a row without points; see `SeriesTable`.
 _COUNTS = {"length": 0, "count": 0, "nonfinite": 0, "first": HIGHEST, "bucketed": LOWEST}
-_OF_NO_POINTS = np.array([[value] for value in _COUNTS.values()])
+_WITHOUT_POINTS = np.array([[value] for value in _COUNTS.values()])
 
 
 def slack(window: int) -> int:
-    """Points beyond its window that a series holds before that many roll over to the buckets at once."""
+    """Points beyond its window that a series holds before that many move to the buckets at once."""
     return max(window // 8, min(window // 4, 64))
 
 
 class SeriesTable:
     """Windows and buckets of all series of a run; a series is a row.
 
-    window: points that a series holds exactly at least, once it has them. slots: buckets per series.
+    window: the newest points of a series that are always exact. slots: buckets per series.
     """
 
     def __init__(self, window: int, slots: int) -> None:
-        self._wanted = (window, slots)
+        self._requested = (window, slots)
         self.window = window
         self.limit = window + slack(window)
         self.rows = 0
@@ -46,10 +46,10 @@ class SeriesTable:
         self.step: Steps = np.empty((0, self.width), np.int32)  # int64 once a step needs it
         self.wall: Floats = np.empty((0, self.width))
         self.value: Values = np.empty((0, self.width), np.float32)
-        self.single = _NO_SINGLE  # every value was a float32 on disk
+        self.single = _NO_SINGLE  # whether every value was a float32 on disk
         self.length: Ints = _NO_ROWS
         self.count: Ints = _NO_ROWS  # points shown, in window and buckets
-        self.nonfinite: Ints = _NO_ROWS  # of which non-finite
+        self.nonfinite: Ints = _NO_ROWS  # those of them that are not finite
         self.first: Ints = _NO_ROWS  # lowest step; HIGHEST without one
         self.bucketed: Ints = _NO_ROWS  # highest step that left the window; LOWEST: none
         self.buckets = BucketTable(slots)
@@ -64,26 +64,26 @@ class SeriesTable:
     # ---- sizes
 
     def add_rows(self, rows: int, points: int = 0) -> None:
-        """Make room for `rows` series in all, which are about to get so many points each."""
+        """Make room for `rows` series in total, which are about to get `points` points each."""
         if rows <= self.rows:
             return
         before, self.rows = self.rows, rows
         if any(rows > above >= before for above, _, _ in SIZES):
-            self.hold(*self._wanted)
+            self.resize(*self._requested)
         allocated = len(self.length)
         if rows > allocated:
             width = self.width if allocated else min(max(self.width, points + 1), self.limit)
             self._allocate(max(rows, allocated * 3 // 2), width)
 
-    def hold(self, window: int, slots: int) -> None:
-        """Hold so many exact points and buckets per series from now on; less where there are many series.
+    def resize(self, window: int, slots: int) -> None:
+        """Hold at most so many exact points and buckets per series from now on; see also `SIZES`.
 
-        What a smaller window lets go is in the buckets.
+        Points that no longer fit into a smaller window move to the buckets.
         """
-        self._wanted = (window, slots)
-        for above, most, fewest in SIZES:
+        self._requested = (window, slots)
+        for above, most_points, most_slots in SIZES:
             if self.rows > above:
-                window, slots = min(window, most), min(slots, fewest)
+                window, slots = min(window, most_points), min(slots, most_slots)
         if (self.window, self.buckets.slots) == (window, slots):
             return
         self.window, self.limit = window, window + slack(window)
@@ -107,7 +107,7 @@ class SeriesTable:
         self.width = width
         if rows > old_rows:
             columns = np.empty((len(_COUNTS), rows), np.int64)
-            columns[:, old_rows:] = _OF_NO_POINTS
+            columns[:, old_rows:] = _WITHOUT_POINTS
             for column, name in zip(columns, _COUNTS, strict=True):
                 if old_rows:
                     column[:old_rows] = getattr(self, name)
@@ -117,36 +117,36 @@ class SeriesTable:
             self.single = single
 
     def _make_room(self, points: int) -> None:
-        """Let windows be so long, at most `limit`, and twice as long as before if they grow at all."""
+        """Allocate at least `points` slots per window, at least doubling, up to `limit`."""
         if points > self.width:
             self._allocate(len(self.length), min(max(2 * self.width, points), self.limit))
 
     def note_doubles(self, rows: Rows, value: Floats) -> None:
-        """Some values of these rows were not float32 on disk: keep float64 from now on if they need it."""
+        """Record that values were not float32 on disk; store float64 from now on if they need it."""
         self.single[rows] = False
         if self.value.dtype != np.float32:
             return
-        with np.errstate(over="ignore", invalid="ignore"):  # slots that nothing was written to hold anything
+        with np.errstate(over="ignore", invalid="ignore"):  # unused slots are not initialised
             narrow = value.astype(np.float32)
             if not ((narrow == value) | (value != value)).all():
                 self.value = self.value.astype(np.float64)
                 self.buckets.widen()
 
     def _note_steps(self, low: int, high: int) -> None:
-        """Keep steps as int64 from now on if int32 does not hold these."""
+        """Store steps as int64 from now on if these exceed int32."""
         if self.step.dtype == np.int32 and not (low >= -(2**31) and high < 2**31):
             self.step = self.step.astype(np.int64)
-            self.buckets.lengthen()
+            self.buckets.widen_steps()
 
-    # ---- points in
+    # ---- adding points
 
     def append_block(self, block: PointBlock) -> None:
-        """Take in points that go forward in every row, none of them below the newest step of its row."""
+        """Add points that go forward in every row, none of them below the newest step of its row."""
         self._count(block)
         self._append(block)
 
     def insert_block(self, block: PointBlock) -> None:
-        """Take in points in any order of steps."""
+        """Add points in any order of steps."""
         rows, starts, step = block.rows, block.starts, block.points.step
         back = np.empty(len(step), np.bool_)
         np.less(step[1:], step[:-1], out=back[1:])
@@ -170,8 +170,8 @@ class SeriesTable:
         if length.all():
             return self.step[rows, length - 1].astype(np.int64)
         newest = np.full(len(rows), LOWEST, np.int64)
-        old = length > 0
-        newest[old] = self.step[rows[old], length[old] - 1]
+        used = length > 0
+        newest[used] = self.step[rows[used], length[used] - 1]
         return newest
 
     def _count(self, block: PointBlock) -> None:
@@ -187,24 +187,25 @@ class SeriesTable:
             np.add.at(self.nonfinite, block.rows[owner], 1)
 
     def _append(self, block: PointBlock) -> None:
-        """Points that go forward in every row: those that will not stay go straight to the buckets."""
+        """Add points that go forward in every row; those that the windows cannot hold go to the buckets."""
         rows, starts, sizes, points = block.rows, block.starts, block.sizes, block.points
         length = self.length[rows]
-        over = length + sizes - self.limit
-        if int(over.max()) > 0:
-            share = self.limit - self.window
-            leaving = np.where(over > 0, -(-over // share) * share, 0)
+        excess = length + sizes - self.limit
+        if int(excess.max()) > 0:
+            portion = self.limit - self.window
+            leaving = np.where(excess > 0, -(-excess // portion) * portion, 0)
             from_window = np.minimum(leaving, length)
-            rolling = np.flatnonzero(from_window)
-            if len(rolling):
-                self._rollover(rows[rolling], from_window[rolling])
-            straight = leaving - from_window
-            some = np.flatnonzero(straight)
-            if len(some):
-                self.buckets.append_block(PointBlock(rows[some], starts[some], straight[some], points))
-                last = points.step[starts[some] + straight[some] - 1]
-                self.bucketed[rows[some]] = np.maximum(self.bucketed[rows[some]], last)
-                starts, sizes = starts + straight, sizes - straight
+            shifted = np.flatnonzero(from_window)
+            if len(shifted):
+                self._rollover(rows[shifted], from_window[shifted])
+            from_block = leaving - from_window
+            bypassing = np.flatnonzero(from_block)
+            if len(bypassing):
+                passed_rows, first, count = rows[bypassing], starts[bypassing], from_block[bypassing]
+                self.buckets.append_block(PointBlock(passed_rows, first, count, points))
+                last = points.step[first + count - 1]
+                self.bucketed[passed_rows] = np.maximum(self.bucketed[passed_rows], last)
+                starts, sizes = starts + from_block, sizes - from_block
             length = self.length[rows]
         full = length + sizes
         self._make_room(int(full.max()))
@@ -219,14 +220,8 @@ class SeriesTable:
             self.value.ravel()[target] = points.value
         self.length[rows] = full
 
-    def _write(self, row: int, at: int, points: Points) -> None:
-        slots = slice(at, at + len(points))
-        self.step[row, slots] = points.step
-        self.wall[row, slots] = points.wall_time
-        self.value[row, slots] = points.value
-
     def _rollover(self, rows: Rows, leaving: Rows) -> None:
-        """The oldest points of some windows go to the buckets: `leaving[i]` of row `rows[i]`."""
+        """Move the oldest points of some windows to the buckets: `leaving[i]` of row `rows[i]`."""
         order = np.argsort(rows)
         rows, leaving = rows[order], leaving[order]
         most = int(leaving.max())
@@ -247,7 +242,7 @@ class SeriesTable:
                 table[row, :size] = table[row, count : count + size]
 
     def _insert(self, row: int, points: Points) -> None:
-        """Points in any order, one window's worth after the other."""
+        """Add points in any order, as many at a time as the window holds."""
         done = 0
         while done < len(points):
             if self.length[row] >= self.limit:
@@ -257,18 +252,21 @@ class SeriesTable:
             size = length + len(part)
             self._make_room(size)
             both = join([self.points(row), part])
-            self._write(row, 0, both.take(np.argsort(both.step, kind="stable")))
+            both = both.take(np.argsort(both.step, kind="stable"))
+            self.step[row, :size] = both.step
+            self.wall[row, :size] = both.wall_time
+            self.value[row, :size] = both.value
             self.length[row] = size
             done += len(part)
 
-    # ---- points out
+    # ---- reading and removing points
 
     def points(self, row: int) -> Points:
-        """The window of a series as it is, in step order. Wall times are a view: copy what you keep."""
+        """The window of a series in step order. Wall times are a view: copy them to keep them."""
         return self._window(row, slice(0, int(self.length[row])))
 
     def between(self, row: int, low: float, high: float) -> Points:
-        """The points of a window at steps in [low, high], both below 2^53, in step order."""
+        """The points of a window at steps in [low, high], both within +-2^53, in step order."""
         steps = self.step[row, : self.length[row]]
         begin = 0 if not len(steps) or steps[0] >= low else int(steps.searchsorted(low))
         end = len(steps)
@@ -284,26 +282,26 @@ class SeriesTable:
         )
 
     def cut(self, row: int, low: int, high: int) -> tuple[Points, int, bool]:
-        """Take out the points at steps [low, high): those of the window, how many in all, is that exact."""
+        """Remove points at steps [low, high). Returns those of the window, the number of all, if exact."""
         length = int(self.length[row])
         begin, end = np.searchsorted(self.step[row, :length], (low, high)).tolist()
         gone = self._window(row, slice(begin, end)).copy()
         for table in (self.step, self.wall, self.value):
             table[row, begin : begin + length - end] = table[row, end:length]
         self.length[row] = length - (end - begin)
-        dropped, nonfinite, straddles = (0, 0, False)
+        dropped, nonfinite, straddles = 0, 0, False
         if self.bucketed[row] >= low:
             dropped, nonfinite, straddles = self.buckets.cut(row, low, high)
             self.bucketed[row] = self.buckets.newest(row)
         self.count[row] -= len(gone) + dropped
         self.nonfinite[row] -= nonfinite + int((~np.isfinite(gone.value)).sum())
         if low <= self.first[row]:
-            left = self.step[row, 0] if self.length[row] else HIGHEST
-            self.first[row] = left if self.bucketed[row] == LOWEST else min(self.first[row], left)
+            lowest = self.step[row, 0] if self.length[row] else HIGHEST
+            self.first[row] = lowest if self.bucketed[row] == LOWEST else min(self.first[row], lowest)
         return gone, len(gone) + dropped, not straddles
 
     def clear(self, row: int) -> int:
-        """Forget a series; how many points that were."""
+        """Remove all points of a series; returns their number."""
         gone = int(self.count[row])
         self.buckets.clear(row)
         self.length[row] = self.count[row] = self.nonfinite[row] = 0

@@ -1,4 +1,4 @@
-"""All runs: deliveries in, runs out."""
+"""The store: all runs, to which deliveries are applied."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from rltui.logs.delivery import Delivery
 from rltui.store.points import NewPoints
 from rltui.store.run import Run
 
-WINDOW = 1024  # exact recent points per series of a run that is looked at
-SLOTS = 512  # buckets for everything older
-WINDOW_ELSEWHERE = 128  # for the other runs: what the run list and the rules need
-SLOTS_ELSEWHERE = 128
+WINDOW = 1024  # exact recent points per series of a focused run
+SLOTS = 512  # buckets of older points
+UNFOCUSED_WINDOW = 128  # for the other runs: what the list of runs and the rules need
+UNFOCUSED_SLOTS = 128
 
 
 class Store:
-    """The runs by name. Until `focus` is called, every run holds as much as one that is looked at."""
+    """The runs by name. Until `focus` is called, every run has the sizes of a focused run."""
 
     def __init__(self, window: int = WINDOW, slots: int = SLOTS) -> None:
         self.runs: dict[str, Run] = {}
-        self._full = (window, slots)
-        self._less = (min(window, WINDOW_ELSEWHERE), min(slots, SLOTS_ELSEWHERE))
+        self._focused_sizes = (window, slots)
+        self._other_sizes = (min(window, UNFOCUSED_WINDOW), min(slots, UNFOCUSED_SLOTS))
         self._focused: frozenset[str] | None = None
 
     def apply(self, delivery: Delivery) -> tuple[Run, list[NewPoints]]:
-        """Take a delivery in: the run it belongs to, and its new shown points by tag, in order of arrival."""
+        """Apply a delivery. Returns its run and the new shown points by tag, in order of arrival."""
         name = delivery.source.run
         run = self.runs.get(name)
         if run is None:
@@ -32,16 +32,17 @@ class Store:
         return run, run.apply(delivery)
 
     def _sizes(self, name: str) -> tuple[int, int]:
-        return self._full if self._focused is None or name in self._focused else self._less
+        focused = self._focused is None or name in self._focused
+        return self._focused_sizes if focused else self._other_sizes
 
     def focus(self, names: Collection[str]) -> None:
-        """Only these runs hold full windows from now on; the others let old points go to fewer buckets.
+        """Keep full windows for these runs only. In the others, old points move to fewer buckets.
 
-        What was let go does not come back: `Series.exact_from` says from where points are exact.
+        This cannot be undone: `Series.exact_from` is the step from which points are exact.
         """
         self._focused = frozenset(names)
         for name, run in self.runs.items():
-            run.table.hold(*self._sizes(name))
+            run.table.resize(*self._sizes(name))
 
     @property
     def nbytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Points that a later attempt replaced: all of them counted, the newest of each series kept."""
+"""Superseded points: all are counted, the newest of each series are kept."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ KEPT = 1024  # superseded points of a series that are kept
 @dataclass(slots=True)
 class _OfRow:
     count: int = 0
-    exact: bool = True  # False: a restart went back into the buckets, one of which holds both sides
-    kept: list[tuple[Points, str]] = field(default_factory=list)  # and the log that superseded them
+    exact: bool = True  # False: a bucket holds points before and after a restart
+    kept: list[tuple[Points, str]] = field(default_factory=list)  # with the log that superseded them
     kept_points: int = 0
 
 
@@ -31,15 +31,15 @@ class SupersededPoints:
         return all(of.exact for of in self._by_row.values())
 
     def count(self, row: int) -> int:
-        """How many there are of a row."""
+        """The number of superseded points of a row."""
         return self._by_row[row].count if row in self._by_row else 0
 
     def points(self, row: int) -> Points:
-        """Those of a row that are kept (the newest `KEPT`), in the order in which they were replaced."""
+        """Those of a row that are kept, the newest `KEPT`, in the order in which they were superseded."""
         return join([points for points, _ in self._by_row[row].kept]) if row in self._by_row else NO_POINTS
 
     def put(self, row: int, points: Points, count: int, exact: bool, by: str) -> None:
-        """Take in `count` points that the log `by` superseded; `points`: those that were not in buckets."""
+        """Add `count` points that the log `by` superseded; `points`: those that were not in buckets."""
         of = self._by_row.setdefault(row, _OfRow())
         of.count += count
         self.total += count
@@ -56,7 +56,7 @@ class SupersededPoints:
             surplus -= len(oldest)
 
     def take_back(self, by: str) -> dict[int, Points]:
-        """By row, what this log had superseded, as far as it is kept: it was no later attempt."""
+        """Remove and return, by row, the kept points that a log superseded which is no later attempt."""
         found = {}
         for row, of in sorted(self._by_row.items()):
             points = join([part for part, log in of.kept if log == by])
@@ -69,6 +69,6 @@ class SupersededPoints:
         return found
 
     def forget(self, row: int) -> None:
-        """Nothing of a row was ever superseded: its log is told again from its start."""
+        """Remove the points of a row whose log is read again from its start."""
         self.total -= self.count(row)
         self._by_row.pop(row, None)

@@ -1,4 +1,4 @@
-"""Which tag of a run is which row of its tables, and the points of a batch by row."""
+"""The row of each tag in the tables of a run, and the points of a batch by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointBlock:
-    """Points by row: rows[i], ascending, has sizes[i] of them, from starts[i] on, in order of arrival."""
+    """Points by row: rows[i], ascending, has sizes[i] points from index starts[i], in order of arrival."""
 
     rows: Rows
     starts: Rows
@@ -28,15 +28,15 @@ class PointBlock:
 
     @classmethod
     def grouped(cls, rows: Rows, points: Points) -> PointBlock:
-        """Points in order of arrival, (n,), and the row of each, (n,), of which there is at least one."""
-        most = int(rows.max())  # numpy sorts narrow integers by radix, which takes a third of the time
+        """Group points in order of arrival, (n,), by the row of each, (n,), n > 0."""
+        most = int(rows.max())  # numpy uses radix sort for narrow integers, which takes a third of the time
         narrow = rows.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.intp)
         order = narrow.argsort(kind="stable")
         sizes = np.bincount(rows)
-        each = np.flatnonzero(sizes)
-        sizes = sizes[each]
+        distinct_rows = np.flatnonzero(sizes)
+        sizes = sizes[distinct_rows]
         ordered = Points(points.step.take(order), points.wall_time.take(order), points.value.take(order))
-        return cls(each, np.cumsum(sizes) - sizes, sizes, ordered)
+        return cls(distinct_rows, np.cumsum(sizes) - sizes, sizes, ordered)
 
     def __iter__(self) -> Iterator[tuple[int, Points]]:
         """The rows, each with its points."""
@@ -49,7 +49,7 @@ class PointBlock:
 
 
 class TagRows:
-    """A tag of a run is a row from its first point on; each log has a tag table of its own."""
+    """The rows of a run's tags, in order of their first points; each log has its own table of tags."""
 
     def __init__(self) -> None:
         self.tags: list[str] = []  # by row
@@ -59,10 +59,9 @@ class TagRows:
 
     @property
     def own(self) -> Bools:
-        """For each row whether the trainer wrote it; rltui made the others of samples."""
+        """For each row, whether the trainer wrote it; rltui computed the others from samples."""
         if len(self._own) != len(self.tags):
-            made = [tag.startswith(COMPUTED) for tag in self.tags]
-            self._own = ~np.array(made, np.bool_)
+            self._own = np.array([not tag.startswith(COMPUTED) for tag in self.tags], np.bool_)
         return self._own
 
     def __len__(self) -> int:
@@ -78,14 +77,14 @@ class TagRows:
         return table[table >= 0]
 
     def forget(self, path: str) -> Rows:
-        """The log's tag table begins anew; the rows that no other log writes."""
+        """Remove the tags of a log; returns the rows that no other log writes."""
         own = self.of_log(path)
         self._by_log.pop(path, None)
         others = {row for table in self._by_log.values() for row in table.tolist()}
         return np.array(sorted(set(own.tolist()) - others), np.intp)
 
     def _table(self, path: str, batch: Batch) -> Rows:
-        """The row of each tag of a log."""
+        """The row of each tag of a log; -1 where it has no points."""
         table = self._by_log.get(path)
         if table is None or len(table) < len(batch.tags):
             old = np.empty(0, np.intp) if table is None else table
@@ -94,7 +93,7 @@ class TagRows:
         if not len(batch) or int(table.min()) >= 0:
             return table
         first = np.full(len(table), -1, np.intp)
-        first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal ones the last counts
+        first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal tags the last assignment stays
         new = np.flatnonzero((first >= 0) & (table < 0))
         new = new[np.argsort(first[new])]  # in order of their first points
         rows = self.rows

@@ -17,7 +17,7 @@ from rltui.common.data_class import dataclass
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
-from rltui.store.columns import Columns, columns_of
+from rltui.store.columns import Columns, columns_of_points
 from rltui.store.points import Points
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
     """The points `low` to `high`, counted from 1, of those still known exactly, in so many columns."""
     recent = series.recent()
     place = np.arange(len(recent)) + series.count - len(recent) + 1
-    return columns_of(Points(place, recent.wall_time, recent.value), low, high, columns)
+    return columns_of_points(Points(place, recent.wall_time, recent.value), low, high, columns)
 
 
 # ---- spread

@@ -15,7 +15,7 @@ from rltui.screen.pages.chart.curves import min_max_stroke
 from rltui.screen.pages.chart.x_axis import shift_of
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
-from rltui.store.columns import columns_of
+from rltui.store.columns import columns_of_points
 from rltui.store.points import Points
 from rltui.store.series import Series
 
@@ -35,7 +35,7 @@ def superseded_stroke(
     points = points.take(np.argsort(points.step, kind="stable"))
     value = log_of(points.value) if log else points.value
     shift = shift_of(view, axis)
-    cut = columns_of(
+    cut = columns_of_points(
         Points(points.step, points.wall_time, value), low + shift, high + shift, columns,
         "step" if axis == "step" else "wall",
     )  # fmt: skip
