@@ -86,8 +86,8 @@ def test_what_is_said_between_two_evaluations_is_of_the_newest_points() -> None:
     assert "; now 2." in live.findings()[0].message
 
 
-@pytest.mark.parametrize("points", [CAP + 1, CAP + 100, 2 * CAP + 100])
-@pytest.mark.parametrize("stagger", range(4))
+@pytest.mark.parametrize("points", [CAP + 1, CAP + 100, 2 * CAP + 100, 5 * CAP])
+@pytest.mark.parametrize("stagger", [0, 1, 2, 3, 22, 63])
 def test_what_waits_sees_ticks_as_they_were_before_they_were_joined(stagger: int, points: int) -> None:
     """A rule that nobody asks for until after 512 points knows what it would have seen, in pieces of one."""
     rule = rulebook().rules["explained-variance-zero"]

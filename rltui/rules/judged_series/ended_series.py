@@ -14,15 +14,15 @@ SHARE = 0.25  # of the run that it must be silent
 def ended(series: Iterable[Ticks]) -> list[Ticks]:
     """Those that are not written any more although most others of a like pace are, in the order given.
 
-    Only series of a like pace are compared: a log may hold several step axes. Costs O(series log series).
+    Only series of a like pace are compared: a log may hold several step axes. Costs O(series) mostly, and
+    O(series log series) where one is silent.
     """
+    long = [ticks for ticks in series if ticks.points >= FEWEST and ticks.n >= FEWEST]
+    newest = max((ticks.last_step for ticks in long), default=0)
+    if not any(_is_silent(ticks, newest) for ticks in long):
+        return []
     step_time = sorted(
-        (
-            (_pace(ticks), place, ticks)
-            for place, ticks in enumerate(series)
-            if ticks.points >= FEWEST and ticks.n >= FEWEST
-        ),
-        key=lambda entry: entry[0],
+        ((_pace(ticks), place, ticks) for place, ticks in enumerate(long)), key=lambda entry: entry[0]
     )
     silent = []
     ends: list[int] = []  # of the tracks of a like pace, ascending: a window that moves over all by pace
@@ -39,11 +39,15 @@ def ended(series: Iterable[Ticks]) -> list[Ticks]:
             continue
         middle = others // 2
         end = ends[middle + (bisect_left(ends, ticks.last_step) <= middle)]  # most others got this far
-        begin = int(ticks.first[0])
-        quiet = end - ticks.last_step
-        if ticks.last_step > begin and quiet > FEWEST * gap and quiet > SHARE * (end - begin):
+        begun = ticks.last_step > int(ticks.first[0])
+        if begun and end - ticks.last_step > FEWEST * gap and _is_silent(ticks, end):
             silent.append((place, ticks))
     return [ticks for _, ticks in sorted(silent, key=lambda entry: entry[0])]
+
+
+def _is_silent(ticks: Ticks, end: int) -> bool:
+    """Whether a series ended long before a step."""
+    return end - ticks.last_step > SHARE * (end - int(ticks.first[0]))
 
 
 def _pace(ticks: Ticks) -> float:

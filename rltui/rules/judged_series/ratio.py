@@ -12,8 +12,6 @@ WAITING = 1 << 14
 
 _OVER = " / "
 
-_MERGED = 64  # small pieces that become one
-
 _NO_STEPS: Ints = np.empty(0, np.int64)
 _NO_VALUES: Floats = np.empty(0)
 
@@ -29,37 +27,29 @@ def numerator(tag: str) -> str:
 
 
 class _Side:
-    """Points that wait, in pieces, because most are taken up at once."""
+    """Points that wait, the newest `WAITING` of them; there is room for as many more."""
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[Ints, Floats]] = []
-        self.count = 0
-        self._single = 0  # pieces since the last ones became one
+        self.count = 0  # points in the two arrays
+        self._steps, self._values = _NO_STEPS, _NO_VALUES
 
     def add(self, steps: Ints, values: Floats) -> None:
-        # Copies: a view would keep the points of all tags of its batch for as long as it waits.
-        self.pieces.append((steps.copy(), values.copy()))
-        self.count += len(steps)
-        self._single += 1
-        if self._single == _MERGED:
-            last = self.pieces[-_MERGED:]
-            joined = tuple(np.concatenate(column) for column in zip(*last, strict=True))
-            self.pieces[-_MERGED:] = [(joined[0], joined[1])]
-            self._single = 0
-        while self.count > WAITING and len(self.pieces) > 1:
-            self.count -= len(self.pieces.pop(0)[0])
+        begin, end = self.count, self.count + len(steps)
+        if end > len(self._steps):
+            held, waiting = self.all()
+            self.keep(np.concatenate((held, steps))[-WAITING:], np.concatenate((waiting, values))[-WAITING:])
+        else:
+            self._steps[begin:end], self._values[begin:end] = steps, values
+            self.count = end
 
     def all(self) -> tuple[Ints, Floats]:
-        if len(self.pieces) > 1:
-            joined = tuple(np.concatenate(column) for column in zip(*self.pieces, strict=True))
-            self.pieces = [(joined[0], joined[1])]
-            self._single = 0
-        return self.pieces[0] if self.pieces else (_NO_STEPS, _NO_VALUES)
+        newest = slice(max(self.count - WAITING, 0), self.count)
+        return self._steps[newest], self._values[newest]
 
     def keep(self, steps: Ints, values: Floats) -> None:
-        self.pieces = [(steps, values)] if len(steps) else []
-        self.count = len(steps)
-        self._single = 0
+        count = self.count = len(steps)
+        self._steps, self._values = np.empty(2 * count, np.int64), np.empty(2 * count)
+        self._steps[:count], self._values[:count] = steps, values
 
 
 class Ratio:
@@ -71,15 +61,15 @@ class Ratio:
     def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
         """New points of one side (0 above, 1 below the line); the ratios that became known."""
         own, other = self._sides[side], self._sides[1 - side]
-        if len(steps) == 1 == other.count and not own.count and other.all()[0][0] == steps[0]:
-            waited = other.all()[1]  # a live run: the only point that waits is the partner
-            other.keep(_NO_STEPS, _NO_VALUES)
-            return _quotients(steps, *((waited, values) if side else (values, waited)))
-        own.add(steps, values)
         if not other.count:
+            own.add(steps, values)
             return _NO_STEPS, _NO_VALUES
+        if len(steps) == 1 == other.count and not own.count and (waits := other.all())[0][0] == steps[0]:
+            other.count = 0  # a live run: the only point that waits is the partner
+            return _quotients(steps, *((waits[1], values) if side else (values, waits[1])))
+        own.add(steps, values)
         (top_steps, top), (bottom_steps, bottom) = (each.all() for each in self._sides)
-        if len(steps) == 1 and not (self._sides[1 - side].all()[0] == steps[0]).any():
+        if len(steps) == 1 and not (other.all()[0] == steps[0]).any():
             return _NO_STEPS, _NO_VALUES
         common, above, below = np.intersect1d(top_steps, bottom_steps, return_indices=True)
         if not len(common):
@@ -99,5 +89,6 @@ class Ratio:
 
 def _quotients(steps: Ints, above: Floats, below: Floats) -> tuple[Ints, Floats]:
     """Steps and ratios where both are finite and the lower one is not zero."""
-    usable = np.isfinite(above) & np.isfinite(below) & (below != 0)
-    return steps[usable], above[usable] / below[usable]
+    found = above / below
+    usable = np.isfinite(found) & np.isfinite(below)
+    return (steps, found) if usable.all() else (steps[usable], found[usable])

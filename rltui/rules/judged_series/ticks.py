@@ -68,6 +68,7 @@ class Ticks:
         "_steps",
         "_values",
         "canonical",
+        "delay",
         "first",
         "last",
         "last_step",
@@ -106,6 +107,9 @@ class Ticks:
         self.nonfinite_before: list[NonFiniteEpisode] = []
         self.nonfinite_count = 0
         self.notes_spread = True  # whether a rule may ask for `point_spreads`
+        # Points, of which fewer than a tick holds count, by which ticks of several points come later: not all
+        # series of a run end a tick at the same step then.
+        self.delay = 0
         self._spread = math.nan  # of single points, noted when they are first joined
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
@@ -139,16 +143,20 @@ class Ticks:
         if self._values:
             steps = np.concatenate((np.array(self._steps, np.int64), steps))
             values = np.concatenate((np.array(self._values), values))
-            self._steps, self._values = [], []
-        at = 0
-        while at < len(values):
-            begun, end = self.n, at + (CAP - self.n) * self.stride
-            self._make_ticks(steps[at:end], values[at:end])
-            at = end
-            if self.n > begun:
-                evaluate(begun)
+        begin = 0
+        while count := min((len(values) - begin - self._late) // self.stride, CAP - self.n):
+            begun, end = self.n, begin + count * self.stride
+            self._make_ticks(steps[begin:end], values[begin:end])
+            begin = end
+            evaluate(begun)
             if self.n == CAP:
                 self._join()
+        self._steps, self._values = steps[begin:].tolist(), values[begin:].tolist()
+
+    @property
+    def _late(self) -> int:
+        """Points that must follow a tick of several points before it is made."""
+        return self.delay & (self.stride - 1)
 
     def rewind(self, step: int) -> bool:
         """Forget what is at or above a step: a resumed run writes it again. False: there was nothing.
@@ -253,14 +261,15 @@ class Ticks:
         else:
             self._steps.append(step)
             self._values.append(value)
-            if len(self._values) < self.stride:
+            stride = self.stride
+            if len(self._values) < stride + self._late:
                 return
             middle = math.nan
             if self.valued:
-                ranked = sorted(self._values)  # plain numbers are faster than arrays here
-                middle = (ranked[(self.stride - 1) // 2] + ranked[self.stride // 2]) / 2
-            self._append(self._steps[0], self._steps[-1], middle)
-            self._steps, self._values = [], []
+                ranked = sorted(self._values[:stride])  # plain numbers are faster than arrays here
+                middle = (ranked[(stride - 1) // 2] + ranked[stride // 2]) / 2
+            self._append(self._steps[0], self._steps[stride - 1], middle)
+            del self._steps[:stride], self._values[:stride]
         evaluate(self.n - 1)
         if self.n == CAP:
             self._join()
@@ -277,14 +286,9 @@ class Ticks:
             self.start.append(value)
 
     def _make_ticks(self, steps: Ints, values: Floats) -> None:
-        """Ticks of points, the first of which begins one; keeps those that do not fill another."""
+        """Ticks of points that fill them."""
         stride = self.stride
         count = len(values) // stride
-        whole = count * stride
-        if whole < len(values):
-            self._steps, self._values = steps[whole:].tolist(), values[whole:].tolist()
-        if not count:
-            return
         self._have_room(count)
         to = slice(self.n, self.n + count)
         if stride == 1:
@@ -294,9 +298,9 @@ class Ticks:
                 self.last[to] = steps
         else:
             if self.valued:
-                table = np.sort(values[:whole].reshape(count, stride), axis=1)
+                table = np.sort(values.reshape(count, stride), axis=1)
                 self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
-            self.first[to], self.last[to] = steps[:whole:stride], steps[stride - 1 : whole : stride]
+            self.first[to], self.last[to] = steps[::stride], steps[stride - 1 :: stride]
         self.value[to] += 0.0
         self.n += count
         self.serial += count

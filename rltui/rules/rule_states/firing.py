@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 from rltui.rules.load import Rulebook
 from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
-from rltui.rules.rule_states.rescaling import negated, rescaled
+from rltui.rules.rule_states.rescaling import RewardScale, reward_scales
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
@@ -75,6 +76,13 @@ class JudgedSeries:
         self._tags = [each.ruled for each in series.values()]  # without quotients of them
         known = {each.ticks.canonical for each in self._tags}
         self.joint = {name: each for name, each in book.joint.items() if _known(each, known, settings)}
+        trained = {each.ticks.canonical: each.ticks for each in reversed(self._tags) if not each.held_out}
+        self._scales = {
+            name: reward_scales(each, trained)
+            for name, each in self.joint.items()
+            if isinstance(each, Rescaling)
+        }
+        self._gaps: dict[str, tuple[list[int], Firing | None]] = {}  # by the ticks that there were
         self._possible: set[str] = set()
         self._candidates: list[tuple[Symptom, list[Groups]]] = []
 
@@ -102,22 +110,31 @@ class JudgedSeries:
         """Where a condition on several metrics, or on a setting, holds."""
         condition = self.joint[name]
         if isinstance(condition, Gap):
-            found = _gap(condition, self._tags)
+            found = self._gap(condition)
         elif isinstance(condition, Setting):
             found = _set(condition, self._settings[name], self.span()[0])
         else:
-            found = _rescaled(condition, self._tags)
+            found = _rescaled(condition, self._scales[name])
         return [found] if found is not None else []
 
-    def ended(self, state: RuleState | UserRuleState) -> Firing | None:
-        """Whether a series is not written any more, nor another one of its metric, although others are."""
-        own, last = state.ticks, state.ticks.last_step
+    def _gap(self, gap: Gap) -> Firing | None:
+        train, held_out = _sides(gap, self._tags)
+        serials = [each.serial for each in (*train, *held_out)]
+        known = self._gaps.get(gap.id)
+        if known is None or known[0] != serials:
+            known = self._gaps[gap.id] = serials, _gap(gap, train, held_out)
+        return known[1]
+
+    def ended(self) -> list[Ticks]:
+        """What is not written any more, nor another series of its metric, although others are."""
         tags = [each.ticks for each in self._tags if each.ticks.n and not each.held_out]
-        if any(each.canonical == own.canonical and each.last_step > last for each in tags):
-            return None
-        if max((each.last_step for each in tags), default=last) == last or own not in ended(tags):
-            return None
-        return Firing(state.rule, own, last, own.level(), np.nan, np.nan, state.rule.severity)
+        return [
+            each
+            for each in ended(tags)
+            if not any(
+                other.canonical == each.canonical and other.last_step > each.last_step for other in tags
+            )
+        ]
 
     def span(self) -> tuple[int, int]:
         """The first step and the last that are judged."""
@@ -156,6 +173,10 @@ class FiringState:
                 self.firing[rule_id] = found
         return self.firing.get(rule_id, ())
 
+    @cached_property
+    def _ended(self) -> list[Ticks]:
+        return self.series.ended()
+
     def _take(self, state: RuleState | UserRuleState) -> None:
         """Note where a rule fires, if it does."""
         found = None
@@ -163,8 +184,11 @@ class FiringState:
             found = _firing(state, state.episode)
         elif state.rule.kind == NON_FINITE:
             found = _nonfinite(state)
-        elif state.rule.kind == ENDED:
-            found = self.series.ended(state)
+        elif state.rule.kind == ENDED and state.ticks in self._ended:
+            ticks = state.ticks
+            found = Firing(
+                state.rule, ticks, ticks.last_step, ticks.level(), np.nan, np.nan, state.rule.severity
+            )
         if found is not None:
             self.firing.setdefault(found.rule.id, []).append(found)
 
@@ -327,28 +351,28 @@ def _set(setting: Setting, entry: HParam, begin: int) -> Firing:
     return Firing(rule, ticks, begin, value, np.nan, np.nan, RECORDING)
 
 
-def _rescaled(rescaling: Rescaling, judged: Sequence[RuledTicks]) -> Firing | None:
+def _rescaled(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | None:
     """The step at which the scale of rewards was set anew, or None."""
-    ticks = {each.ticks.canonical: each.ticks for each in reversed(judged) if not each.held_out}
-    mean = ticks.get(rescaling.mean)
-    for spread in rescaling.spread:
-        if mean is not None and ticks.keys() >= set(spread):
-            change = negated if rescaling.negated else rescaled
-            found = change(mean, [ticks[each] for each in spread])
-            if found is not None:
-                rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
-                return Firing(rule, mean, found.since_step, found.value, np.nan, found.before, RECORDING)
+    for each in scales:
+        if found := each.change():
+            rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
+            return Firing(rule, each.mean, found.since_step, found.value, np.nan, found.before, RECORDING)
     return None
 
 
-def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:
-    """The step since which the held-out level trails the training level, or None."""
+def _sides(gap: Gap, judged: Sequence[RuledTicks]) -> tuple[list[Ticks], list[Ticks]]:
+    """The series of the training metric, and of its held-out twin."""
     train = [each.ticks for each in judged if each.ticks.canonical == gap.train and not each.held_out]
     held = [
         each.ticks
         for each in judged
         if each.ticks.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
     ]
+    return train, held
+
+
+def _gap(gap: Gap, train: Sequence[Ticks], held: Sequence[Ticks]) -> Firing | None:
+    """The step since which the held-out level trails the training level, or None."""
     for twin in held:
         for ticks in train:
             if not twin.n or ticks.n < 8:

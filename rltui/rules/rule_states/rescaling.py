@@ -9,7 +9,7 @@ test that would have seen half of the change, and neither may have passed throug
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.means_with_errors import sums_of
 from rltui.rules.judged_series.ticks import Ticks
+from rltui.rules.model import Rescaling
 
 SIDE = 4  # ticks on each side of the step: as few as a crash is told from (`outcome`)
 WIDTHS = 16, 8, 4  # ticks of a side, at most: in a short run the quotient changes within so many by itself
@@ -35,6 +36,39 @@ class Change(NamedTuple):
     since_step: int
     before: float  # mean before it
     value: float  # mean after it
+
+
+class RewardScale:
+    """Mean and spread of rewards, and whether their scale was set anew: looked at when both have a new tick.
+
+    `spread`: the deviation of rewards, or their maximum and minimum.
+    """
+
+    def __init__(self, mean: Ticks, spread: Sequence[Ticks], negated: bool) -> None:
+        self.mean, self._spread = mean, spread
+        self._find = negated_scale if negated else rescaled
+        self._seen: list[int] = []
+        self._change: Change | None = None
+
+    def change(self) -> Change | None:
+        """The change of the scale, if there is one."""
+        judged = self.mean, *self._spread
+        if not all(each.n for each in judged):
+            return None
+        seen = [min(int(each.last[each.n - 1]) for each in judged), *(each.stride for each in judged)]
+        if seen != self._seen:
+            self._seen, self._change = seen, self._find(self.mean, self._spread)
+        return self._change
+
+
+def reward_scales(rescaling: Rescaling, ticks: Mapping[str | None, Ticks]) -> list[RewardScale]:
+    """The mean of a condition with each of its spreads that is logged; `ticks`: of training, by metric."""
+    mean = ticks.get(rescaling.mean)
+    return [
+        RewardScale(mean, [ticks[each] for each in spread], rescaling.negated)
+        for spread in rescaling.spread
+        if mean is not None and ticks.keys() >= set(spread)
+    ]
 
 
 def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
@@ -65,7 +99,7 @@ def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
     return None
 
 
-def negated(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
+def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
     """The last step at which the mean changed its sign, with its size and the spread as before it.
 
     The four ticks before the step differ from the four after it, of which the first may join points from both
@@ -98,11 +132,15 @@ def negated(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
 def _aligned(mean: Ticks, spread: Sequence[Ticks]) -> tuple[Ints, Floats, Floats]:
     """Steps, mean and spread where all of them have a tick that ends there."""
     steps, ends = mean.last[mean.filled], [each.last[each.filled] for each in spread]
-    held = [each.value[each.filled] for each in (mean, *spread)]
-    if not all(np.array_equal(steps, each) for each in ends):
+    count = min(len(steps), *map(len, ends))  # one may have a tick more
+    held = [each.value[:count] for each in (mean, *spread)]
+    if all(np.array_equal(steps[:count], each[:count]) for each in ends):
+        steps = steps[:count]
+    else:
+        held = [each.value[each.filled] for each in (mean, *spread)]
         ends = [steps, *ends]
         for each in ends:
-            steps = np.intersect1d(steps, each)
+            steps = steps[each[np.minimum(each.searchsorted(steps), len(each) - 1)] == steps]
         held = [values[np.searchsorted(each, steps)] for values, each in zip(held, ends, strict=True)]
     return steps, held[0], held[1] - held[2] if len(held) > 2 else held[1]
 

@@ -44,7 +44,7 @@ class RulePlan(NamedTuple):
     offset: float
     bounds: tuple[float, float] | None  # what the metric can be
     limits: tuple[float, float] | None  # the same, with room for rounding
-    stagger: int  # which of four ticks this series is evaluated at
+    stagger: int  # which of four ticks this series is evaluated at, and four times how late they come
     rules: Rules = Rules()
     nonzero_rules: Rules | None = None  # those that skip zeros
     user_rules: tuple[Rule, ...] = ()
@@ -55,8 +55,8 @@ class RulePlan(NamedTuple):
 
 
 def stagger_of(word: str) -> int:
-    """0 to 3, by the word, so that not all series are evaluated in the same tick."""
-    return zlib.crc32(word.encode("utf-8", "replace")) & 3
+    """0 to 63, by the word, so that not all series are evaluated at the same step."""
+    return zlib.crc32(word.encode("utf-8", "replace")) & 63
 
 
 class RuleSelection:

@@ -39,7 +39,7 @@ class RuledTicks:
     def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Rules) -> None:
         self.ticks = ticks
         self.held_out = held_out
-        self.stagger = stagger
+        self.stagger, ticks.delay = stagger % 4, stagger // 4
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
         self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
         ticks.notes_spread = any(rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recordings))
