@@ -31,9 +31,10 @@ def job_report(session: Session | None, logdirs: tuple[str, ...]) -> dict[str, A
 
     scheduler, began = Slurm(), time.monotonic()
     try:
-        found["jobs"] = len(scheduler.jobs())
+        jobs = scheduler.jobs()
+        found["jobs"] = len(jobs)
         found["seconds"] = time.monotonic() - began
-        runs = {} if session is None else jobs_of(session.job_traces(), scheduler, logdirs)
+        runs = {} if session is None else jobs_of(session.job_traces(), jobs, logdirs)
     except SchedulerError as error:
         return {**found, "problem": str(error)}
     found["runs"] = {
@@ -69,13 +70,12 @@ def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dic
 
 def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> dict[str, Job]:
     """The queued or running job of each run that has one; a scheduler that fails is a note."""
-    scheduler = Slurm()
     try:
-        if not scheduler.jobs():
+        if not (jobs := Slurm().jobs()):
             return {}
         from rltui.run_context.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
 
-        return jobs_of(traces, scheduler, logdirs)
+        return jobs_of(traces, jobs, logdirs)
     except SchedulerError as error:
         note(str(error))
         return {}

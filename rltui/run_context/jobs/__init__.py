@@ -1,1 +1,1 @@
-"""The job of a scheduler that writes a run."""
+"""The scheduler job that writes a run."""

@@ -1,8 +1,8 @@
-"""Which job writes which run, asked for by a thread of its own: a scheduler that hangs stops no key."""
+"""Which job writes which run, queried in a thread: a scheduler that hangs blocks no key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -10,86 +10,88 @@ import orjson
 from rltui.common.regex import regex
 from rltui.common.worker_thread import WorkerThread
 from rltui.run_context.hparams.hparam_files import folders_of
-from rltui.run_context.jobs.scheduler import Job, RunTraces, Scheduler, SchedulerError, job_of
-from rltui.run_context.jobs.slurm import AGAIN, Slurm
+from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, job_of
+from rltui.run_context.jobs.slurm import QUERY_INTERVAL, Slurm
 
-LARGEST = 1 << 20  # bytes of a file that may name the job
+LARGEST_METADATA = 1 << 20  # bytes
 _METADATA = Path("files", "wandb-metadata.json")
 _SETTING = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
 
 
 def ids_in_settings(settings: Mapping[str, object]) -> tuple[str, ...]:
-    """The job numbers among settings by key, such as `SLURM_JOB_ID` and `slurm/job_id`."""
+    """The job ids among settings by key, such as `SLURM_JOB_ID` and `slurm/job_id`."""
     found = (str(value) for key, value in settings.items() if _SETTING.search(key))
     return tuple(value for value in found if value.isdigit())
 
 
 def jobs_of(
-    runs: Mapping[str, RunTraces], scheduler: Scheduler, logdirs: Sequence[str] = ()
+    runs: Mapping[str, RunTraces], jobs: Sequence[Job], logdirs: Sequence[str] = ()
 ) -> dict[str, Job]:
-    """The queued or running job of each run that has one. Raises SchedulerError."""
-    jobs = scheduler.jobs()
+    """The queued or running job of each run that has one. jobs: all of this user."""
     if not jobs:
         return {}
     found = {}
     for name, traces in runs.items():
+        wandb_logs = [path for path in traces.paths if path.endswith(".wandb")]
         job = job_of(traces.paths, jobs, traces.ids)
-        if job is None and logdirs and any(path.endswith(".wandb") for path in traces.paths):
-            job = job_of((), jobs, _ids_beside(traces.paths, logdirs))
+        if job is None and logdirs and wandb_logs:
+            job = job_of((), jobs, _ids_in_metadata(wandb_logs, logdirs))
         if job is not None:
             found[name] = job
     return found
 
 
-def _ids_beside(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]:
-    """The job numbers that W&B notes beside its logs."""
+def _ids_in_metadata(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]:
+    """The job ids in the metadata that W&B writes next to its logs."""
     found: list[str] = []
-    for folder in folders_of([path for path in paths if path.endswith(".wandb")], logdirs):
+    for folder in folders_of(paths, logdirs):
         try:
             place = folder.place / _METADATA
-            if place.stat().st_size > LARGEST:
+            if place.stat().st_size > LARGEST_METADATA:
                 continue
-            said = orjson.loads(place.read_bytes())
+            metadata = orjson.loads(place.read_bytes())
         except (OSError, ValueError):
             continue
-        slurm = said.get("slurm") if isinstance(said, dict) else None
+        slurm = metadata.get("slurm") if isinstance(metadata, dict) else None
         if isinstance(slurm, dict):
             found += ids_in_settings({f"slurm/{key}": value for key, value in slurm.items()})
     return tuple(found)
 
 
 class JobThread:
-    """The jobs of followed runs. Nothing is asked before `follow`, and nothing without a scheduler."""
+    """The jobs of followed runs. Queries begin with `follow`.
 
-    def __init__(self, logdirs: Sequence[str], scheduler: Scheduler | None = None) -> None:
-        self.thread = WorkerThread("jobs", self._step, lambda: self._asked)
+    user_jobs: all jobs of this user, by Slurm if not given. It may block, and raises SchedulerError.
+    """
+
+    def __init__(self, logdirs: Sequence[str], user_jobs: Callable[[], Sequence[Job]] | None = None) -> None:
+        self.thread = WorkerThread("jobs", self._step, lambda: self._queried)
         self._logdirs = tuple(logdirs)
-        self._scheduler = scheduler if scheduler is not None else Slurm()
+        self._user_jobs = user_jobs or Slurm().jobs
         self._runs: Mapping[str, RunTraces] = {}
         self._found: Mapping[str, Job] | None = None
         self._any = False  # whether any run had a job
-        self._asked = False
+        self._queried = False
 
     def follow(self, runs: Mapping[str, RunTraces]) -> None:
-        """The runs that there are now."""
+        """Set the present runs."""
         new = self._runs != runs
         self._runs = runs
         if new and runs and self._logdirs:
             self.thread.start()
-            self.thread.wake()  # the answer of the last minute may name the job of what is new
+            self.thread.wake()  # the jobs of the last minute may include those of new runs
 
     def take(self) -> Mapping[str, Job] | None:
-        """The jobs that were found last, once; None where nothing was asked since, or still none has one."""
+        """The result of the last query, once; None if there is no new one, or still no run has a job."""
         found, self._found = self._found, None
         return found
 
     def _step(self) -> float:
-        """Ask once."""
         try:
-            found, self.thread.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
+            found, self.thread.error = jobs_of(self._runs, self._user_jobs(), self._logdirs), ""
             self._found = found if found or self._any else None
             self._any = bool(found)
-        except SchedulerError as error:  # what was known stays
+        except SchedulerError as error:  # the last result remains
             self.thread.error = str(error)
-        self._asked = True
-        return AGAIN
+        self._queried = True
+        return QUERY_INTERVAL

@@ -1,15 +1,14 @@
-"""What is asked of a scheduler, whichever it is."""
+"""Jobs of a scheduler, whichever it is, and which of them writes a run."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Protocol
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 
-# Consoles that carry the number of their job: slurm-4711.out, train-4711_3.err, 4711.log.
+# Consoles named after their job: slurm-4711.out, train-4711_3.err, 4711.log.
 _CONSOLE = regex(r"(?:^|[/._-])(?P<job>\d{2,12})(?:_\d{1,6})?\.(?:out|err|log)$")
 
 
@@ -17,46 +16,31 @@ class Job(NamedTuple):
     """A job that is queued or runs. Texts are cleaned."""
 
     id: str
-    state: str  # as the scheduler spells it, in lower case: running, pending, ...
+    state: str  # the scheduler's word in lower case: running, pending, ...
     nodes: str
-    left: float | None  # seconds until its time limit; None: not known or unlimited
+    left: float | None  # seconds until its time limit; None: unknown or unlimited
     end: float | None  # seconds since 1970
-    folder: str  # where it was submitted from
+    folder: str  # from which it was submitted
     name: str
 
     def left_at(self, now: float) -> float | None:
-        """Seconds until its time limit; now: seconds since 1970. As asked for last where no end is known."""
+        """Seconds until its time limit at `now`, seconds since 1970; as of the query if `end` is unknown."""
         return self.left if self.end is None or self.left is None else max(self.end - now, 0.0)
 
 
 class RunTraces(NamedTuple):
-    """What tells the job of a run: paths of its logs and consoles, and job numbers in its settings."""
+    """What identifies the job of a run: paths of its logs and consoles, and job ids in its settings."""
 
     paths: tuple[str, ...]
     ids: tuple[str, ...] = ()
 
 
 class SchedulerError(Exception):
-    """The scheduler did not answer, or not as expected: one line that says why."""
-
-
-class Scheduler(Protocol):
-    """Answers within seconds, from memory where the last answer is young."""
-
-    def jobs(self) -> tuple[Job, ...]:
-        """This user's jobs; empty without the scheduler. Raises SchedulerError."""
-        ...
-
-    def folders(self, job: str) -> tuple[str, ...]:
-        """The folders in which a job works and writes its console. Raises SchedulerError."""
-        ...
+    """The scheduler did not answer, or not as expected: one line with the reason."""
 
 
 def job_of(paths: Iterable[str], jobs: Iterable[Job], ids: Iterable[str] = ()) -> Job | None:
-    """The job that writes a run: by numbers that it noted, and those in the names of its consoles.
-
-    The newest of several.
-    """
+    """The job that writes a run, by ids in its settings and in the names of its consoles; the newest."""
     by_id = {job.id.partition("_")[0]: job for job in jobs}
     matches = (_CONSOLE.search(path) for path in paths)
     named = [match["job"] for match in matches if match is not None]

@@ -1,6 +1,6 @@
-"""Slurm, by the text formats of `squeue -o` and `scontrol show job`.
+"""Slurm, through the text formats of `squeue -o` and `scontrol show job`.
 
-Never by `--json`: its schema changes between versions, and it takes minutes on large clusters.
+Not `--json`: its schema changes between versions, and it takes minutes on large clusters.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from rltui.common.regex import regex
 from rltui.common.text import clean, quote
 from rltui.run_context.jobs.scheduler import Job, SchedulerError
 
-TIMEOUT = 5.0  # seconds for one answer
-AGAIN = 60.0  # seconds between two questions: the controller serves everybody
-MOST_BYTES = 4 << 20  # of an answer
+TIMEOUT = 5.0  # seconds for one command
+QUERY_INTERVAL = 60.0  # seconds between two queries: the controller is shared by all users
+MOST_BYTES = 4 << 20  # of a command's output
 _FORMAT = "%i|%T|%N|%L|%e|%Z|%j"  # id, state, nodes, time left, end, folder, name
 _ID = regex(r"\d+(?:_(?:\d+|\[[\d,%-]+\]))?")
 _STATE = regex(r"[A-Z_]+")
 _LEFT = regex(r"(?:(?:(?P<days>\d+)-)?(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
 
-Run = Callable[[Sequence[str]], str]  # what a command prints; raises SchedulerError
+Run = Callable[[Sequence[str]], str]  # the output of a command; raises SchedulerError
 
 
 class Slurm:
-    """A scheduler; asks at most once a minute, and never where Slurm is not installed."""
+    """Queries Slurm at most once a minute, and never where it is not installed."""
 
     def __init__(self, run: Run | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._run = run or output_of
         self._clock = clock
-        self._asked: float | None = None
+        self._queried: float | None = None
         self._jobs: tuple[Job, ...] = ()
         self._error = ""
 
     def jobs(self) -> tuple[Job, ...]:
-        """See Scheduler."""
+        """This user's jobs; empty without Slurm. Raises SchedulerError."""
         if not is_installed("squeue"):
             return ()
         now = self._clock()
-        if self._asked is None or now - self._asked >= AGAIN:
-            self._asked = now
+        if self._queried is None or now - self._queried >= QUERY_INTERVAL:
+            self._queried = now
             try:
                 self._jobs, self._error = parse_jobs(self._run(["squeue", "--me", "-h", "-o", _FORMAT])), ""
             except SchedulerError as error:
@@ -55,7 +55,7 @@ class Slurm:
         return self._jobs
 
     def folders(self, job: str) -> tuple[str, ...]:
-        """See Scheduler."""
+        """The folders in which a job works and writes its console. Raises SchedulerError."""
         if not _ID.fullmatch(job):
             raise SchedulerError(f"{quote(job)} is no job of Slurm: give its number")
         if not is_installed("scontrol"):
@@ -64,17 +64,14 @@ class Slurm:
 
 
 def is_installed(command: str) -> bool:
-    """Whether a command of Slurm can be called here."""
-    import shutil  # brings what compresses: 2 ms that runs which are over do not need
+    """Whether a command of Slurm is available here."""
+    import shutil  # imports compression modules: 2 ms that runs which have ended do not need
 
     return shutil.which(command) is not None
 
 
 def output_of(command: Sequence[str]) -> str:
-    """What a command prints within TIMEOUT; it and its children are killed after that.
-
-    Raises SchedulerError.
-    """
+    """The output of a command, which is killed with its children after TIMEOUT. Raises SchedulerError."""
     import subprocess  # most machines have no Slurm
 
     environment = {**os.environ, "LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
@@ -90,9 +87,9 @@ def output_of(command: Sequence[str]) -> str:
     except OSError as error:
         raise SchedulerError(f"{command[0]} cannot be started: {error.strerror}") from None
     try:
-        said, errors = process.communicate(timeout=TIMEOUT)
+        output, errors = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
-        # Not waited for long: a process that hangs in the kernel would hold us as well.
+        # A process that hangs in the kernel cannot be waited for.
         os.killpg(process.pid, signal.SIGKILL)
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
@@ -103,7 +100,7 @@ def output_of(command: Sequence[str]) -> str:
     if process.returncode:
         reason = quote(errors.decode(errors="replace").strip().partition("\n")[0])
         raise SchedulerError(f"{command[0]} failed with {process.returncode}: {reason or 'no reason given'}")
-    return said[:MOST_BYTES].decode(errors="replace")
+    return output[:MOST_BYTES].decode(errors="replace")
 
 
 def parse_jobs(text: str) -> tuple[Job, ...]:
@@ -122,7 +119,7 @@ def parse_jobs(text: str) -> tuple[Job, ...]:
                 state.lower(),
                 clean(nodes, 200),
                 _seconds(left),
-                _moment(end),
+                _timestamp(end),
                 clean(folder, 1000),
                 clean(name, 200),
             )
@@ -133,10 +130,10 @@ def parse_jobs(text: str) -> tuple[Job, ...]:
 def parse_folders(text: str) -> tuple[str, ...]:
     """`WorkDir`, and the folder of `StdOut` where it is not below that, of `scontrol show job`.
 
-    Raises SchedulerError where neither is said.
+    Raises SchedulerError if both are missing.
     """
-    said = dict(re.findall(r"^\s*(WorkDir|StdOut)=(.+?)\s*$", text, re.MULTILINE))
-    work, console = PurePosixPath(said.get("WorkDir", "")), PurePosixPath(said.get("StdOut", "")).parent
+    fields = dict(re.findall(r"^\s*(WorkDir|StdOut)=(.+?)\s*$", text, re.MULTILINE))
+    work, console = PurePosixPath(fields.get("WorkDir", "")), PurePosixPath(fields.get("StdOut", "")).parent
     folders = [str(work)] if work.is_absolute() else []
     below = bool(folders) and console.is_relative_to(work)
     if console.is_absolute() and not below and not console.is_relative_to("/dev"):
@@ -155,7 +152,7 @@ def _seconds(text: str) -> float | None:
     return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-def _moment(text: str) -> float | None:
+def _timestamp(text: str) -> float | None:
     try:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):

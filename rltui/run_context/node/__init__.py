@@ -1,1 +1,1 @@
-"""The machine that rltui runs on: the GPUs and processes of the job, where it is one with GPUs."""
+"""The machine that rltui runs on: the GPUs and processes of the job."""

@@ -1,19 +1,21 @@
-"""What is read of a machine at one moment, and which GPUs and processes of it are the job's own."""
+"""A reading of the machine: its GPUs, and which of them and of their processes belong to the job."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import clean
 
-# What names the GPUs of a job, the nearest to its processes first.
-GIVEN = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
+# Environment variables with the GPUs of a job, the most specific first.
+GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
 
 
 class Process(NamedTuple):
-    """A process that uses a GPU. None: the driver or the system does not say."""
+    """A process that uses a GPU. None: not reported by the driver or the system."""
 
     pid: int
     gpu_memory: float | None = None  # bytes
@@ -23,9 +25,9 @@ class Process(NamedTuple):
 
 
 class GpuReading(NamedTuple):
-    """One GPU. None: the driver does not say."""
+    """One GPU. None: not reported by the driver."""
 
-    number: int  # as the driver counts
+    number: int  # the driver's index
     uuid: str
     name: str
     use: float | None = None  # 0..1
@@ -34,7 +36,7 @@ class GpuReading(NamedTuple):
     power: float | None = None  # watts
     power_limit: float | None = None
     temperature: float | None = None  # degrees Celsius
-    throttled: tuple[str, ...] = ()  # why the clocks are held down: heat, power, hardware
+    throttled: tuple[str, ...] = ()  # reasons for reduced clocks: heat, power, hardware
     processes: tuple[Process, ...] = ()
 
 
@@ -48,48 +50,33 @@ class NodeReading(NamedTuple):
 
 
 class DriverError(Exception):
-    """The driver is not there, or fails: one line that says why."""
+    """The driver is missing or fails: one line with the reason."""
 
 
-class GpuDriver(Protocol):
-    """Reads the GPUs of this machine."""
-
-    def read(self) -> tuple[GpuReading, ...]:
-        """All GPUs that the driver shows. May block. Raises DriverError."""
-        ...
-
-
-class Processes(Protocol):
-    """What the system knows of processes of this user."""
-
-    def own(self, process: Process, job: str | None) -> Process | None:
-        """A process with its figures; None for one of somebody else, or of another job than `job`."""
-        ...
-
-
-def own_reading(
+def node_reading(
     gpus: Sequence[GpuReading],
-    processes: Processes,
-    environ: Mapping[str, str] | None = None,
-) -> tuple[GpuReading, ...]:
-    """The GPUs that the environment gives to this job, with its own processes.
+    own_process: Callable[[Process, str | None], Process | None],
+    environ: Mapping[str, str] = os.environ,
+) -> NodeReading:
+    """The GPUs that the environment assigns to this job, with its own processes.
 
-    Outside of a job, those on which processes of this user run.
+    Outside of a job, those on which processes of this user run. gpus: all of the machine. own_process: see
+    `SystemProcesses.own`.
     """
-    environ = os.environ if environ is None else environ
     job = environ.get("SLURM_JOB_ID")
-    given = next((environ[key] for key in GIVEN if key in environ), None)
-    found = []
+    listed = next((environ[key] for key in GPU_VARIABLES if key in environ), None)
+    own_gpus = []
     for gpu in gpus:
-        mine = tuple(own for each in gpu.processes if (own := processes.own(each, job)) is not None)
-        if mine or (given is not None and is_given(gpu, given)) or (given is None and job is not None):
-            found.append(gpu._replace(processes=mine))
-    return tuple(found)
+        processes = tuple(own for each in gpu.processes if (own := own_process(each, job)) is not None)
+        if processes or (is_listed(gpu, listed) if listed is not None else job is not None):
+            own_gpus.append(gpu._replace(processes=processes))
+    host = clean(platform.node(), 60)
+    return NodeReading(host, time.time(), tuple(own_gpus), len(gpus) - len(own_gpus))
 
 
-def is_given(gpu: GpuReading, given: str) -> bool:
-    """Whether a list such as `0,2-3` or `GPU-8f2c,GPU-1a` names a GPU."""
-    for word in filter(None, (part.strip() for part in given.split(","))):
+def is_listed(gpu: GpuReading, listed: str) -> bool:
+    """Whether a list such as `0,2-3` or `GPU-8f2c,GPU-1a` contains a GPU."""
+    for word in filter(None, (part.strip() for part in listed.split(","))):
         first, dash, last = word.partition("-")
         if word.isdigit():
             if int(word) == gpu.number:

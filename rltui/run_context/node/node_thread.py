@@ -1,47 +1,44 @@
-"""The GPUs of this machine, read by a thread of its own while somebody looks: a stuck driver stops no key."""
+"""Reads the GPUs of this machine in a thread while they are displayed: a driver that hangs blocks no key."""
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable
 
-from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
-from rltui.run_context.node.node_reading import DriverError, GpuDriver, NodeReading, Processes, own_reading
+from rltui.run_context.node.node_reading import DriverError, NodeReading, node_reading
 
-EVERY = 2.0  # seconds between two readings
-Open = Callable[[], tuple[GpuDriver, Processes] | None]
+INTERVAL = 2.0  # seconds between two readings
+ReadNode = Callable[[], NodeReading]  # raises DriverError; may block
 
 
-def open_driver() -> tuple[GpuDriver, Processes] | None:
-    """The driver of this machine; None without one. Raises DriverError."""
-    from rltui.run_context.node.nvml import (  # asked for in one pane only
-        NvmlDriver,
-        SystemProcesses,
-        has_driver,
-    )
+def open_driver() -> ReadNode | None:
+    """A function that reads this machine; None without a driver. Raises DriverError."""
+    from rltui.run_context.node import nvml  # one pane needs it
 
-    return (NvmlDriver(), SystemProcesses()) if has_driver() else None
+    if not nvml.has_driver():
+        return None
+    driver, processes = nvml.NvmlDriver(), nvml.SystemProcesses()
+    return lambda: node_reading(driver.read(), processes.own)
 
 
 class NodeThread:
-    """The last reading. Nothing is opened before somebody looks, and nothing is done without a driver."""
+    """The last reading. Without a driver, or before `look`, nothing is opened or read."""
 
-    def __init__(self, open_: Open = open_driver) -> None:
+    def __init__(self, open_: Callable[[], ReadNode | None] = open_driver) -> None:
         self.thread = WorkerThread(
             "node", self._step, lambda: self.thread.stopped or self.reading is not None, self._failed
         )
         self.reading: NodeReading | None = None
         self._open = open_
-        self._opened: tuple[GpuDriver, Processes] | None = None
-        self._looked_at = False
-        self._due = 0.0  # the next reading, by the clock of `time.monotonic`
+        self._read: ReadNode | None = None
+        self._displayed = False
+        self._due = 0.0  # the next reading, by `time.monotonic`
 
     def look(self, wanted: bool) -> None:
-        """Whether somebody looks at this machine now."""
-        if wanted != self._looked_at:
-            self._looked_at = wanted
+        """Set whether this machine is displayed now."""
+        if wanted != self._displayed:
+            self._displayed = wanted
             if wanted:
                 self.thread.start()
                 self.thread.wake()
@@ -49,30 +46,24 @@ class NodeThread:
     def _step(self) -> float | None:
         """Open the driver, or read it."""
         try:
-            if self._opened is None:
-                self._opened = self._open()
-            elif not self._looked_at:
+            if self._read is None:
+                self._read = self._open()
+            elif not self._displayed:
                 return None
             elif (rest := self._due - time.monotonic()) > 0:
                 return rest
-            if self._opened is None:
+            if self._read is None:
                 self.thread.stop()
             else:
-                self._take(*self._opened)
+                self.reading = self._read()
+                self._due = time.monotonic() + INTERVAL
+                self.thread.notify()
         except DriverError as error:
             self.thread.error = str(error)
             self.thread.stop()
             self._failed()
-        return EVERY
+        return INTERVAL
 
     def _failed(self) -> None:
-        """What was read last is no longer so."""
         self.reading = None
-        self.thread.notify()
-
-    def _take(self, driver: GpuDriver, processes: Processes) -> None:
-        found = driver.read()
-        own = own_reading(found, processes)
-        self.reading = NodeReading(clean(platform.node(), 60), time.time(), own, len(found) - len(own))
-        self._due = time.monotonic() + EVERY
         self.thread.notify()

@@ -1,6 +1,6 @@
-"""NVIDIA's management library through nvidia-ml-py, and processes through psutil: extra `rltui[gpu]`.
+"""GPUs through NVIDIA's management library (nvidia-ml-py), processes through psutil: extra `rltui[gpu]`.
 
-Both are imported here alone, when a driver is there.
+Both are imported only here, and only if there is a driver.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from rltui.run_context.node.node_reading import DriverError, GpuReading, Process
 T = TypeVar("T")
 DRIVER = Path("/proc/driver/nvidia/version")
 MISSING = "GPUs of this machine need nvidia-ml-py and psutil: pip install 'rltui[gpu]'"
-# Bits of the reasons for which clocks are held down, as NVML documents them.
-REASONS = {0x4: "power", 0x8: "hardware", 0x20: "heat", 0x40: "heat", 0x80: "power"}
+# Bits of nvmlClocksThrottleReasons (NVML API reference).
+THROTTLE_REASONS = {0x4: "power", 0x8: "hardware", 0x20: "heat", 0x40: "heat", 0x80: "power"}
 
 
 def has_driver() -> bool:
-    """Whether a driver of NVIDIA is loaded. Without one nothing is imported."""
+    """Whether a driver of NVIDIA is loaded."""
     return DRIVER.exists()
 
 
 class NvmlDriver:
-    """A GpuDriver. library: stands in for `pynvml`, which is imported otherwise. Raises DriverError."""
+    """NVIDIA's driver. library: used in place of `pynvml`, if given. Raises DriverError."""
 
     def __init__(self, library: ModuleType | None = None) -> None:
         if library is None:
@@ -43,7 +43,7 @@ class NvmlDriver:
             raise DriverError(f"the driver of the GPUs does not answer: {clean(str(error), 100)}") from None
 
     def read(self) -> tuple[GpuReading, ...]:
-        """See GpuDriver."""
+        """All GPUs that the driver reports. May block. Raises DriverError."""
         try:
             return tuple(self._gpu(number) for number in range(self._nvml.nvmlDeviceGetCount()))
         except self._error as error:
@@ -52,48 +52,48 @@ class NvmlDriver:
     def _gpu(self, number: int) -> GpuReading:
         nvml = self._nvml
         handle = nvml.nvmlDeviceGetHandleByIndex(number)
-        rates = self._said(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100)
-        memory = self._said(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
-        reasons = self._said(lambda: int(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))) or 0
-        running = self._said(lambda: list(nvml.nvmlDeviceGetComputeRunningProcesses(handle))) or []
+        supported = self._if_supported
+        memory = supported(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
+        reasons = supported(lambda: int(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))) or 0
+        running = supported(lambda: list(nvml.nvmlDeviceGetComputeRunningProcesses(handle))) or []
         return GpuReading(
             number,
             _text(nvml.nvmlDeviceGetUUID(handle)),
             _text(nvml.nvmlDeviceGetName(handle)),
-            rates,
+            supported(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100),
             None if memory is None else float(memory.used),
             None if memory is None else float(memory.total),
-            self._said(lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000),
-            self._said(lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000),
-            self._said(lambda: float(nvml.nvmlDeviceGetTemperature(handle, 0))),
-            tuple(dict.fromkeys(word for bit, word in REASONS.items() if reasons & bit)),
+            supported(lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000),
+            supported(lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000),
+            supported(lambda: float(nvml.nvmlDeviceGetTemperature(handle, 0))),
+            tuple(dict.fromkeys(word for bit, word in THROTTLE_REASONS.items() if reasons & bit)),
             tuple(
-                Process(one.pid, None if one.usedGpuMemory is None else float(one.usedGpuMemory))
-                for one in running
+                Process(each.pid, None if each.usedGpuMemory is None else float(each.usedGpuMemory))
+                for each in running
             ),
         )
 
-    def _said(self, ask: Callable[[], T]) -> T | None:
-        """An answer; None where this GPU has none (MIG, old boards)."""
+    def _if_supported(self, query: Callable[[], T]) -> T | None:
+        """The result of a query; None if this GPU does not support it (MIG, old boards)."""
         try:
-            return ask()
+            return query()
         except self._error:
             return None
 
 
 class SystemProcesses:
-    """The Processes of psutil. Raises DriverError where that is missing."""
+    """Processes of this user, by psutil. Raises DriverError if that is not installed."""
 
     def __init__(self) -> None:
         try:
             self._psutil = importlib.import_module("psutil")
         except ImportError:
             raise DriverError(MISSING) from None
-        self._known: dict[int, object] = {}  # by pid: use of processors is counted between two looks
+        self._known: dict[int, object] = {}  # by pid; psutil measures CPU use between two calls
         self._user = self._psutil.Process().uids().real
 
     def own(self, process: Process, job: str | None) -> Process | None:
-        """See Processes."""
+        """A process with its figures; None for one of another user, or of another job than `job`."""
         psutil = self._psutil
         try:
             found = self._known.get(process.pid)
@@ -105,7 +105,7 @@ class SystemProcesses:
                 return None
             cpu, memory = found.cpu_percent(None) / 100, float(found.memory_info().rss)
             return Process(process.pid, process.gpu_memory, clean(found.name(), 40), cpu, memory)
-        except (psutil.Error, OSError):  # gone, or another user's
+        except (psutil.Error, OSError):  # it ended, or is another user's
             self._known.pop(process.pid, None)
             return None
 

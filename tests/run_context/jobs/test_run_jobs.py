@@ -36,9 +36,6 @@ class _Scheduler:
             raise SchedulerError(self.error)
         return self.jobs_
 
-    def folders(self, job: str) -> tuple[str, ...]:
-        return ()
-
 
 def _session(folder: Path, steps: int = 40, total: int = 1000, gap: float = 60.0) -> Session:
     """A run that has just written a step, a minute after the one before."""
@@ -57,7 +54,7 @@ def test_settings_tell_the_number_of_the_job() -> None:
     settings = {"SLURM_JOB_ID": "4711", "env/SLURM_JOB_ID": 12, "slurm/job_id": "13", "slurm_jobid": "14"}
     assert ids_in_settings(settings) == ("4711", "12", "13", "14")
     assert ids_in_settings({"job_id": "9", "slurm/nodes": "2", "slurm_job_id": "x; rm"}) == ()
-    found = jobs_of({"a": RunTraces((), ("4711",)), "b": RunTraces((), ("12",))}, _Scheduler(JOB))
+    found = jobs_of({"a": RunTraces((), ("4711",)), "b": RunTraces((), ("12",))}, [JOB])
     assert found == {"a": JOB}
 
 
@@ -71,16 +68,16 @@ def test_metadata_of_wandb_tells_the_number_of_the_job(tmp_path: Path) -> None:
     runs = {"a": RunTraces((log,))}
     for text in ("{", "[]", '{"slurm": 3}', '{"slurm": {"nodes": "2"}}'):
         place.write_text(text)
-        assert jobs_of(runs, _Scheduler(JOB), [str(tmp_path)]) == {}
+        assert jobs_of(runs, [JOB], [str(tmp_path)]) == {}
     place.write_text('{"slurm": {"job_id": "4711", "nodes": "4"}}')
-    assert jobs_of(runs, _Scheduler(JOB), [str(tmp_path)]) == {"a": JOB}
+    assert jobs_of(runs, [JOB], [str(tmp_path)]) == {"a": JOB}
 
 
 def test_a_scheduler_that_hangs_or_fails_holds_nobody_up(tmp_path: Path) -> None:
     """The thread waits alone; an error is a line, and what was known stays."""
     scheduler = _Scheduler(JOB)
     scheduler.hangs = threading.Event()
-    thread = JobThread([str(tmp_path)], scheduler)
+    thread = JobThread([str(tmp_path)], scheduler.jobs)
     thread.follow({"a": RunTraces(("slurm-4711.out",))})
     assert thread.take() is None
     assert not thread.thread.wait(0)
@@ -95,7 +92,7 @@ def test_a_scheduler_that_hangs_or_fails_holds_nobody_up(tmp_path: Path) -> None
         found = thread.take()
     assert found == {"a": JOB, "b": JOB}  # what is new is not waited for a minute
     thread.thread.stop()
-    failing = JobThread([str(tmp_path)], _Scheduler(error="squeue did not answer within 5 s"))
+    failing = JobThread([str(tmp_path)], _Scheduler(error="squeue did not answer within 5 s").jobs)
     failing.follow({"a": RunTraces(())})
     assert failing.thread.wait(20)
     failing.thread.stop()

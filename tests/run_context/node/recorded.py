@@ -22,12 +22,10 @@ class NVMLError(Exception):
     """What the library raises."""
 
 
-class Processes:
-    """Those of this user."""
-
-    def own(self, process: Process, job: str | None) -> Process | None:
-        known = OWN.get(process.pid)
-        return None if known is None else Process(process.pid, process.gpu_memory, *known)
+def own_process(process: Process, job: str | None) -> Process | None:
+    """A process of this user with its figures; None for all others."""
+    known = OWN.get(process.pid)
+    return None if known is None else Process(process.pid, process.gpu_memory, *known)
 
 
 def library(

@@ -12,18 +12,17 @@ from rltui.draw.cells import Line
 from rltui.panes.render.lines.device_lines import device_lines
 from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_words
 from rltui.run_context.node import nvml
-from rltui.run_context.node.node_reading import DriverError, NodeReading, Process, is_given, own_reading
+from rltui.run_context.node.node_reading import DriverError, NodeReading, Process, is_listed, node_reading
 from rltui.run_context.node.node_thread import NodeThread, open_driver
 from rltui.run_context.node.nvml import NvmlDriver, SystemProcesses
-from tests.run_context.node.recorded import GB, Processes, library
+from tests.run_context.node.recorded import GB, library, own_process
 from tests.support.runs.made_run import believable
 from tests.support.screen.screens import opened
 
 
 def _reading(environ: dict[str, str]) -> NodeReading:
-    gpus = NvmlDriver(library()).read()
-    own = own_reading(gpus, Processes(), environ)
-    return NodeReading("node07", 1_700_000_000.0, own, len(gpus) - len(own))
+    reading = node_reading(NvmlDriver(library()).read(), own_process, environ)
+    return reading._replace(host="node07", time=1_700_000_000.0)
 
 
 def test_a_gpu_is_read_in_plain_units() -> None:
@@ -72,8 +71,8 @@ def test_only_the_jobs_own_gpus_and_processes_are_shown(environ: dict[str, str],
 def test_lists_of_gpus_are_understood() -> None:
     """Numbers, ranges, beginnings of identifiers; nothing for an empty list or other words."""
     gpu = NvmlDriver(library()).read()[2]
-    assert all(is_given(gpu, text) for text in ("2", "0,2", "1-3", "GPU-2a", " 2 "))
-    assert not any(is_given(gpu, text) for text in ("", "0,1", "3-7", "GPU-1", "none", "-1"))
+    assert all(is_listed(gpu, text) for text in ("2", "0,2", "1-3", "GPU-2a", " 2 "))
+    assert not any(is_listed(gpu, text) for text in ("", "0,1", "3-7", "GPU-1", "none", "-1"))
 
 
 def test_the_pane_says_what_is_whose() -> None:
@@ -108,7 +107,8 @@ def test_without_a_driver_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_driver_that_hangs_or_fails_holds_nobody_up() -> None:
     """The thread waits alone; a GPU that is lost is a line."""
     gate = threading.Event()
-    thread = NodeThread(lambda: (NvmlDriver(library(hangs=gate)), Processes()))
+    driver = NvmlDriver(library(hangs=gate))
+    thread = NodeThread(lambda: lambda: node_reading(driver.read(), own_process))
     thread.look(wanted=True)
     assert not thread.thread.wait(0)
     thread.look(wanted=False)
@@ -116,7 +116,8 @@ def test_a_driver_that_hangs_or_fails_holds_nobody_up() -> None:
     assert thread.thread.wait(20)
     assert thread.reading is not None
     thread.thread.stop()
-    failing = NodeThread(lambda: (NvmlDriver(library(fails=True)), Processes()))
+    lost = NvmlDriver(library(fails=True))
+    failing = NodeThread(lambda: lambda: node_reading(lost.read(), own_process))
     failing.look(wanted=True)
     assert failing.thread.wait(20)
     assert failing.thread.error == "the driver of the GPUs fails: GPU is lost"
