@@ -17,12 +17,10 @@ from itertools import pairwise
 
 import orjson
 
-from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.lines.line_reader import BLANKS, LineReader, RecordSink
-from rltui.logs.formats.lines.text_lines import SkippedLines
+from rltui.logs.formats.lines.line_reader import LineParser, LineReader, RecordSink
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -240,12 +238,11 @@ def _number(cell: str) -> int | float | None:
         return None
 
 
-class CsvParser:
+class CsvParser(LineParser):
     """The `LineParser` of tables."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
+        super().__init__(path, "bad-row", "rows skipped that do not fit the header")
         self._header: TableHeader | None = None
         self._held: list[dict[str, object]] | None = None  # rows until it is known whether a column counts
         self._counts: str | None = None  # the column that does
@@ -266,7 +263,7 @@ class CsvParser:
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Take rows, under the header of the first line of the file; none of a monitor file."""
         first = file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0]
-        header = TableHeader.of(first, self._path)
+        header = TableHeader.of(first, self.path)
         if header is None or header.line.startswith(b"#"):
             return
         if not header.has_steps:
@@ -283,18 +280,14 @@ class CsvParser:
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A row without newline may be cut inside a number, so it is not read."""
         if self._quoted:
-            self._skipped.add(self._quoted, self._quoted_at)
+            self.skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
         self._settle(records)
-        return "has no end" if line.strip(BLANKS) else None
-
-    def problems(self) -> list[Problem]:
-        """Rows that were skipped."""
-        return self._skipped.problems()
+        return super().parse_last(line, records)
 
     def _line(self, line: bytes, offset: int, records: RecordSink) -> None:
         if self._quoted and self._is_row(line):  # the quote before it was torn, or never closed
-            self._skipped.add(self._quoted, self._quoted_at)
+            self.skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
         if self._quoted:
             line, offset, self._quoted = self._quoted + b"\n" + line, self._quoted_at, b""
@@ -317,10 +310,10 @@ class CsvParser:
         cells = header.cells(line)
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
-        elif (other := TableHeader.of(line, self._path)) is not None and other.is_like(header):
+        elif (other := TableHeader.of(line, self.path)) is not None and other.is_like(header):
             self._header = other.counting(self._counts) if self._counts is not None else other
         else:
-            self._skipped.add(line, offset)
+            self.skipped.add(line, offset)
 
     def _is_row(self, line: bytes) -> bool:
         """Whether a line is a whole row by itself: as many cells as columns, whole numbers where the step is.
@@ -338,20 +331,20 @@ class CsvParser:
         text = line.decode("utf-8", "replace").strip("\ufeff ")
         if _number(text) is not None:
             name = self._title.decode("utf-8", "replace").strip('\ufeff "')
-            self._header = TableHeader(b"", [name or _called(self._path)], ",")
+            self._header = TableHeader(b"", [name or _called(self.path)], ",")
             self._add(self._header.record([text]), records)
-        elif (header := TableHeader.unnamed(line, self._path)) is not None:
+        elif (header := TableHeader.unnamed(line, self.path)) is not None:
             self._header, self._held = header, []
             self._add(header.record(header.cells(text.encode())), records)
         elif not offset and len(_split(text, ",")) == 1:
             self._title = line
         else:
-            self._skipped.add(line, offset)
+            self.skipped.add(line, offset)
 
     def _begin(self, line: bytes, offset: int, records: RecordSink) -> None:
         """Take the header, or a comment."""
         if not line.startswith(b"#"):
-            self._header = TableHeader.of(line, self._path)
+            self._header = TableHeader.of(line, self.path)
             if self._header is None:
                 self._begin_column(line, offset, records)
             elif not (self._header.has_steps or self._monitor):

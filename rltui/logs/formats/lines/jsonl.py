@@ -13,12 +13,10 @@ from itertools import islice
 
 import orjson
 
-from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.lines.line_reader import BLANKS, LineReader
-from rltui.logs.formats.lines.text_lines import SkippedLines
+from rltui.logs.formats.lines.line_reader import BLANKS, LineParser, LineReader
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -74,11 +72,11 @@ def recovered_objects(line: bytes) -> Iterator[dict[str, object]]:
     raise ValueError("not only objects")
 
 
-class JsonlParser:
+class JsonlParser(LineParser):
     """The `LineParser` of JSON lines."""
 
     def __init__(self, path: str) -> None:
-        self._skipped = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
+        super().__init__(path, "not-json", "lines skipped that are no JSON objects")
         self._bare_nan = False  # the last line held bare NaN or Infinity: the next one will, most likely
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
@@ -96,7 +94,7 @@ class JsonlParser:
                     add(each)
             except ValueError:
                 if line.strip(b"\xef\xbb\xbf" + BLANKS):
-                    self._skipped.add(line, start + sum(map(len, lines[:number])) + number)
+                    self.skipped.add(line, start + sum(map(len, lines[:number])) + number)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Take the objects there are."""
@@ -113,10 +111,6 @@ class JsonlParser:
         except ValueError:
             return "is incomplete"
         return None
-
-    def problems(self) -> list[Problem]:
-        """Lines that were skipped."""
-        return self._skipped.problems()
 
     def _plain_object(self, line: bytes) -> object:
         """The value of a line that is JSON, perhaps with bare NaN and Infinity; None for any other."""

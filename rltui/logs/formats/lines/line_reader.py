@@ -1,49 +1,59 @@
-"""Reading logs of lines: what is the same for JSON lines, tables and consoles.
+"""Reading logs of lines: what JSON lines, tables and consoles have in common.
 
-A format of lines gives a `LineParser`, which makes records of lines. Whole lines, torn tails, previews and
-batches are dealt with here.
+A format of lines provides a `LineParser`, which turns lines into records. This module handles whole lines,
+torn tails, previews and batches.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import BLOCK, File, ReadFromStart
-from rltui.logs.formats.lines.text_lines import TextLines
+from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
 
-BLANKS = b" \t\r\0"  # of a line that holds nothing
+BLANKS = b" \t\r\0"  # characters of an empty line
 
 
 class RecordSink(Protocol):
-    """What takes records: a `RecordBatcher`, or what a table of a run in several files is put together by."""
+    """Takes records: a `RecordBatcher`, or the reader that merges the tables of several workers."""
 
     def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
         ...
 
 
-class LineParser(Protocol):
-    """What a format does with the lines of one log, which come in order."""
+class LineParser(ABC):
+    """Parses the lines of one log, in order. skipped: counts unusable lines, if the format reports them."""
 
+    def __init__(self, path: str, code: str = "", unusable: str = "") -> None:
+        self.path = path
+        self.skipped = SkippedLines(path, code, unusable)
+
+    @abstractmethod
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Give the records of whole lines, without their newlines, to `records`. start: their offset."""
-        ...
+        """Add the records of whole lines, without their newlines, to `records`. start: their offset."""
 
-    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """The same for lines from the end of the file, of which nothing is remembered or reported."""
-        ...
+    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:  # noqa: B027
+        """The same for lines from the end of the file, without keeping or reporting anything.
+
+        By default nothing, for formats in which the meaning of a line depends on earlier ones.
+        """
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
-        """Take what stands behind the last newline, perhaps nothing, or say why not ("is incomplete")."""
-        ...
+        """Take the text after the last newline, which may be empty, or return why it was not read.
+
+        By default it is not read, since it may be cut within a number.
+        """
+        return "has no end" if line.strip(BLANKS) else None
 
     def problems(self) -> list[Problem]:
-        """What has been met since the last call."""
-        ...
+        """Problems since the last call."""
+        return self.skipped.problems()
 
 
 class LineReader(ReadFromStart):
@@ -57,7 +67,7 @@ class LineReader(ReadFromStart):
 
     @property
     def offset(self) -> int:
-        """Bytes that are done with."""
+        """Bytes that have been read."""
         return self._lines.offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
@@ -66,7 +76,7 @@ class LineReader(ReadFromStart):
         return self._records.batch(self._problems())
 
     def newest(self, file: File, length: int) -> Batch:
-        """Points of the last `length` bytes: of the lines there that name their step."""
+        """Points of the lines in the last `length` bytes that contain their step."""
         size = file.size()
         begin = max(0, size - length)
         lines = file.read_at(begin, size - begin).split(b"\n")
@@ -75,7 +85,7 @@ class LineReader(ReadFromStart):
         return records.batch().points()
 
     def finish(self, file: File) -> Batch:
-        """Take what is left: zeros are not waited for, and the last line may do without a newline."""
+        """Read the rest without waiting for zeros to be filled in; the last line may lack its newline."""
         before = -1
         while before != self.offset:
             before = self.offset

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 
 from rltui.common.problem import Problem
-from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.lines.line_reader import LineReader
+from rltui.logs.formats.interface import Format
+from rltui.logs.formats.lines.line_reader import LineParser, LineReader
 from rltui.logs.formats.printed_metrics.labelled_lines import LabelledLines
 from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.log_file_names import names
@@ -23,12 +23,12 @@ _PLACES = 4  # of a piece of a file that are read to see whether it holds such l
 _PLACE = 16 << 10  # bytes of each
 
 
-class LabelledParser:
+class LabelledParser(LineParser):
     """The `LineParser` of such consoles."""
 
     def __init__(self, path: str) -> None:
         self._lines = LabelledLines()
-        self._path = path
+        super().__init__(path)
         self._said = False
         self._any = False
 
@@ -41,9 +41,6 @@ class LabelledParser:
         if self._any:
             records.plan(self._lines.planned)
 
-    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """Nothing: which lines count is known by those before them."""
-
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A line without newline may be cut inside a number, so it is not read."""
         return "has no end" if self._lines.takes(line.decode("utf-8", "replace")) else None
@@ -54,7 +51,7 @@ class LabelledParser:
             return []
         self._said = True
         message = "the console shows few digits: its values are rounded"
-        return [Problem("info", "rounded", self._path, message)]
+        return [Problem("info", "rounded", self.path, message)]
 
 
 def holds_metrics(data: bytes) -> bool:

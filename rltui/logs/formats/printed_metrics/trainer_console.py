@@ -19,7 +19,7 @@ from functools import cache
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.lines.line_reader import LineReader
+from rltui.logs.formats.lines.line_reader import LineParser, LineReader
 from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from rltui.logs.log_file_names import names
@@ -125,13 +125,13 @@ class MetricsLineParser:
             self._expressions.append(([found[1] for found in plain], re.compile(" - ".join(spelled))))
 
 
-class ConsoleParser:
+class ConsoleParser(LineParser):
     """The `LineParser` of console logs."""
 
     def __init__(self, path: str) -> None:
         self._metrics = MetricsLineParser()
         self._trainer = TrainerLines()
-        self._path = path
+        super().__init__(path)
         self._noted: set[str] = set()
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
@@ -169,7 +169,7 @@ class ConsoleParser:
         ):
             if holds and code not in self._noted:
                 self._noted.add(code)
-                found.append(Problem("info", code, self._path, message))
+                found.append(Problem("info", code, self.path, message))
         return found
 
 

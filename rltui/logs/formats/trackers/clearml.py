@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.lines.line_reader import BLANKS, LineReader
-from rltui.logs.formats.lines.text_lines import SkippedLines
+from rltui.logs.formats.lines.line_reader import BLANKS, LineParser, LineReader
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -24,17 +22,17 @@ _BEGIN = regex(rb'\s*\[\s*\{\s*"timestamp"\s*:\s*\d+,\s*"type"\s*:\s*"(training_
 _NAMES = ("metrics.jsonl", "log.jsonl")  # the second is console text, whose events have no value
 
 
-class ClearmlParser:
+class ClearmlParser(LineParser):
     """The `LineParser` of arrays of events."""
 
     def __init__(self, path: str) -> None:
-        self._skipped = SkippedLines(path, "not-json", "lines skipped that are no arrays of events")
+        super().__init__(path, "not-json", "lines skipped that are no arrays of events")
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Take the events of whole lines."""
         for number, line in enumerate(lines):
             if line.strip(BLANKS) and not _take(line, records):
-                self._skipped.add(line, start + sum(map(len, lines[:number])) + number)
+                self.skipped.add(line, start + sum(map(len, lines[:number])) + number)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Take the events there are."""
@@ -44,10 +42,6 @@ class ClearmlParser:
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A complete array needs no newline."""
         return None if not line.strip(BLANKS) or _take(line, records) else "is incomplete"
-
-    def problems(self) -> list[Problem]:
-        """Lines that were skipped."""
-        return self._skipped.problems()
 
 
 def _take(line: bytes, records: RecordBatcher) -> bool:

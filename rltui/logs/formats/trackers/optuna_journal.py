@@ -14,9 +14,8 @@ from dataclasses import field
 import orjson
 
 from rltui.common.data_class import dataclass
-from rltui.common.problem import Problem
-from rltui.logs.formats.interface import File, Format
-from rltui.logs.formats.lines.line_reader import LineReader
+from rltui.logs.formats.interface import Format
+from rltui.logs.formats.lines.line_reader import LineParser, LineReader
 from rltui.logs.records.parse_number import wall_time
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -32,10 +31,11 @@ class _Trial:
     params: dict[str, object] = field(default_factory=dict)
 
 
-class JournalParser:
+class JournalParser(LineParser):
     """The `LineParser` of journals."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
         self._studies: list[str] = []
         self._trials: list[_Trial] = []
         self._counts: Counter[int] = Counter()  # trials of each study
@@ -59,17 +59,6 @@ class JournalParser:
             except (ValueError, KeyError, IndexError, TypeError):
                 continue
 
-    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """Nothing: what ends was begun before."""
-
-    def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
-        """An operation counts when its line ends, as for Optuna."""
-        return "has no end" if line.strip() else None
-
-    def problems(self) -> list[Problem]:
-        """None."""
-        return []
-
     def _create(self, study: int) -> None:
         self._trials.append(_Trial(study, self._counts[study]))
         self._counts[study] += 1
@@ -91,4 +80,4 @@ def _matches(name: str, head: bytes) -> bool:
     return not name.startswith(".") and head.startswith(_BEGINNING) and b'"worker_id"' in head[:200]
 
 
-FORMAT = Format("optuna", _matches, lambda path, _: LineReader(path, JournalParser()))
+FORMAT = Format("optuna", _matches, lambda path, _: LineReader(path, JournalParser(path)))
