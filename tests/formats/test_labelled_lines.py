@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.printed_metrics.labelled_console import FORMAT, holds_metrics
-from rltui.logs.formats.printed_metrics.labelled_lines import LabelledLines
+from rltui.logs.formats.printed_metrics.labelled_console import FORMAT, LabelledLines, holds_metrics
 from rltui.logs.formats.printed_metrics.line_items import items
 from rltui.logs.formats.registry import REGISTRY
 from rltui.metrics.catalogue import recognise

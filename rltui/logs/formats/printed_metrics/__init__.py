@@ -1,1 +1,1 @@
-"""What programs print: metrics among other lines of a console."""
+"""Metrics among the lines of a console."""

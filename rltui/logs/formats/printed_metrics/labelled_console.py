@@ -1,67 +1,259 @@
-"""Consoles of loops that print their metrics in words of their own (`labelled_lines`).
+"""Consoles with labelled numbers: a counter and named values, in the words of whoever wrote the loop.
 
-Asked after all other formats, and for nothing but what a program printed. Where logs of another format lie
-beside or below such a console it says again what they say, and is no run of its own (`run_assignment`).
+`Episode 12 | Avg Reward: 3.5`, `iter 5: loss=0.3, kl=0.01`, or a line with the counter and one name and value
+on each line below it. Nothing marks such a line as one of metrics, so lines are accepted only on evidence:
+repeated lines with the same names, one of which is typical of training (`rltui/data/labelled_lines.toml`).
+Sentences and lists of single programs are first rewritten as labelled numbers, by the same table.
+
+This format is tried after all others. If logs of another format lie beside or below such a console, it
+repeats them and is no run of its own (`related_runs`).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter as TotalOf
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 
+from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
+from rltui.common.regex import regex
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines.line_reader import LineParser, LineReader
-from rltui.logs.formats.printed_metrics.labelled_lines import LabelledLines
-from rltui.logs.formats.printed_metrics.line_items import words
+from rltui.logs.formats.printed_metrics.line_items import (
+    ANSI,
+    BAR,
+    Counter,
+    LabelledLine,
+    Step,
+    items,
+    line_of,
+    words,
+)
+from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
 from rltui.logs.records.record_batcher import RecordBatcher
 
 NAME = "labelled"
-_PLACES = 4  # of a piece of a file that are read to see whether it holds such lines
-_PLACE = 16 << 10  # bytes of each
+_MAX_EXCERPTS = 4  # parts of a block that are parsed to see whether it contains such lines
+_EXCERPT_BYTES = 16 << 10
+MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter, before these are accepted
+_MAX_LINE = 4000  # characters; longer lines are ignored
+_MAX_GROUPS = 256  # sets of names without evidence so far
+_MAX_PENDING = 64  # lines of a group that are kept until there is evidence
+_LINES_BELOW_COUNTER = 120  # within which values belong to a counter on a line of its own
+_LINES_BELOW_VALUES = 3  # the same for a counter with values on its own line
+# A counter that restarts at a goal this low counts a phase, such as the updates of each rollout, since a
+# training has more steps. The higher limit applies if another counter has increased in between.
+_PHASE_GOAL, _LONG_PHASE_GOAL = 5, 64
+_DIGIT = regex(r"\d")
+_TRAINING = regex(r"(?:train/)?")  # roles of lines whose goal is that of the run
+_BLANKS = " \t\n\v\f\b"
+
+
+@dataclass(slots=True)
+class _Group:
+    """Lines with the same names, or the lines below one counter."""
+
+    accepted: bool = False
+    pending: list[Step] = field(default_factory=list)
+    steps: set[int] = field(default_factory=set)  # until it is accepted
+    last_bar: dict[str, object] | None = None  # values of the progress bar when last drawn
+
+
+class LabelledLines:
+    """Turns lines, fed in order, into records with steps, once there is evidence that they are metrics."""
+
+    def __init__(self) -> None:
+        self._tables = PrintedTables()
+        self._groups: dict[tuple[str, ...], _Group] = {}
+        self._heading = ""  # the latest counter, if it was alone on its line
+        self._step: int | None = None
+        self._lines_since = 0  # lines since that counter
+        self._nested_counters: set[str] = set()  # other counters on those lines
+        self._lines_accepted = False  # a group of lines with counter and values was accepted
+        self._learner = ""  # prefix of the values on the following lines
+        self._learner_has_values = False  # such values have appeared
+        self._telling_headings: set[str] = set()  # counters with a typical metric of training below them
+        # By role and counter: the last values of the counters, the offset added to the first, and how often
+        # other counters had increased at that time.
+        self._offsets: dict[tuple[str, str], tuple[tuple[int, ...], int, int]] = {}
+        self._values: dict[str, int] = {}  # the latest value of each counter
+        self._increases: TotalOf[str] = TotalOf()  # how often each counter has increased
+        self._step_of_coarse: dict[str, tuple[int, int]] = {}  # by coarse counter: its last value, the step
+        self.planned = 0  # the goal of the counters; 0: unknown, or exceeded
+        self._reached = 0  # the step of the latest line with a goal
+        self._goal_exceeded = False
+
+    def feed(self, line: str) -> Iterator[Step]:
+        """The records that are accepted with this line: its own and earlier ones."""
+        if "\x1b" in line:
+            line = ANSI.sub("", line)
+        for segment in line.split("\r"):
+            self._lines_since += 1
+            if len(segment) < _MAX_LINE and (text := segment.strip(_BLANKS)):
+                ended, text = self._tables.feed(text)
+                if ended:
+                    yield from self._process(line_of(ended))
+                if _DIGIT.search(text) is None:
+                    self._tables.note_heading(text)
+                elif len(text) > 3:
+                    parsed = self._tables.of_columns(text) or items(text)
+                    if parsed.counters or parsed.numbers:
+                        yield from self._process(parsed)
+                    elif parsed.role and parsed.whole:
+                        self._learner, self._learner_has_values = parsed.role, False
+
+    def accepts(self, line: str) -> bool:
+        """Whether lines with these names are accepted."""
+        counters, numbers, _, _ = items(line.strip())
+        group = self._groups.get((*(each.name for each in counters), *numbers))
+        return bool(numbers) and group is not None and group.accepted
+
+    def _process(self, line: LabelledLine) -> Iterator[Step]:
+        counters, numbers, whole, role = line
+        if self._learner and not role:
+            if counters and self._learner_has_values:
+                self._learner = ""
+            elif numbers and whole:
+                numbers = {self._learner + name: value for name, value in numbers.items()}
+                self._learner_has_values = True
+        near = self._lines_since <= (_LINES_BELOW_COUNTER if self._heading else _LINES_BELOW_VALUES)
+        if self._heading and near and whole and not numbers and len(counters) == 1:
+            name = counters[0].name
+            if name not in {self._heading, *self._nested_counters}:  # a total in the block of the counter
+                self._nested_counters.add(name)
+                counters, numbers = [], {name: counters[0].value}
+        for name, value in ((each.name, each.value) for each in counters):
+            self._increases[name] += value > self._values.get(name, -1)
+            self._values[name] = value
+        if counters:
+            if not numbers and self._lines_accepted:
+                self._step = None  # a counter without values where other lines have them: prose
+                return
+            self._step, self._lines_since = self._step_of(counters, role), 0
+            self._nested_counters.clear()
+            self._heading = "" if numbers else counters[0].name
+            if numbers:
+                group = self._group((*(each.name for each in counters), *numbers))
+                if counters[0].name == BAR:  # redrawn many times per step
+                    if group.last_bar == numbers:
+                        return
+                    group.last_bar = numbers
+                yield from self._collect(group, numbers)
+                if group.accepted:
+                    self._lines_accepted = True
+                    self._update_plan(counters, role)
+        elif numbers and whole and near:
+            yield from self._collect(self._group((*numbers, f"below {self._heading}")), numbers)
+
+    def _group(self, names: tuple[str, ...]) -> _Group:
+        group = self._groups.get(names)
+        if group is None:
+            if len(self._groups) >= _MAX_GROUPS:
+                self._groups = {each: known for each, known in self._groups.items() if known.accepted}
+            group = self._groups[names] = _Group()
+        return group
+
+    def _collect(self, group: _Group, numbers: dict[str, object]) -> Iterator[Step]:
+        """Keep a record until there is evidence for its group; from then on yield all of the group."""
+        if self._step is None:
+            return
+        if group.accepted:
+            yield self._step, numbers
+            return
+        group.steps.add(self._step)
+        if len(group.pending) < _MAX_PENDING:
+            group.pending.append((self._step, numbers))
+        if len(group.steps) < MIN_STEPS:
+            return
+        if any(map(words().telling.search, numbers)):
+            self._telling_headings.add(self._heading)
+        elif not self._heading or self._heading not in self._telling_headings:
+            return
+        group.accepted = True
+        yield from group.pending
+        group.pending = []
+
+    def _update_plan(self, counters: Sequence[Counter], role: str) -> None:
+        """Track the highest goal of training lines; unknown if the counter exceeds it or restarts."""
+        goal = math.prod(counter.goal for counter in counters)
+        if not goal or self._step is None or self._goal_exceeded or not _TRAINING.fullmatch(role):
+            return
+        goal = max(goal, self.planned)
+        self._goal_exceeded = self._step > goal or (self._reached == goal and self._step < goal)
+        self._reached = self._step
+        self.planned = 0 if self._goal_exceeded else goal
+
+    def _step_of(self, counters: Sequence[Counter], role: str) -> int:
+        """The step of a line: its finest counter, continued if it restarts for each value of the next one.
+
+        A line with only a coarse counter (`Epoch 3: test_reward 1.5`) gets the last step that a finer counter
+        gave to that value or the one before it.
+        """
+        fine, coarse = counters[0], tuple(each.value for each in counters[1:])
+        if not coarse and not fine.total:
+            value, step = self._step_of_coarse.get(fine.name, (-2, 0))
+            known = fine.value - value in (0, 1)
+            if known or not fine.goal:
+                return step if known else fine.value
+        others = self._increases.total() - self._increases[fine.name]
+        before, added, then = self._offsets.get((role, fine.name), ((fine.value, *coarse), 0, others))
+        goal = fine.total or fine.goal
+        if fine.value <= before[0] and coarse:  # equal if only the last batch of each epoch is printed
+            if len(before) == len(coarse) + 1 and coarse > before[1:]:
+                added += fine.total or before[0] + (fine.value == 0)
+        elif fine.value < before[0] == goal and (
+            fine.total or goal <= (_LONG_PHASE_GOAL if others > then else _PHASE_GOAL)
+        ):
+            added += goal  # a bar per epoch with equally many batches, or a phase
+        self._offsets[role, fine.name] = ((fine.value, *coarse), added, others)
+        step = fine.value + added
+        self._step_of_coarse.update({each.name: (each.value, step) for each in counters[1:]})
+        return step
 
 
 class LabelledParser(LineParser):
-    """The `LineParser` of such consoles."""
+    """The `LineParser` of consoles with labelled numbers."""
 
     def __init__(self, path: str) -> None:
-        self._lines = LabelledLines()
         super().__init__(path)
-        self._said = False
-        self._any = False
+        self._lines = LabelledLines()
+        self._reported = False
+        self._has_metrics = False
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Take the lines that came often enough; all others are no business of this log."""
+        """Add the accepted records; all other lines are ignored."""
         for line in lines:
             for step, numbers in self._lines.feed(line.decode("utf-8", "replace")):
-                self._any = True
+                self._has_metrics = True
                 records.add(numbers, at=(step, math.nan))
-        if self._any:
+        if self._has_metrics:
             records.plan(self._lines.planned)
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
-        """A line without newline may be cut inside a number, so it is not read."""
-        return "has no end" if self._lines.takes(line.decode("utf-8", "replace")) else None
+        """A line without newline may be cut within a number; it is reported if it would be accepted."""
+        return "has no end" if self._lines.accepts(line.decode("utf-8", "replace")) else None
 
     def problems(self) -> list[Problem]:
-        """That values are as rounded as they were printed."""
-        if self._said or not self._any:
+        """Reports, once, that printed values are rounded."""
+        if self._reported or not self._has_metrics:
             return []
-        self._said = True
+        self._reported = True
         message = "the console shows few digits: its values are rounded"
         return [Problem("info", "rounded", self.path, message)]
 
 
 def holds_metrics(data: bytes) -> bool:
-    """Whether a piece of a file has lines of labelled numbers that tell of a training."""
+    """Whether a part of a file contains lines of labelled numbers typical of training."""
     end = 0
-    for _ in range(_PLACES):
+    for _ in range(_MAX_EXCERPTS):
         found = _telling().search(data, end)
         if found is None:
             return False
-        begin, end = max(end, found.start() - _PLACE // 8), found.start() + _PLACE
+        begin, end = max(end, found.start() - _EXCERPT_BYTES // 8), found.start() + _EXCERPT_BYTES
         lines = LabelledLines()
         for line in data[begin:end].decode("utf-8", "replace").split("\n"):
             if next(lines.feed(line), None) is not None:

@@ -1,8 +1,8 @@
-"""What one line of a console says: its counters, and its numbers by name.
+"""The counters and the named numbers of one line of a console.
 
-Dictionaries, lists of pairs and the descriptions of progress bars count as labelled numbers, too; what single
-programs add to that is data (`rltui/data/labelled_lines.toml`). A role in front of a line ("[Evaluator]",
-"TRAINER - ") begins the names of its numbers, so that evaluations stay apart from what is trained on.
+Dictionaries, lists of pairs and the descriptions of progress bars are parsed as labelled numbers, too; the
+conventions of single programs are data (`rltui/data/labelled_lines.toml`). A role at the start of a line
+("[Evaluator]", "TRAINER - ") becomes a prefix of its names, which separates evaluation from training.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rltui.schema.toml_files import read_table
 
 ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 RAY = regex(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
-BAR = "progress_bar"  # the counter that a bar is
+BAR = "progress_bar"  # name of the counter of a bar
 PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
-NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # with commas for thousands, or as decimals
+NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # thousands separators, decimal commas
 _WORD = r"(?!(?:nan|NaN|inf|Infinity)\b)[^\W\d][\w%/.()@]*"
 _NAME = rf"(?P<name>{_WORD}(?:[ -]{_WORD}){{0,5}}(?: \([^()]{{1,20}}\))?)"
 _UNIT = r"(?: ?(?P<unit>%|(?:ms|s|secs?|min|[GM]i?B|[kKM])\b))?(?: ?\(\d{1,3}(?:\.\d+)?%\))?"
@@ -35,38 +35,38 @@ _PLAIN = regex(rf"({_WORD}(?: {_WORD}){{0,5}}): +({PLAIN_NUMBER})")  # one name 
 _DIGIT = regex(r"\d")
 _STATED = regex(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
 _WRAPPED = regex(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
-# Several numbers behind one name, and names behind a name: "rewards=[0.5, 1.0]", "Adv(mean=0.1, std=0.5)".
+# Several numbers after one name, named numbers after a name: "rewards=[0.5, 1.0]", "Adv(mean=0.1, std=0.5)".
 _QUOTABLE = rf"""['"]?(?:{PLAIN_NUMBER})['"]?"""
 _LIST = regex(
     rf"({_WORD})\s*[:=]\s*[\[(]\s*({_QUOTABLE}(?:(?:\s*[,;]\s*|\s+){_QUOTABLE}){{1,255}})\s*,?\s*[\])]"
 )
-_LISTED = regex(r"[:=]\s*[\[(]")  # what the others have; found faster
+_LISTED = regex(r"[:=]\s*[\[(]")  # quick test for `_LIST`
 _OPENED = regex(r"\w\(\w+\s*[:=]")
 _GROUP = regex(rf"\b([^\W\d]\w*)\(((?:[^\W\d]\w*\s*[:=]\s*(?:{PLAIN_NUMBER})[,;\s]*){{1,9}})\)")
 _APART = regex(r"""[,;\s'"]+""")
 _IN_GROUP = regex(r"(\w+)\s*[:=]\s*([^,;\s]+)")
-# Names between slashes and as many numbers: "Loss(P/V/E): -0.01/0.07/0.31", "min/mean/max = 1/2/3".
+# Names separated by slashes, and as many numbers: "Loss(P/V/E): -0.01/0.07/0.31", "min/mean/max = 1/2/3".
 _SLASHED_NAME, _SLASHED_VALUE = r"[^\W\d][\w-]{0,30}", rf"(?:{PLAIN_NUMBER})"
 _SLASHED = regex(
     rf"(?:(?P<of>\b[^\W\d][\w.-]*) ?(?=[(\[]))?(?P<open>[(\[])?"
     rf"(?<![\w/])(?P<names>{_SLASHED_NAME}(?: ?/ ?{_SLASHED_NAME}){{1,7}})(?(open)[)\]])\s*[:=]\s*"
     rf"(?P<values>{_SLASHED_VALUE}(?: ?/ ?{_SLASHED_VALUE}){{1,7}})(?![\w/]|\.\w)"
 )
-_RESTS = regex(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line that holds nothing else
+_RESTS = regex(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line without other text
 _REMARK = regex(r"\(\d[^()=:]{0,40}\)")  # at the end of a line: "(2/4 rendered)"
 _EPOCH_AND_BATCH = regex(
     r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
 )
 _THOUSANDS = regex(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _DECIMAL_COMMA = regex(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
-_DECORATION = " \t|,;:()[]<>#*=~–—•-"  # around what begins a line
-_CLOCK = 1e9  # seconds since 1970 are more
+_DECORATION = " \t|,;:()[]<>#*=~–—•-"  # around the start of a line
+_CLOCK = 1e9  # lowest number taken for seconds since 1970
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-# Keys as Python and JSON print them, in a dictionary or as the first of a pair.
+# Keys as printed by Python and JSON, in a dictionary or as the first element of a pair.
 _KEY = regex(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
 _QUOTED = regex(rf"""(['"])({NUMBER})\1""")
 _BRACES = str.maketrans("{}", "  ")
-# tqdm: what stands before the bar, n/total, times and rate, what `set_postfix` adds, what comes after.
+# tqdm: description, n/total, times and rate, the text of `set_postfix`, text after the bar.
 _BAR = regex(
     r"(?P<before>.{0,2000}?):? *\d{1,3}%\|[^|]{0,500}\| *(?P<count>\d{1,12})/(?P<total>\d{1,12}) "
     r"\[[^\]<]{1,20}<[^,\]]{1,20}, ?[^,\]]{1,40}(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
@@ -77,7 +77,7 @@ Step = tuple[int, dict[str, object]]  # a record and its step
 
 
 class Rewrite(NamedTuple):
-    """A piece of a line that is written anew. holds: plain text that such a line has."""
+    """A replacement within lines that contain the text `holds`."""
 
     holds: str
     pattern: re.Pattern[str]
@@ -86,7 +86,7 @@ class Rewrite(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """The tables of `labelled_lines.toml`. counters: the rank of each; roles: what each puts before names."""
+    """The tables of `labelled_lines.toml`. counters: rank by name; roles: the prefix of names by role."""
 
     counters: dict[str, int]
     in_tables: frozenset[str]
@@ -100,7 +100,7 @@ class Words:
 
     @cached_property
     def role(self) -> re.Pattern[str]:
-        """A role in front of a line, one of the groups."""
+        """A role at the start of a line, in one of the groups."""
         role = "|".join(sorted(map(re.escape, self.roles), key=len, reverse=True))
         return re.compile(
             rf"(?:\[({role})\]|\| ?({role}) *(?=\|)"
@@ -110,12 +110,12 @@ class Words:
 
     @cached_property
     def role_starts(self) -> str:
-        """The first characters of roles, with which a line has to begin."""
+        """Characters with which a role can begin."""
         return "[|" + "".join(role[0] + role[0].upper() for role in self.roles)
 
     @cached_property
     def rewrites(self) -> dict[str, list[Rewrite]]:
-        """Those of `rewrite` by what they hold."""
+        """The entries of `rewrite` by `holds`."""
         found: dict[str, list[Rewrite]] = {}
         for each in self.rewrite:
             found.setdefault(each.holds, []).append(each)
@@ -123,25 +123,25 @@ class Words:
 
     @cached_property
     def prefix(self) -> re.Pattern[str]:
-        """Times, levels and the like in front of a line, up to a role in brackets."""
+        """Times, levels and the like at the start of a line, up to a role in brackets."""
         roles = "|".join(map(re.escape, self.roles))
         return re.compile(rf"(?:(?!\[(?i:{roles})\])(?:{'|'.join(self.prefixes)})){{1,4}}")
 
     @cached_property
     def learner(self) -> re.Pattern[str]:
-        """One of several learners with its number, but no counter: `Agent 1`, `[player_2]`."""
+        """One of several learners by its number: `Agent 1`, `[player_2]`."""
         return re.compile(
             rf"\b({'|'.join(self.numbered)})[ _#-]{{0,2}}(\d{{1,3}})(?![\w.,]|[/:-]\d)", re.IGNORECASE
         )
 
     def without_prefixes(self, text: str) -> tuple[str, str]:
-        """What its role puts before the names of a line, and the line without times, levels and role.
+        """The prefix of names from the role of a line, and the line without times, levels and role.
 
-        Learners within it are joined to their numbers.
+        Within the line, learners are joined to their numbers.
         """
         if found := self.prefix.match(text):
             text = text[found.end() :]
-        # Asked by plain text first, which takes a quarter of the time of the expression.
+        # A search for plain text comes first: it takes a quarter of the time of the expression.
         if any(map(text.lower().__contains__, self.numbered)) and (
             learners := list(self.learner.finditer(text))
         ):
@@ -156,7 +156,7 @@ class Words:
 
 
 def words_field() -> TableField[Words]:
-    """What the table must hold."""
+    """The schema of `labelled_lines.toml`."""
     texts = ListField(TextField())
     return table_of(
         Words,
@@ -169,21 +169,21 @@ def words_field() -> TableField[Words]:
 
 @cache
 def words() -> Words:
-    """The tables, read when the first line is looked at."""
+    """The tables, read with the first line."""
     return read_table("labelled_lines", words_field)
 
 
 class Counter(NamedTuple):
-    """A number that says how far the training is."""
+    """A number that shows the progress of a training."""
 
     name: str
     value: int
     total: int = 0  # of a progress bar
-    goal: int = 0  # what it counts to, where the line says so
+    goal: int = 0  # the final value, if the line has it
 
 
 class LabelledLine(NamedTuple):
-    """What a line says. counters: the finest first; whole: it holds nothing else; role: begins its names."""
+    """A parsed line. counters: the finest first; whole: there is no other text; role: prefix of names."""
 
     counters: list[Counter]
     numbers: dict[str, object]
@@ -195,10 +195,7 @@ NOTHING = LabelledLine([], {}, whole=False)
 
 
 def items(text: str) -> LabelledLine:
-    """The counters of a line, its numbers by name, and whether it holds nothing else.
-
-    A line of a learner alone has neither, but its role.
-    """
+    """Parse a line. A line that only names a learner has neither counters nor numbers, but a role."""
     if _DIGIT.search(text) is None:
         return NOTHING
     if "%|" in text and (bar := _BAR.match(text)):
@@ -207,7 +204,7 @@ def items(text: str) -> LabelledLine:
 
 
 def _of_bar(bar: re.Match[str]) -> LabelledLine:
-    """Of a progress bar: its description and what it adds; a line that was written behind it instead."""
+    """The description and postfix of a progress bar, or the line that was printed after the bar."""
     if _DIGIT.search(bar["after"]):
         return items(bar["after"].strip())
     counters, numbers, _, role = _labelled(f"{bar['before']}  {bar['postfix'] or ''}".strip())
@@ -269,7 +266,7 @@ def _labelled(text: str) -> LabelledLine:
         if value == 0.0 and is_rounded_away(name, item["value"]):
             continue
         if value is None or name.rpartition(" ")[2].lower() in known.unnamed:
-            continue  # of a sentence
+            continue  # part of a sentence
         counter = counter_of(name)
         if counter in known.in_tables:
             counter = None
@@ -286,7 +283,7 @@ def _labelled(text: str) -> LabelledLine:
 
 
 def line_of(numbers: Mapping[str, float]) -> LabelledLine:
-    """The line that a whole table of names and numbers makes."""
+    """The names and numbers of a printed table as one line."""
     counters: dict[str, int] = {}
     others: dict[str, object] = {}
     for name, value in numbers.items():
@@ -299,7 +296,7 @@ def line_of(numbers: Mapping[str, float]) -> LabelledLine:
 
 
 def _of_list(found: re.Match[str]) -> str:
-    """What a list of numbers says, as records of JSON have it (`records.flatten`)."""
+    """A list of numbers as its statistics, as for lists in JSON records (`records.flatten`)."""
     mean, low, high = (
         statistics([float(number) for number in _APART.split(found[2].strip("'\""))]) or (0.0,) * 3
     )
@@ -329,13 +326,13 @@ def _ranked(counters: Iterable[Counter]) -> list[Counter]:
 
 
 def is_count(value: float) -> bool:
-    """Whether a number may be one of steps."""
+    """Whether a number can be a step."""
     return value.is_integer() and 0 <= value < 1 << 62
 
 
 @lru_cache(maxsize=4096)  # lines have the same names again and again
 def counter_of(name: str) -> str | None:
-    """The counter that a name is, without the words before it that say nothing."""
+    """The counter with this name, ignoring leading words without meaning."""
     known = words()
     parts = compared(name.rpartition(". ")[2]).split("_")  # "Walker. Step"
     for skipped in range(min(len(parts), 3)):
@@ -348,7 +345,7 @@ def counter_of(name: str) -> str | None:
 
 
 def _value(text: str, unit: str | None, *, commas: bool) -> float | None:
-    """The number of a text, with commas as thousands or, where the line says so, as decimals."""
+    """The number of a text, with commas as thousands separators or, if `commas`, as decimal commas."""
     if "," in text:
         if not commas and _THOUSANDS.fullmatch(text):
             text = text.replace(",", "")
@@ -360,5 +357,5 @@ def _value(text: str, unit: str | None, *, commas: bool) -> float | None:
 
 
 def scaled(text: str, unit: str | None) -> float:
-    """The number of a text with the letter behind it, such as `1.2k`; other units leave it as it is."""
+    """The number of a text, scaled by a suffix such as in `1.2k`; other units do not change it."""
     return float(text) * _SCALES.get((unit or "").lower(), 1.0)

@@ -1,8 +1,8 @@
-"""What trainers print of their metrics, other than `step:N - key:value` lines: dictionaries and tables.
+"""Metrics printed by trainers other than as `step:N - key:value` lines: dictionaries and tables.
 
-Known are the dictionaries of the Hugging Face Trainer (and so TRL, Unsloth, Axolotl), OpenRLHF, slime and
-SkyRL, the tables of AReaL, of Stable-Baselines3 and of those that had its logger before (Baselines, Spinning
-Up). Text is never evaluated: keys and numbers are matched.
+Supported are the dictionaries of the Hugging Face Trainer (and so TRL, Unsloth, Axolotl), OpenRLHF, slime and
+SkyRL, and the tables of AReaL, Stable-Baselines3 and programs with the same logger (Baselines, Spinning Up).
+Text is never evaluated: keys and numbers are matched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rltui.logs.records.record_keys import compared, step_keys
 
 _BAR = regex(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
 _DICT = regex(r"\{'[^'{}]{1,300}': ")
-_JSON = regex(r'\{"[^"{}]{1,300}": ?')  # json.dumps behind a logger's words
+_JSON = regex(r'\{"[^"{}]{1,300}": ?')  # json.dumps after the prefix of a logger
 _PAIR = regex(
     r"'([^'\\]{1,300})': ?(?:'([^']{0,60})'"
     r"|(?:np\.\w+|\w*tensor|array)\(\[?([^,()\[\]]{1,60})[^()]*\)"
@@ -29,34 +29,34 @@ _PAIR = regex(
 # OpenRLHF `Global step 12: {`, `global_step 12, eval_metrics: {`; slime `step 12: {`, `perf 12: {`.
 _LABELLED = regex(
     r"(?:^|[\s-])(?:Global step|global_step|step|perf|eval|rollout) (?P<step>\d{1,18})"
-    r"(?::|, \w+:) (?=\{'(?!\d{1,3}'|\w'))"  # not what each of some agents got
+    r"(?::|, \w+:) (?=\{'(?!\d{1,3}'|\w'))"  # not the values of several agents
 )
 _SKYRL = regex(r"(?:^|[\s-])Step (\d{1,18}):\s*$")
 _AREAL = regex(r"\bTrain step (\d{1,18})/\d+ done")
-_GRID = "│├╒╘"  # first of the lines of AReaL's tables
-_HELD = 3  # rows after which it is plain whether the progress bar tells the step
-_OPEN_LINES = 400  # of a dictionary that does not end
+_GRID = "│├╒╘"  # first characters of the lines of AReaL's tables
+_ROWS_TO_DECIDE = 3  # after which it is clear whether the progress bar shows the step
+_MAX_DICT_LINES = 400  # of a dictionary without end
 
 
 class TrainerLines:
-    """Takes lines in order, gives records with their steps."""
+    """Turns lines, fed in order, into records with steps."""
 
     def __init__(self) -> None:
         self.rounded = False  # values were printed with few digits
-        self.counted = False  # steps are row numbers: no line says them
-        self.ended = False  # the trainer said that it is done
-        self._open: tuple[int, list[str]] | None = None  # SkyRL: a dictionary over several lines
-        self._areal: int | None = None  # the step of the table below
+        self.counted = False  # steps are row numbers, since no line contains them
+        self.ended = False  # the trainer reported that it has finished
+        self._open: tuple[int, list[str]] | None = None  # SkyRL: step and lines of a dictionary
+        self._areal: int | None = None  # the step of the following table
         self._tables = PrintedTables()
         self._bar: tuple[int, int] | None = None
         self._step = 0
-        self._trust: bool | None = None  # whether the progress bar tells the step; None: not known yet
+        self._bar_is_step: bool | None = None  # whether the bar shows the step; None: not decided
         self._every = 1
-        self._waiting: list[tuple[int | None, dict[str, object]]] = []
+        self._pending: list[tuple[int | None, dict[str, object]]] = []
         self._last: Step | None = None
 
     def may_hold(self, line: bytes) -> bool:
-        """Whether a line has to be fed: it may be part of a dictionary or a table, or tell a step."""
+        """Whether a line must be fed: it may be part of a dictionary or a table, or contain a step."""
         return (
             b"{'" in line
             or b'{"' in line
@@ -69,7 +69,7 @@ class TrainerLines:
         )
 
     def feed(self, line: str) -> Iterator[Step]:
-        """The records that a line completes."""
+        """The records completed by a line."""
         if "\x1b" in line:
             line = ANSI.sub("", line)
         for segment in line.split("\r"):
@@ -79,9 +79,9 @@ class TrainerLines:
                     yield record
 
     def flush(self) -> Iterator[Step]:
-        """Records that waited for more lines."""
-        if self._waiting:
-            yield from self._decide()
+        """The records that were waiting for further lines."""
+        if self._pending:
+            yield from self._decide_steps()
 
     def _segment(self, text: str) -> Iterator[Step]:
         if "|" in text and (bar := _BAR.match(text)):
@@ -111,7 +111,7 @@ class TrainerLines:
             numbers = {
                 key: value
                 for key, value in pairs(text[labelled.end() :]).items()
-                if value != step or not key.endswith(("/step", "_step"))  # the step again
+                if value != step or not key.endswith(("/step", "_step"))  # repeats the step
             }
             if numbers:
                 yield step, numbers
@@ -139,44 +139,44 @@ class TrainerLines:
         yield from self._of_trainer(numbers)
 
     def _of_trainer(self, numbers: dict[str, object]) -> Iterator[Step]:
-        """A row of the Trainer, which does not say its step: by the progress bar before it, or counted."""
+        """A row of the Trainer, which has no step: taken from the progress bar before it, or counted."""
         bar = self._bar[0] if self._bar else None
-        if self._trust is None:
-            self._waiting.append((bar, numbers))
-            if len(self._waiting) >= _HELD:
-                yield from self._decide()
+        if self._bar_is_step is None:
+            self._pending.append((bar, numbers))
+            if len(self._pending) >= _ROWS_TO_DECIDE:
+                yield from self._decide_steps()
             return
-        yield self._place(bar), numbers
+        yield self._next_step(bar), numbers
 
-    def _decide(self) -> Iterator[Step]:
-        """Whether bars tell the steps: they do when they grow from row to row by the same amount."""
-        bars = [bar for bar, _ in self._waiting]
+    def _decide_steps(self) -> Iterator[Step]:
+        """Decide whether bars show the steps: they do if they increase equally from row to row."""
+        bars = [bar for bar, _ in self._pending]
         known = [bar for bar in bars if bar is not None]
-        self._trust = False
+        self._bar_is_step = False
         if len(known) == len(bars) and len(bars) > 1:
             gaps = [after - before for before, after in pairwise(known)]
             every = gaps[-1]
             starts = known[0] == every or (known[0] == 1 and len(gaps) > 1 and known[1] == every)
             if every > 0 and starts and all(gap in (every, every - 1) for gap in gaps):
-                self._trust, self._every = True, every
+                self._bar_is_step, self._every = True, every
         elif len(known) == 1 and len(bars) == 1 and self.ended:
-            self._trust = True
-        if not self._trust:
+            self._bar_is_step = True
+        if not self._bar_is_step:
             self.counted = True
-        for bar, numbers in self._waiting:
-            yield self._place(bar), numbers
-        self._waiting = []
+        for bar, numbers in self._pending:
+            yield self._next_step(bar), numbers
+        self._pending = []
 
-    def _place(self, bar: int | None) -> int:
-        if self._trust and bar is not None:
-            # A bar is drawn at most ten times a second: it may be older than the row.
+    def _next_step(self, bar: int | None) -> int:
+        if self._bar_is_step and bar is not None:
+            # A bar is redrawn at most ten times a second and may be older than the row.
             self._step = bar if bar > self._step else self._step + self._every
         else:
             self._step += self._every
         return self._step
 
     def _of_lines(self, text: str) -> Iterator[Step]:
-        """A line of a dictionary that is printed over several."""
+        """A line of a dictionary that is printed over several lines."""
         assert self._open is not None
         step, lines = self._open
         start = not lines
@@ -184,18 +184,18 @@ class TrainerLines:
             self._open = None
             return
         if not start and not text.lstrip().startswith("'"):
-            return  # another process wrote between
+            return  # printed by another process
         lines.append(text)
         if "}" in text:
             self._open = None
             numbers = pairs("\n".join(lines))
             if numbers:
                 yield step, numbers
-        elif len(lines) > _OPEN_LINES:
+        elif len(lines) > _MAX_DICT_LINES:
             self._open = None
 
     def _of_table(self, table: dict[str, float]) -> Iterator[Step]:
-        """A table with its step, or the one above it."""
+        """A table with its step, or the step printed above it."""
         step = self._areal
         if step is None:
             step = step_of(table.get(next(iter(step_keys(table)), "steps")))
@@ -205,7 +205,7 @@ class TrainerLines:
 
 
 def _of_json(text: str) -> Iterator[Step]:
-    """The numbers of a JSON object in a line that says its step."""
+    """The numbers of a JSON object that contains its step."""
     found = _JSON.search(text)
     end = text.rfind("}") + 1
     if found is None or end <= found.start():
@@ -219,7 +219,7 @@ def _of_json(text: str) -> Iterator[Step]:
 
 
 def _stated_step(numbers: dict[str, object]) -> Step | None:
-    """Step and values of a dictionary that has its step under a key; None of any other."""
+    """Step and values of a dictionary that contains its step; None for any other."""
     for key in numbers:
         last = compared(key.rpartition("/")[2])
         if last in ("step", "global_step") or (key.isidentifier() and last == "iteration"):
@@ -231,7 +231,7 @@ def _stated_step(numbers: dict[str, object]) -> Step | None:
 
 
 def pairs(text: str) -> dict[str, object]:
-    """Keys and numbers of a dictionary as Python prints it; what is no number is left out."""
+    """Keys and numbers of a dictionary as printed by Python; other values are omitted."""
     numbers: dict[str, object] = {}
     for key, quoted, wrapped, plain in _PAIR.findall(text):
         number = from_text(quoted or wrapped or plain)
