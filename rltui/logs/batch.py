@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
@@ -77,6 +77,33 @@ class Batch:
     problems: tuple[Problem, ...] = ()
     histograms: tuple[Histogram, ...] = ()
     written: Sequence[str] = ()  # the tags as the file spells them, where `tags` had to tell files apart
+
+    @classmethod
+    def of_doubles(
+        cls,
+        tags: Sequence[str],
+        tag: ArrayLike,
+        step: ArrayLike,
+        wall_time: ArrayLike,
+        value: ArrayLike,
+        *,
+        texts: Sequence[Text] = (),
+        problems: Sequence[Problem] = (),
+        histograms: Sequence[Histogram] = (),
+    ) -> Batch:
+        """A batch of columns of any type, all of whose values were float64 on disk."""
+        numbers = np.asarray(tag, np.uint32)
+        return cls(
+            tags=tags,
+            tag=numbers,
+            step=np.asarray(step, np.int64),
+            wall_time=np.asarray(wall_time, np.float64),
+            value=np.asarray(value, np.float64),
+            single=np.zeros(len(numbers), np.bool_),
+            texts=tuple(texts),
+            problems=tuple(problems),
+            histograms=tuple(histograms),
+        )
 
     def __len__(self) -> int:
         return len(self.tag)

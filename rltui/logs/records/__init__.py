@@ -1,1 +1,1 @@
-"""From records of text logs to scalars."""
+"""Scalars from the records of text logs."""

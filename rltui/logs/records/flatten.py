@@ -1,4 +1,4 @@
-"""One record of any shape as scalars: nested objects joined by `/`, lists summed up, the rest left out."""
+"""A record of any shape as scalars: keys of nested objects are joined by `/`, lists become statistics."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from rltui.logs.records.parse_number import from_text, real, seconds, statistics
 from rltui.logs.records.record_keys import compared, log_keys
 
-NESTING = 64  # levels of objects that are followed
-TABLE_CAP = 4096  # entries of a table of counts that are summed up
+NESTING = 64  # highest depth of nested objects
+TABLE_CAP = 4096  # highest number of entries of a table of counts
 
 
 def scalars(record: Mapping[str, object], skip: Sequence[str] = ()) -> Iterator[tuple[str, float]]:
-    """Tag and value of every number in a record, in its order; `skip` are the keys that give step and time.
+    """Tag and value of every number in a record, in its order. skip: the keys of step and time.
 
-    A list of numbers gives `/mean`, `/min`, `/max`; so does a table of counts by value (`{"0.5": 3}`),
-    weighted by its counts. Booleans, null and text that spells no number give nothing.
+    A list of numbers gives `/mean`, `/min` and `/max`. So does a table of counts by value (`{"0.5": 3}`),
+    weighted by the counts. Booleans, null and text without a number are omitted.
     """
     return _walk("", record, skip, 0)
 
@@ -32,14 +32,14 @@ def _walk(
             yield tag, value  # type: ignore[misc]  # it is a float
         elif kind is int:
             yield tag, real(value)  # type: ignore[arg-type]  # it is an int
-        elif kind is str and compared(key.rpartition("/")[2]) not in log_keys().samples.names:  # an answer
+        elif kind is str and compared(key.rpartition("/")[2]) not in log_keys().samples.names:  # not a label
             number = from_text(value)  # type: ignore[arg-type]  # it is a str
             if number is None:
                 number = seconds(tag, value)  # type: ignore[arg-type]  # it is a str
             if number is not None:
                 yield tag, number
         elif isinstance(value, dict):
-            if (summary := _table(value)) is not None:
+            if (summary := _table_of_counts(value)) is not None:
                 yield from _statistics(tag, summary)
             elif depth < NESTING:
                 yield from _walk(f"{tag}/", value, skip, depth + 1)
@@ -56,10 +56,10 @@ def _statistics(tag: str, summary: tuple[float, float, float]) -> Iterator[tuple
     yield f"{tag}/max", high
 
 
-def _table(record: Mapping[str, object]) -> tuple[float, float, float] | None:
-    """Mean, least and greatest value of a table of counts: its keys are fractions, its values whole counts.
+def _table_of_counts(record: Mapping[str, object]) -> tuple[float, float, float] | None:
+    """Mean, minimum and maximum of a table of counts: its keys are fractions, its values whole numbers.
 
-    Whole-number keys are names (of agents, of layers) and stay names.
+    None for any other object: whole numbers as keys are names, of agents or layers for example.
     """
     if not record or len(record) > TABLE_CAP or not any("." in key for key in record):
         return None
@@ -76,7 +76,7 @@ def _table(record: Mapping[str, object]) -> tuple[float, float, float] | None:
 
 
 def is_declared_settings(record: Mapping[str, object]) -> bool:
-    """Whether a record says of itself that it holds settings: `"type": "config"`, `{"config": {...}}`."""
+    """Whether a record declares that it contains settings: `"type": "config"`, `{"config": {...}}`."""
     names = log_keys().settings_names
     for key in log_keys().settings_kinds:
         kind = record.get(key)
@@ -86,11 +86,11 @@ def is_declared_settings(record: Mapping[str, object]) -> bool:
 
 
 def looks_like_settings(record: Mapping[str, object]) -> bool:
-    """Whether most of what a record without a step says is not numbers, as settings are."""
+    """Whether at most half of the values of a record without a step are numbers, as in settings."""
     numbers = sum(type(value) in (int, float) for value in record.values())
     return 2 * numbers <= len(record)
 
 
 def is_summary(keys: Sequence[str]) -> bool:
-    """Whether keys are those of a trainer's closing object (ms-swift), which only repeats the log."""
+    """Whether keys are those of a trainer's final summary (ms-swift), which only repeats the log."""
     return any(key in keys for key in log_keys().summary)

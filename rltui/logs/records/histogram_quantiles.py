@@ -1,4 +1,4 @@
-"""Quantiles of what a histogram counts."""
+"""Quantiles of a histogram."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHARES = np.array(QUANTILES)
 
 
 class Quantiles(NamedTuple):
-    """at: one value per entry of QUANTILES. total: values that the histogram counts."""
+    """at: one value per entry of QUANTILES. total: number of counted values."""
 
     at: tuple[float, ...]
     total: float
@@ -21,10 +21,10 @@ class Quantiles(NamedTuple):
 def quantiles_of(
     left: NDArray[np.float64], right: NDArray[np.float64], counts: NDArray[np.float64]
 ) -> Quantiles | None:
-    """Quantiles of buckets, each (n,): edges ascending, and how many values lie between them.
+    """Quantiles of buckets, each (n,): ascending edges, and the number of values between them.
 
-    Within a bucket values are taken to lie evenly, as TensorBoard does for its distributions. None where
-    nothing is counted, or an edge or a count is no number.
+    Values are assumed to be distributed evenly within a bucket, as in TensorBoard's distributions. None if
+    all counts are zero, a count is negative, or an edge or a count is not finite.
     """
     filled = np.flatnonzero(counts)
     if not len(filled):
@@ -32,10 +32,10 @@ def quantiles_of(
     left, right, counts = left[filled], right[filled], counts[filled]
     if not (np.isfinite(left) & np.isfinite(right) & np.isfinite(counts) & (counts > 0)).all():
         return None
-    upto = np.cumsum(counts)
-    wanted = _SHARES * upto[-1]
-    at = np.minimum(np.searchsorted(upto, wanted, side="right"), len(upto) - 1)
-    share = np.clip((wanted - (upto[at] - counts[at])) / counts[at], 0.0, 1.0)
+    cumulative = np.cumsum(counts)
+    wanted = _SHARES * cumulative[-1]
+    at = np.minimum(np.searchsorted(cumulative, wanted, side="right"), len(cumulative) - 1)
+    share = np.clip((wanted - (cumulative[at] - counts[at])) / counts[at], 0.0, 1.0)
     low, high = left[at], right[at]
     values = np.where(share < 1.0, low + share * (high - low), high)
-    return Quantiles(tuple(np.maximum.accumulate(values).tolist()), float(upto[-1]))
+    return Quantiles(tuple(np.maximum.accumulate(values).tolist()), float(cumulative[-1]))

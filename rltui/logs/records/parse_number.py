@@ -1,7 +1,7 @@
-"""Numbers as logs write them: JSON numbers, tokens, text, percent, durations, lists.
+"""Numbers in the spellings of logs: JSON numbers, tokens, text, percentages, durations, lists.
 
-Booleans, other text and null are no scalars. Text counts as a number when it is spelled as JSON spells
-one (`"0.5"`, not `"000005"`, which is a name), as a non-finite token, or with a percent sign.
+Booleans, other text and null are no scalars. Text is a number if it is spelled as in JSON (`"0.5"`, but not
+`"000005"`, which is a name), is a non-finite token, or has a percent sign.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime, tzinfo
 
 from rltui.common.regex import regex
 
-LIST_CAP = 4096  # numbers of a list that are summed up; longer lists are data, not a metric
+LIST_CAP = 4096  # highest length of a list with statistics; longer lists are data, not a metric
 
 _NUMBER = regex(r"[+-]?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{0,400})?(?:[eE][+-]?[0-9]{1,4})?\Z")
 _NON_FINITE = {
@@ -24,7 +24,7 @@ _NON_FINITE = {
     "+infinity": math.inf,
     "-infinity": -math.inf,
 }
-_TIMED = regex(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_])", re.IGNORECASE)
+_DURATION_KEY = regex(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_])", re.IGNORECASE)
 _CLOCK = regex(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)\Z")
 _UNITS = regex(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
 _RATIO = regex(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
@@ -32,7 +32,7 @@ _NAMED_STEP = regex(
     r"(?:global[_-]?)?(?:step|iter|iteration|update|checkpoint|ckpt)[ _-]?([0-9]{1,18})\Z", re.IGNORECASE
 )
 
-# A clock reading is told from an elapsed time by its size; the larger ones are milli-, micro-, nanoseconds.
+# Clock readings are distinguished from elapsed times by size; larger ones are milli-, micro-, nanoseconds.
 _EARLIEST = 5e8  # 1985, before any of these programs
 _SCALES = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
 
@@ -46,7 +46,7 @@ def real(number: int | float) -> float:
 
 
 def from_text(text: str) -> float | None:
-    """The number that a text spells, or None. A percent sign is dropped, its scale kept."""
+    """The number in a text, or None. A percent sign is dropped without scaling."""
     if _NUMBER.match(text):
         return float(text)
     text = text.strip()
@@ -58,8 +58,8 @@ def from_text(text: str) -> float | None:
 
 
 def seconds(key: str, text: str) -> float | None:
-    """Seconds of a duration (`3 days, 17:51:32`, `0:01:02`, `1m 3s`) under a key about time, or None."""
-    if not _TIMED.search(key):
+    """Seconds of a duration (`3 days, 17:51:32`, `0:01:02`, `1m 3s`) if the key is about time, or None."""
+    if not _DURATION_KEY.search(key):
         return None
     text = text.strip()
     if clock := _CLOCK.match(text):
@@ -72,13 +72,13 @@ def seconds(key: str, text: str) -> float | None:
 
 
 def ratio(text: str) -> tuple[int, int] | None:
-    """The two numbers of `10/438`: a step and how many there will be. None for other text."""
+    """The two numbers of `10/438`: a step and the planned number of steps. None for other text."""
     match = _RATIO.match(text.strip())
     return (int(match[1]), int(match[2])) if match else None
 
 
 def step_of(value: object) -> int | None:
-    """The whole number that a step key holds, exactly, or None. Text counts: `10`, `10/438`, `step_10`."""
+    """The exact whole number of a step key, or None. Text is accepted: `10`, `10/438`, `step_10`."""
     if type(value) is int:
         return value if -(1 << 63) <= value < 1 << 63 else None
     if type(value) is float:
@@ -97,18 +97,18 @@ def step_of(value: object) -> int | None:
 
 
 def rounded_step(value: object) -> int | None:
-    """The step of a mean over runs, or of a curve that was read off a figure: no whole number, and beyond 1.
+    """The nearest step of a number of at least 1, for means over runs and curves digitised from a figure.
 
-    Below that it would be the share of a training that is done.
+    None for any other value: a fraction below 1 is the progress of a training.
     """
     known = type(value) is float and math.isfinite(value) and 1 <= abs(value) < 1 << 63
     return round(value) if known else None  # type: ignore[call-overload]  # a float
 
 
 def wall_time(value: object) -> float:
-    """Seconds since 1970 of a clock reading (number or ISO text), NaN for anything else.
+    """Seconds since 1970 of a clock reading (number or ISO text), NaN for any other value.
 
-    Numbers too small for a date are elapsed times, no readings. Text without a zone is local time.
+    Numbers too small for a date are elapsed times. Text without a time zone is local time.
     """
     if type(value) is str:
         number = from_text(value)
@@ -126,7 +126,7 @@ def wall_time(value: object) -> float:
 
 
 def iso_time(text: str, zone: tzinfo | None = None) -> float:
-    """Seconds since 1970 of a time in ISO 8601, NaN of other text. zone: where it names none; None: local."""
+    """Seconds since 1970 of an ISO 8601 time, NaN of other text. zone: the default time zone; None: local."""
     try:
         time = datetime.fromisoformat(text.strip())
         return (time if time.tzinfo else time.replace(tzinfo=zone)).timestamp()
@@ -135,7 +135,7 @@ def iso_time(text: str, zone: tzinfo | None = None) -> float:
 
 
 def statistics(values: list[object]) -> tuple[float, float, float] | None:
-    """Mean, least and greatest of a list of numbers; None when it is empty, long or holds anything else."""
+    """Mean, minimum and maximum of a list; None if it is empty, too long, or has other items than numbers."""
     if not values or len(values) > LIST_CAP or not {int, float}.issuperset(map(type, values)):
         return None
     numbers = [real(value) for value in values]  # type: ignore[arg-type]  # the types were just checked

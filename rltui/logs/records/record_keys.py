@@ -1,4 +1,4 @@
-"""What the keys of records say, as `rltui/data/log_keys.toml` has it: steps, times, settings, samples."""
+"""The keys of records with a meaning (`rltui/data/log_keys.toml`): steps, times, settings, samples."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rltui.common.regex import regex
 from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 
-_ZERO = regex(r"-?0\.00+")  # no zero that Python prints by itself has two decimals
-# Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.
+_ZERO = regex(r"-?0\.00+")  # Python itself prints a zero with one decimal
+# Prefix of the tags that rltui computes from samples: a trainer may log `reward/mean` itself.
 COMPUTED = "rltui/"
 
 
@@ -26,23 +26,23 @@ class SampleKeys(NamedTuple):
     stop_reason: tuple[str, ...]
     length_limits: frozenset[str]  # values of a stop reason, in lower case
     truncated: tuple[str, ...]
-    names: tuple[str, ...]  # of numbers that measure nothing
+    names: tuple[str, ...]  # numbers that are labels, not measurements
     identity: frozenset[str]  # those of them that only samples have
 
 
 class LogKeys(NamedTuple):
-    """All keys that have a meaning. steps, writers, wall_times: the place of each, the best first."""
+    """All keys with a meaning. steps, writers, wall_times: the rank of each, 0 for the best."""
 
     steps: Mapping[str, int]
-    steps_beside: Mapping[str, str]  # keys that give the step where another one is there
-    inner_steps: frozenset[str]  # that may begin again for each of a coarser one
-    integer_steps: frozenset[str]  # that give the step only where they are written as integers
-    column_steps: frozenset[str]  # that give the step of a table where they count evenly
+    steps_beside: Mapping[str, str]  # keys of steps if the other key is present
+    inner_steps: frozenset[str]  # that may restart for each value of a coarser one
+    integer_steps: frozenset[str]  # that are steps only if written as integers
+    column_steps: frozenset[str]  # that are the steps of a table if they increase evenly
     writers: Mapping[str, int]
-    learners: frozenset[str]  # writers that learn something of their own
+    learners: frozenset[str]  # writers that each learn a policy
     small: tuple[str, ...]
     wall_times: Mapping[str, int]
-    wall_time_axes: frozenset[str]  # that are no series where they give the wall time
+    wall_time_axes: frozenset[str]  # that are no series if they are the wall time
     planned_steps: Mapping[str, str]
     settings_names: frozenset[str]
     settings_kinds: tuple[str, ...]
@@ -58,18 +58,18 @@ def _log_keys_field() -> TableField[LogKeys]:
 
 @cache
 def log_keys() -> LogKeys:
-    """The keys, read when the first record is looked at."""
+    """The keys, read with the first record."""
     return read_table("log_keys", _log_keys_field)
 
 
-@lru_cache(maxsize=4096)  # the records of a log have the same keys, and so have most logs
+@lru_cache(maxsize=4096)  # most records have the same keys, within a log and across logs
 def compared(key: str) -> str:
-    """The key as it is compared."""
+    """The normalised key, for comparison with those of `log_keys`."""
     return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def step_keys(keys: Iterable[str]) -> list[str]:
-    """Those of the keys that may give the step, the best first."""
+    """The keys that may be the step, the best first."""
     keys = tuple(keys)
     if found := _ranked(keys, log_keys().steps):
         return found
@@ -79,27 +79,27 @@ def step_keys(keys: Iterable[str]) -> list[str]:
 
 
 def outer_steps(step_keys: Sequence[str]) -> Sequence[str]:
-    """Those of the step keys of a record for each of which the first one may begin again."""
+    """The step keys of a record for each of which the first one may restart."""
     return step_keys[1:] if step_keys and compared(step_keys[0]) in log_keys().inner_steps else ()
 
 
 def writer_key(keys: Iterable[str]) -> str | None:
-    """The key that tells from whom of several a record is, or None."""
+    """The key that identifies one of several writers, or None."""
     return next(iter(_ranked(keys, log_keys().writers)), None)
 
 
 def is_learner(writer_key: str) -> bool:
-    """Whether the key tells of one of several that learn something of their own."""
+    """Whether the key identifies one of several learners."""
     return compared(writer_key) in log_keys().learners
 
 
 def ended_at_limit(stop_reason: str) -> bool:
-    """Whether a stop reason says that the length limit cut a response off."""
+    """Whether a stop reason means that the length limit truncated the response."""
     return stop_reason.lower() in log_keys().samples.length_limits
 
 
 def wall_time_keys(keys: Iterable[str]) -> list[str]:
-    """Those of the keys that may give the wall time, the best first."""
+    """The keys that may be the wall time, the best first."""
     return _ranked(keys, log_keys().wall_times)
 
 
@@ -109,42 +109,42 @@ def _ranked(keys: Iterable[str], ranks: Mapping[str, int]) -> list[str]:
 
 
 def planned_steps_key(step_key: str, keys: Iterable[str]) -> str | None:
-    """The key that gives the planned number of steps beside a step key, or None."""
+    """The key of the planned number of steps that belongs to a step key, or None."""
     wanted = log_keys().planned_steps.get(compared(step_key))
     return next((key for key in keys if compared(key) == wanted), None) if wanted else None
 
 
 def is_axis(wall_time_key: str) -> bool:
-    """Whether the key is no series where it gives the wall time."""
+    """Whether the key is no series if it is the wall time."""
     return compared(wall_time_key) in log_keys().wall_time_axes
 
 
 def needs_integer(step_key: str) -> bool:
-    """Whether the key gives the step only where its value is written as an integer."""
+    """Whether the key is the step only if its value is written as an integer."""
     return compared(step_key) in log_keys().integer_steps
 
 
 @lru_cache(maxsize=4096)
 def is_small(key: str) -> bool:
-    """Whether a number of that name may be too small for a fixed number of decimals."""
+    """Whether numbers of this name may be too small for a fixed number of decimals."""
     name = compared(key.rpartition("/")[2])
     return any(name == small or name.endswith(f"_{small}") for small in log_keys().small)
 
 
 def is_rounded_away(key: str, text: str) -> bool:
-    """Whether a number that was printed, such as `0.000`, is one that its decimals cannot show."""
+    """Whether a printed number such as `0.000` may be a small one that was rounded to zero."""
     return _ZERO.fullmatch(text) is not None and is_small(key)
 
 
 @cache
 def text_keys() -> frozenset[str]:
-    """Keys of what a sample was asked and what it answered."""
+    """Keys of prompts and completions."""
     samples = log_keys().samples
     return frozenset({*samples.prompt, *samples.completion})
 
 
 @cache
 def unmeasured_keys() -> frozenset[str]:
-    """Keys of the numbers of a sample that measure nothing: of its step, its time, its group and its name."""
+    """Keys of the numbers of a sample that are no measurements: its step, time, group and labels."""
     keys = log_keys()
     return frozenset({*keys.samples.group, *keys.samples.names, *keys.steps, *keys.wall_times})

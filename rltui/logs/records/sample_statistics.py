@@ -1,4 +1,4 @@
-"""What one record per sample says about a step: statistics over samples and over prompt groups."""
+"""Statistics of a step over its samples and prompt groups, for logs with one record per sample."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.logs.records.record_keys import compared, ended_at_limit, log_keys, t
 from rltui.logs.records.text_statistics import ResponseTexts
 
 EQUAL = 1e-6  # relative spread below which rewards count as equal: the noise of float32 averages
-CORRELATED = 16  # samples of a step that tell a correlation: its standard error is a quarter
+MIN_CORRELATED = 16  # samples of a correlation, whose standard error is then a quarter
 _NESTING = 8
 
 
@@ -38,19 +38,19 @@ def gini(values: Sequence[float]) -> float:
 
 
 def max_median_ratio(lengths: Sequence[float]) -> float | None:
-    """The longest over the median; None for a median of 0."""
+    """The maximum over the median; None for a median of 0."""
     usual = median(lengths)
     return max(lengths) / usual if usual > 0 else None
 
 
 def all_equal(values: Sequence[float]) -> bool:
-    """Whether a group's rewards leave no advantage: their spread is at most `EQUAL` of the greatest."""
+    """Whether the rewards of a group give no advantage: their spread is at most `EQUAL` of the largest."""
     low, high = min(values), max(values)
     return high - low <= EQUAL * max(abs(low), abs(high))
 
 
 def numbers(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
-    """The measurements of a sample: its numbers, and its booleans as 0 and 1, so that means are shares."""
+    """The measurements of a sample: its numbers, and its booleans as 0 and 1, so that means are fractions."""
     unmeasured, texts = unmeasured_keys(), text_keys()
     for key, value in record.items():
         if type(value) is float or type(value) is int or type(value) is bool:
@@ -61,7 +61,7 @@ def numbers(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> I
 
 
 def group_of(record: Mapping[str, object]) -> object:
-    """What names the prompt of a sample, hashable; None when nothing does. Text is hashed, not kept."""
+    """Identifies the prompt of a sample, hashable; None if unknown. Text is hashed, not kept."""
     for key in log_keys().samples.group:
         value = record.get(key)
         if type(value) is int or type(value) is str:
@@ -74,7 +74,7 @@ def group_of(record: Mapping[str, object]) -> object:
 
 
 def hit_limit(record: Mapping[str, object]) -> bool | None:
-    """Whether the length limit ended a sample; None when the record does not say."""
+    """Whether the length limit ended a sample; None if unknown."""
     keys = log_keys().samples
     for key in keys.stop_reason:
         if type(reason := record.get(key)) is str:
@@ -83,35 +83,35 @@ def hit_limit(record: Mapping[str, object]) -> bool | None:
 
 
 class SampledStep:
-    """All samples of one step so far, as numbers by key; adding more and asking again is always right."""
+    """The samples of one step so far, as numbers by key; more may be added after `aggregates`."""
 
     def __init__(self, begin: int = 0, after: int | None = None) -> None:
         self.begin = begin  # offset of its first sample
         self.after = after  # step of the sample before that one
         self.wall_time = math.nan
-        self.size = 0  # numbers held
+        self.size = 0  # numbers in memory
         self._values: dict[str, array[float]] = {}
-        self._of: dict[str, array[int]] = {}  # the group of each value, -1 for none
+        self._group_of: dict[str, array[int]] = {}  # of each value, -1 for none
         self._groups: dict[object, int] = {}
-        self._said = self._cut = 0
+        self._with_stop_reason = self._truncated = 0
         self._texts = ResponseTexts()
 
     def add(self, record: Mapping[str, object], texts: tuple[str, str] | None = None) -> None:
-        """Take one sample. texts: its prompt and its response."""
+        """Add one sample. texts: its prompt and its response."""
         if texts is not None:
             self._texts.add(*texts)
         group = group_of(record)
         place = -1 if group is None else self._groups.setdefault(group, len(self._groups))
         for key, value in numbers(record):
             if key not in self._values:
-                self._values[key], self._of[key] = array("d"), array("l")
+                self._values[key], self._group_of[key] = array("d"), array("l")
             self._values[key].append(value)
-            self._of[key].append(place)
+            self._group_of[key].append(place)
             self.size += 1
         limit = hit_limit(record)
         if limit is not None:
-            self._said += 1
-            self._cut += limit
+            self._with_stop_reason += 1
+            self._truncated += limit
 
     def aggregates(self) -> Iterator[tuple[str, float]]:
         """Tag and value of every aggregate.
@@ -130,8 +130,8 @@ class SampledStep:
             ratios = [ratio for group in lengths if (ratio := max_median_ratio(group)) is not None]
             if ratios:
                 yield "group_length_max_median_ratio_mean", _mean(ratios)
-        if self._said:
-            yield "stop_reason_length_pct", 100 * self._cut / self._said
+        if self._with_stop_reason:
+            yield "stop_reason_length_pct", 100 * self._truncated / self._with_stop_reason
         rewards = self._grouped(self._key(log_keys().samples.reward))
         if rewards:
             equal = [group for group in rewards if all_equal(group)]
@@ -141,19 +141,19 @@ class SampledStep:
             yield "zero_advantage_all_zero_pct", 100 * zero / len(rewards)
             yield "zero_advantage_all_positive_pct", 100 * positive / len(rewards)
         yield from self._texts.statistics()
-        followed = self._reward_by_length()
+        followed = self._reward_length_correlation()
         if followed is not None:
             yield "responses/reward_length_correlation", followed
 
-    def _reward_by_length(self) -> float | None:
-        """Pearson's correlation of reward and length over the samples; None where either hardly varies."""
+    def _reward_length_correlation(self) -> float | None:
+        """Pearson's correlation of reward and length; None if there are few samples or one is constant."""
         samples = log_keys().samples
         rewards, lengths = (
             self._values.get(self._key(wanted), array("d")) for wanted in (samples.reward, samples.length)
         )
-        if len(rewards) != len(lengths) or len(rewards) < CORRELATED:
+        if len(rewards) != len(lengths) or len(rewards) < MIN_CORRELATED:
             return None
-        from statistics import StatisticsError, correlation  # brings fractions and decimals, 8 ms
+        from statistics import StatisticsError, correlation  # also imports fractions and decimals, 8 ms
 
         try:
             found = correlation(rewards, lengths)
@@ -162,7 +162,7 @@ class SampledStep:
         return found if math.isfinite(found) else None
 
     def _key(self, wanted: Sequence[str]) -> str:
-        """The key of this step that is best among the wanted, by its last name if need be; empty for none."""
+        """The best of the wanted keys in this step, compared by its last part if need be; empty if none."""
         for name in wanted:
             if name in self._values:
                 return name
@@ -170,16 +170,16 @@ class SampledStep:
         return next((last[name] for name in wanted if name in last), "")
 
     def _grouped(self, key: str) -> list[list[float]]:
-        """Finite values of a key by prompt group, groups of one left out."""
+        """Finite values of a key by prompt group, without groups of one."""
         groups: dict[int, list[float]] = {}
-        for value, place in zip(self._values.get(key, ()), self._of.get(key, ()), strict=True):
+        for value, place in zip(self._values.get(key, ()), self._group_of.get(key, ()), strict=True):
             if place >= 0 and math.isfinite(value):
                 groups.setdefault(place, []).append(value)
         return [group for group in groups.values() if len(group) > 1]
 
 
 class LoggedStep:
-    """The metrics that a trainer wrote for one step, in the place of `SampledStep`."""
+    """The metrics that a trainer logged for one step, with the interface of `SampledStep`."""
 
     def __init__(self, begin: int = 0, after: int | None = None) -> None:
         self.begin, self.after = begin, after
@@ -188,11 +188,11 @@ class LoggedStep:
 
     @property
     def size(self) -> int:
-        """Numbers held."""
+        """Numbers in memory."""
         return len(self._values)
 
     def add(self, record: Mapping[str, object], texts: tuple[str, str] | None = None) -> None:
-        """Take one record; a later one counts."""
+        """Add one record; later values replace earlier ones."""
         self._values.update(scalars(record))
 
     def aggregates(self) -> Iterator[tuple[str, float]]:
@@ -214,7 +214,7 @@ def _statistics(key: str, values: Sequence[float]) -> Iterator[tuple[str, float]
 
 
 def _mean(values: Sequence[float]) -> float:
-    """The mean; NaN with a NaN or infinities of both signs among them, as the trainer would have it."""
+    """The mean; NaN if there is a NaN or infinities of both signs, as in the trainer."""
     try:
         return math.fsum(values) / len(values)
     except (OverflowError, ValueError):

@@ -1,6 +1,6 @@
-"""The tag table of one log: it only grows, so that an index is good for the life of the log.
+"""The tag table of one log. It only grows, so an index is valid for the life of the log.
 
-It is bounded in both ways: names made anew for every record, and names of megabytes, would fill the memory.
+The number and the length of names are bounded: a log may have new names in each record, or very long ones.
 """
 
 from __future__ import annotations
@@ -15,35 +15,32 @@ from rltui.common.text import clean
 
 TAG_CAP = 100_000  # distinct tags of one log
 NAME_CAP = 1_000  # characters of a name
-KEPT = 4 * NAME_CAP  # characters of a raw key that is remembered; a longer one is cut anew each time
+CACHED_KEY = 4 * NAME_CAP  # characters of a raw key that is cached; a longer one is shortened each time
+WRITTEN_CAP = 64 << 20  # characters of raw keys that one log keeps in addition to their names
 _DIGEST = 16  # characters
 
-
-WRITTEN_CAP = 64 << 20  # characters of raw keys that one log keeps beside their names
-
-
-# Text that looks like what `clean` makes of a control character.
-_SPELLED = regex(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+# Text that looks like the output of `clean` for a control character.
+_ESCAPED = regex(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
 class ShownTag(str):
-    """A tag as it is shown, of which `written` is the key exactly as the log writes it."""
+    """A tag as displayed; `written` is the key exactly as in the log."""
 
     written: str
 
 
 def written_tag(tag: str) -> str:
-    """The key of a tag exactly as the log writes it."""
+    """The key of a tag exactly as in the log."""
     return tag.written if isinstance(tag, ShownTag) else tag
 
 
 def name_of(key: str) -> str:
-    """The name of a raw key: cleaned; a long one cut in its middle, with a checksum that keeps two apart.
+    """The name of a raw key: cleaned, and shortened in the middle with a checksum if it is too long.
 
-    So has a key that is written as another one looks when it is cleaned: both would be one series.
-    A `ShownTag` where that differs from the key.
+    A key that looks like the cleaned form of another one gets a checksum as well, since both would be one
+    series. A `ShownTag` if it differs from the key.
     """
-    name = _shown(key)
+    name = _displayed(key)
     if name is key or name == key:
         return name
     shown = ShownTag(name)
@@ -51,10 +48,10 @@ def name_of(key: str) -> str:
     return shown
 
 
-def _shown(key: str) -> str:
+def _displayed(key: str) -> str:
     if len(key) <= NAME_CAP:
         name = clean(key)
-        if len(name) <= NAME_CAP and ("\\" not in key or not _SPELLED.search(key)):
+        if len(name) <= NAME_CAP and ("\\" not in key or not _ESCAPED.search(key)):
             return name
     ends = f"{key[:NAME_CAP]}{key[-NAME_CAP:]}" if len(key) > 2 * NAME_CAP else key
     raw = key.encode("utf-8", "surrogatepass")
@@ -62,60 +59,58 @@ def _shown(key: str) -> str:
 
 
 class TagNames:
-    """Names by number, no more than TAG_CAP. `names` is what a Batch carries."""
+    """Names by number, at most TAG_CAP. names: the `tags` of batches."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self._places: dict[str, int] = {}
-        self._written = 0  # characters of keys that are kept beside their names
+        self._numbers: dict[str, int] = {}
+        self._written = 0  # characters of raw keys that are kept
 
     def take(self, name: str) -> int:
-        """The number of a name, new or known; -1 when the table is full."""
-        place = self._places.get(name)
-        if place is None:
+        """The number of a name, new or known; -1 if the table is full."""
+        number = self._numbers.get(name)
+        if number is None:
             if len(self.names) >= TAG_CAP:
                 return -1
             if isinstance(name, ShownTag):
                 self._written += len(name.written)
                 name = name if self._written <= WRITTEN_CAP else str(name)
-            place = self._places[name] = len(self.names)
+            number = self._numbers[name] = len(self.names)
             self.names.append(name)
-        return place
+        return number
 
 
 class TagTable(TagNames):
-    """Names of raw keys seen so far; `index` gives the place of a key."""
+    """The names of raw keys."""
 
     def __init__(self, path: str) -> None:
         super().__init__()
         self._path = path
-        self._raw: dict[str, int] = {}
-        self._full = self._told = False
+        self._number_of_key: dict[str, int] = {}
+        self._full = self._reported = False
 
     def index(self, key: str) -> int:
-        """The place of a key as written, -1 when the table is full."""
-        place = self._raw.get(key)
-        if place is None:
-            place = self._add(key)
-        return place
+        """The number of a raw key, -1 if the table is full."""
+        number = self._number_of_key.get(key)
+        return self._add(key) if number is None else number
 
     def problem(self) -> Problem | None:
-        """Said once, when a key has found no place."""
-        if not self._full or self._told:
+        """Reported once, if the table was too small for a key."""
+        if not self._full or self._reported:
             return None
-        self._told = True
+        self._reported = True
         return too_many(self._path)
 
     def _add(self, key: str) -> int:
-        place = self.take(name_of(key))
-        if place < 0:
+        number = self.take(name_of(key))
+        if number < 0:
             self._full = True
-        elif len(key) <= KEPT:
-            self._raw[key] = place
-        return place
+        elif len(key) <= CACHED_KEY:
+            self._number_of_key[key] = number
+        return number
 
 
 def too_many(path: str) -> Problem:
-    """A log has more tags than are taken."""
+    """The problem of a log with more than TAG_CAP tags."""
     message = f"more than {TAG_CAP:,} different tags; values of further ones are left out"
     return Problem("error", "too-many-tags", path, message)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 import re
 
-import numpy as np
-
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.common.text import count_of
@@ -20,8 +18,8 @@ from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format, ReadFromStart
 from rltui.logs.formats.lines.jsonl import objects
 from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
-from rltui.logs.records import record_keys
-from rltui.logs.records.parse_number import step_of, wall_time
+from rltui.logs.records import parse_number, record_keys
+from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys
 from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
@@ -164,7 +162,7 @@ class SamplesReader(ReadFromStart):
         self._changed[step] = None
         self._latest = step
         for key in record_keys.wall_time_keys(record):
-            wall = wall_time(record[key])
+            wall = parse_number.wall_time(record[key])
             if wall == wall:
                 held.wall_time = wall if math.isnan(held.wall_time) else max(held.wall_time, wall)
                 break
@@ -172,13 +170,12 @@ class SamplesReader(ReadFromStart):
     def _batch(self, steps: list[int], torn: list[Problem] | None = None) -> Batch:
         problems = [*self._lines.problems(), *self._skipped.problems(), *(torn or [])]
         rows = []
-        for step in steps:
-            held = self._steps[step]
-            del self._changed[step]
-            for key, value in held.aggregates():
-                tag = self._tags.index(self._prefix + key)
-                if tag >= 0:
-                    rows.append((tag, step, held.wall_time, value))
+        for at in steps:
+            held = self._steps[at]
+            del self._changed[at]
+            for key, aggregate in held.aggregates():
+                if (number := self._tags.index(self._prefix + key)) >= 0:
+                    rows.append((number, at, held.wall_time, aggregate))
         self._drop_oldest()
         if self._late > self._late_reported:
             self._late_reported = self._late
@@ -186,18 +183,10 @@ class SamplesReader(ReadFromStart):
             problems.append(Problem("warning", "late-samples", self._path, message, count=self._late))
         if full := self._tags.problem():
             problems.append(full)
-        if not rows:
-            return Batch(tags=self._tags.names, problems=tuple(problems)) if problems else EMPTY
-        tags, at, walls, values = zip(*rows, strict=True)
-        return Batch(
-            tags=self._tags.names,
-            tag=np.array(tags, np.uint32),
-            step=np.array(at, np.int64),
-            wall_time=np.array(walls, np.float64),
-            value=np.array(values, np.float64),
-            single=np.zeros(len(rows), np.bool_),
-            problems=tuple(problems),
-        )
+        if not (rows or problems):
+            return EMPTY
+        tag, step, wall_time, value = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return Batch.of_doubles(self._tags.names, tag, step, wall_time, value, problems=problems)
 
     def _drop_oldest(self) -> None:
         """Drop the oldest steps beyond what is held for late samples."""

@@ -5,7 +5,7 @@ torchtune has lines `Step 12 | loss:0.5 lr:1e-05`. `trainer_lines` parses the ou
 other lines are ignored.
 
 Most lines of a log have the same keys. For frequent sets of keys, one expression parses the whole line:
-180,000 values take 0.19 instead of 0.26 s. It accepts fewer spellings than parsing by pairs, with the same result.
+180,000 values take 0.19 instead of 0.26 s. It accepts fewer spellings than parsing by pairs does.
 """
 
 from __future__ import annotations

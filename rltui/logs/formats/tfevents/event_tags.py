@@ -1,4 +1,4 @@
-"""The tags of one log: their numbers, and which plugin each belongs to where a value does not say itself."""
+"""The tags of one event file: their numbers, and the plugin of each for values without metadata."""
 
 from __future__ import annotations
 
@@ -7,60 +7,56 @@ from functools import lru_cache
 from rltui.logs.batch import Batch
 from rltui.logs.formats.tfevents.message.event import Value
 from rltui.logs.records import tag_table
-from rltui.logs.records.tag_table import KEPT, TagNames, name_of
+from rltui.logs.records.tag_table import CACHED_KEY, TagNames, name_of
 
 SCALARS = b"scalars"
 
-_SHORT = 256  # bytes of a raw tag whose name is kept for other logs
+_CACHED_TAG = 256  # bytes of a raw tag whose name is cached for other logs
 
 
 @lru_cache(maxsize=1 << 13)
 def _name(tag: bytes) -> str:
-    """The cleaned name of a raw tag. Logs of many runs share their tags, and so their names."""
+    """The cleaned name of a raw tag. The logs of many runs have the same tags."""
     return name_of(tag.decode("utf-8", "replace"))
 
 
 def _key(tag: bytes) -> bytes:
-    """What a raw tag is remembered by."""
-    return tag if len(tag) <= KEPT else _name.__wrapped__(tag).encode()
+    """The key of a raw tag in dictionaries: very long ones are shortened."""
+    return tag if len(tag) <= CACHED_KEY else _name.__wrapped__(tag).encode()
 
 
 class EventTags(TagNames):
     """Tags by their raw bytes, numbered in the order of their first scalar.
 
-    names: the cleaned names by number. When the table is
-    full all further ones have the number TAG_CAP, behind all names: see `named`.
-    plugins: raw tag -> plugin named by the tag's first metadata in the file; writers may leave
-    metadata off all later values of a tag.
+    names: the cleaned names by number. Once the table is full, all further tags have the number TAG_CAP,
+    which has no name (see `named`). plugins: by raw tag, from the first metadata of the tag in the file;
+    writers may omit metadata from all later values.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.plugins: dict[bytes, bytes] = {}
-        self._numbers: dict[bytes, int] = {}
+        self._number_of_raw: dict[bytes, int] = {}
 
     def number(self, tag: bytes) -> int:
         """The number of a raw tag that has a scalar."""
-        number = self._numbers.get(tag)
+        number = self._number_of_raw.get(tag)
         if number is None:
-            name = _name(tag) if len(tag) <= _SHORT else _name.__wrapped__(tag)
-            number = self._places.get(name)
-            if number is None:
-                number = self.take(name)
-                if number < 0:
-                    return tag_table.TAG_CAP
-            if len(tag) <= KEPT:
-                self._numbers[tag] = number
+            number = self.take(_name(tag) if len(tag) <= _CACHED_TAG else _name.__wrapped__(tag))
+            if number < 0:
+                return tag_table.TAG_CAP
+            if len(tag) <= CACHED_KEY:
+                self._number_of_raw[tag] = number
         return number
 
     def named(self, batch: Batch) -> Batch:
-        """A batch without the points whose tags found no place."""
+        """A batch without the points of tags that did not fit into the table."""
         if len(self.names) < tag_table.TAG_CAP or not len(batch):
             return batch
         return batch.where(batch.tag < tag_table.TAG_CAP)
 
     def plugin_for(self, value: Value) -> bytes | None:
-        """The plugin that a value belongs to; remembers its metadata for the values that follow."""
+        """The plugin of a value; its metadata are kept for later values of the tag."""
         if value.plugin is None:
             return self.plugin_of(value.tag)
         if len(self.plugins) < tag_table.TAG_CAP:
@@ -68,16 +64,17 @@ class EventTags(TagNames):
         return value.plugin
 
     def plugin_of(self, tag: bytes) -> bytes | None:
-        """The plugin that a tag's first metadata named, as far as they came."""
+        """The plugin in the first metadata of a tag so far."""
         return self.plugins.get(_key(tag))
 
     def is_scalar(self, tag: bytes) -> bool:
-        """Whether a tensor of this tag without metadata of its own counts as a scalar by now."""
+        """Whether a tensor of this tag without metadata is a scalar, by the metadata so far."""
         return self.plugin_of(tag) == SCALARS
 
     def fork(self) -> EventTags:
-        """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
+        """A copy that shares numbers but not later metadata, for previews of the end of a file."""
         other = EventTags()
-        other.names, other._numbers, other._places = self.names, self._numbers, self._places
+        other.names, other._numbers = self.names, self._numbers
+        other._number_of_raw = self._number_of_raw
         other.plugins = dict(self.plugins)
         return other

@@ -6,7 +6,7 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -101,12 +101,8 @@ class PartReader(ReadFromStart, Generic[C]):
         batch = self._records.batch()
         if look.points is not None and len(look.points.keys):
             batch = concat([batch, self._of_points(look.points)])
-        texts = (*batch.texts, *self._texts(look))
-        return Batch(
-            batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single,
-            texts=texts,
-            problems=(*batch.problems, *look.problems, *self._bad_rows(look), *self._alerts(look)),
-        )  # fmt: skip
+        problems = (*batch.problems, *look.problems, *self._bad_rows(look), *self._alerts(look))
+        return replace(batch, texts=(*batch.texts, *self._texts(look)), problems=problems)
 
     def finish(self, file: File) -> Batch:
         """What is left: rows are never torn."""
@@ -118,10 +114,7 @@ class PartReader(ReadFromStart, Generic[C]):
         places = {key: tags.index(key) for key in dict.fromkeys(points.keys)}
         tag = np.array([places[key] for key in points.keys], np.int64)
         self._step = int(points.step[-1])
-        batch = Batch(
-            tags.names, tag.astype(np.uint32), points.step, points.wall_time, points.value,
-            np.zeros(len(tag), np.bool_),
-        )  # fmt: skip
+        batch = Batch.of_doubles(tags.names, tag, points.step, points.wall_time, points.value)
         return batch.where(tag >= 0)
 
     def _bad_rows(self, look: Look[C]) -> list[Problem]:

@@ -293,17 +293,10 @@ class SwanlabReader(ReadFromStart):
             self._unsigned = 0
         if full := self._tags.problem():
             problems.append(full)
-        texts = tuple(self._texts)
-        self._texts = []
-        batch = Batch(
-            tags=self._tags.names,
-            tag=np.array(self._tag, np.uint32),
-            step=np.array(self._at, np.int64),
-            wall_time=np.array(self._wall, np.float64),
-            value=np.frombuffer(b"".join(self._value), "<f8").astype(np.float64),
-            single=np.zeros(len(self._tag), np.bool_),
-            texts=texts,
-            problems=tuple(problems),
+        texts, self._texts = self._texts, []
+        values = np.frombuffer(b"".join(self._value), "<f8")
+        batch = Batch.of_doubles(
+            self._tags.names, self._tag, self._at, self._wall, values, texts=texts, problems=problems
         )
         self._last = self._newest_step()
         self._clear()

@@ -253,19 +253,17 @@ class WandbReader(ReadFromStart):
     def _batch(self, problems: list[Problem]) -> Batch:
         if full := self._tags.problem():
             problems.append(full)
-        texts, rows = tuple(self._texts), self._rows
-        self._texts = []
-        count = [number for _, _, number in rows]
-        batch = Batch(
-            tags=self._tags.names,
-            tag=np.array(self._tag, np.uint32),
-            step=np.repeat(np.array([step for step, _, _ in rows], np.int64), count),
-            wall_time=np.repeat(np.array([wall for _, wall, _ in rows], np.float64), count),
-            value=np.array(self._value, np.float64),
-            single=np.zeros(len(self._tag), np.bool_),
+        texts, self._texts = self._texts, []
+        step, wall_time, count = zip(*self._rows, strict=True) if self._rows else ((), (), ())
+        batch = Batch.of_doubles(
+            self._tags.names,
+            self._tag,
+            np.repeat(np.array(step, np.int64), count),
+            np.repeat(np.array(wall_time, np.float64), count),
+            self._value,
             texts=texts,
-            problems=tuple(problems),
-            histograms=tuple(self._histograms),
+            problems=problems,
+            histograms=self._histograms,
         )
         self._clear()
         return batch
