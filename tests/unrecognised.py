@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from tests.support.catalogue import logs
 

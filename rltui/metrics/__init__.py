@@ -1,4 +1,4 @@
-"""What a metric name means: framework data, glossary and the user's own knowledge joined.
+"""Resolving tags to metrics, from the user's configuration, the frameworks and the glossary.
 
-`MetricNames(framework, config).name(tag)` never fails: a tag that nobody knows is placed by its own parts.
+`MetricNames(framework, config).name(tag)` never fails: an unknown tag is placed by the parts of its name.
 """

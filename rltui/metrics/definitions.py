@@ -1,8 +1,8 @@
-"""Terms of the field, problems, and words for metrics: `definitions()`, from `definitions.toml`."""
+"""Definitions of terms and problems, and informal names of metrics: `definitions()`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from typing import Protocol
@@ -19,33 +19,33 @@ _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined b
 
 
 def with_title(canonical: str) -> str:
-    """A canonical id behind the title of its metric."""
+    """The title of a metric, followed by its canonical id."""
     metric = glossary().metrics.get(canonical)
     return f"{metric.title} ({canonical})" if metric is not None else canonical
 
 
 def _healthy(canonical: str) -> str:
-    """What is normal of a metric, behind its title; empty where the glossary does not say."""
+    """The title of a metric and its healthy values; empty if the glossary has none."""
     metric = glossary().metrics.get(canonical)
     return f"{metric.title}: {metric.healthy}" if metric is not None and metric.healthy else ""
 
 
 class Definition(Protocol):
-    """What is explained beside metrics: a term, a problem, what a finding says."""
+    """The definition of a term, a problem, or a finding."""
 
     @property
     def title(self) -> str:
-        """Its first line."""
+        """The heading."""
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """What stands below the title: a label, empty where it goes on, and a text."""
+        """The labelled texts below the title; a part without a label continues the one before."""
 
     def as_json(self) -> dict[str, object]:
-        """One object, told from a metric by `kind`."""
+        """The JSON object; `kind` distinguishes it from that of a metric."""
 
 
 class Term(NamedTuple):
-    """A word of the field. `see` are ids of other terms, `metrics` canonical ids that show it."""
+    """A term of reinforcement learning. see: ids of related terms. metrics: canonical ids that measure it."""
 
     id: str
     title: str
@@ -56,7 +56,7 @@ class Term(NamedTuple):
     metrics: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """One object, told from a metric by `kind`."""
+        """See Definition."""
         return {
             "kind": "term",
             "id": self.id,
@@ -70,7 +70,7 @@ class Term(NamedTuple):
         }
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """What stands below the title: a label, empty where it goes on, and a text."""
+        """See Definition."""
         yield "meaning", self.meaning
         if self.aliases:
             yield "also called", ", ".join(self.aliases)
@@ -82,9 +82,9 @@ class Term(NamedTuple):
 
 
 class TrainingProblem(NamedTuple):
-    """A symptom that people see: what it means, what to look at first and next, what to do.
+    """A problem of a training: its meaning, what to look at, and what to do.
 
-    `first` and `next` are canonical ids, `rules` the ids of rules and symptoms that tell it.
+    first, next: canonical ids to look at. rules: ids of the rules and symptoms that report it.
     """
 
     id: str
@@ -99,7 +99,7 @@ class TrainingProblem(NamedTuple):
     rules: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """One object, told from a metric by `kind`."""
+        """See Definition."""
         return {
             "kind": "problem",
             "id": self.id,
@@ -115,7 +115,7 @@ class TrainingProblem(NamedTuple):
         }
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """What stands below the title: a label, empty where it goes on, and a text."""
+        """See Definition."""
         yield "means", self.means
         yield "look at", self.look
         yield from listed("first", map(with_title, self.first))
@@ -127,32 +127,31 @@ class TrainingProblem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """All terms and problems, in the order of the file, and words for metrics: phrase -> canonical ids."""
+    """Terms and problems, in the order of the file, and informal names of metrics -> canonical ids."""
 
     term: tuple[Term, ...]
     problem: tuple[TrainingProblem, ...]
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def find(self, words: str) -> Term | TrainingProblem | None:
-        """A term by its id, title or another name for it, or a problem by id or title, in any letters."""
-        wanted = plain(words)
-        return next((each for each in self._all() if wanted in map(plain, _names(each))), None)
+    def _entries(self) -> Sequence[Term | TrainingProblem]:
+        return [*self.term, *self.problem]
 
-    def _all(self) -> Iterator[Term | TrainingProblem]:
-        yield from self.term
-        yield from self.problem
+    def find(self, words: str) -> Term | TrainingProblem | None:
+        """The term or problem with this id, title or alias, ignoring case."""
+        wanted = plain(words)
+        return next((entry for entry in self._entries() if wanted in map(plain, _names(entry))), None)
 
     def metrics(self, words: str) -> tuple[str, ...]:
-        """Canonical ids that people mean by some words: titles of the glossary, and the table `words`."""
+        """The canonical ids of metrics with this title or informal name, ignoring case."""
         wanted = plain(words)
-        if named := {plain(phrase): ids for phrase, ids in self.words.items()}.get(wanted):
-            return named
+        if ids := {plain(name): ids for name, ids in self.words.items()}.get(wanted):
+            return ids
         return tuple(id_ for id_, metric in glossary().metrics.items() if plain(metric.title) == wanted)
 
     def phrases(self) -> Iterator[str]:
-        """All that `find` and `metrics` know, as people write it."""
-        for each in self._all():
-            yield from (name for name in _names(each) if " " in name or each.id == name)
+        """The ids, titles and names that `find` and `metrics` accept."""
+        for entry in self._entries():
+            yield from (name for name in _names(entry) if " " in name or entry.id == name)
         yield from self.words
         yield from (metric.title for metric in glossary().metrics.values())
 
@@ -162,12 +161,12 @@ def _names(entry: Term | TrainingProblem) -> tuple[str, ...]:
 
 
 def plain(words: str) -> str:
-    """Words without regard to capitals, dashes and underscores."""
+    """Words in lower case, with dashes and underscores replaced by blanks."""
     return " ".join(words.strip().lower().replace("_", " ").replace("-", " ").split())
 
 
 def as_lines(entry: Definition, width: int = 80) -> list[str]:
-    """An entry as lines of at most `width` cells."""
+    """A definition as lines of at most `width` cells."""
     lines = [entry.title, "=" * cell_width(entry.title)]
     for label, text in entry.parts():
         lines += labelled(label, text, width)
@@ -181,5 +180,5 @@ def _definitions_field() -> TableField[Definitions]:
 
 @cache
 def definitions() -> Definitions:
-    """The shipped table."""
+    """The shipped definitions."""
     return read_table("definitions", _definitions_field)

@@ -1,4 +1,4 @@
-"""What a key means, laid out for people (wrapped text) and for programs (a JSON object)."""
+"""The explanation of a key, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rltui.draw.cells import wrap
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
 
-LABEL = 12  # cells of the labels' column
+LABEL_WIDTH = 12  # cells
 
 
 class JudgedBy(NamedTuple):
-    """A rule that judges the metric: its id, severity and when it fires."""
+    """A rule on the metric. when: its condition in words."""
 
     id: str
     severity: str
@@ -22,28 +22,27 @@ class JudgedBy(NamedTuple):
 
 
 class GlossaryEntry(NamedTuple):
-    """One meaning of a key: its metric, and how frameworks and rules refer to it.
+    """A meaning of a key: its metric, and how frameworks and rules refer to it.
 
-    `framework` is the label of the only framework that means this by the key, None for a canonical id and
-    where several do (`frameworks` has them all). `unit` is that of the values as written, `scale` and
-    `offset` bring them to the metric's own (`value * scale + offset`). `held_out`: evaluation writes it.
-    `aliases` are names by framework label; `titles` are those of the metrics in `check_next`, by id; both,
-    `writer` and `rules` are filled in by who shows the entry.
+    frameworks: labels of the frameworks in which the key has this meaning; framework: the label if there is
+    only one. unit: of the values as written; scale, offset: convert them to the metric's unit (`value * scale
+    + offset`). held_out: whether it is from an evaluation. aliases: names by framework label. titles: of the
+    metrics in `check_next`, by id. `aliases`, `titles`, `writer` and `rules` are set by the caller.
     """
 
     key: str
     metric: Metric
     framework: str | None = None
     frameworks: tuple[str, ...] = ()
-    pattern: str = ""  # the name as the framework's file has it
+    pattern: str = ""  # the name in the framework's file
     pane: str = ""
     unit: str = ""
     scale: float = 1.0
     offset: float = 0.0
     held_out: bool = False
-    older: bool = False  # only older releases write it
+    older: bool = False  # only older releases write the key
     caveat: str = ""
-    writer: tuple[str, str] | None = None  # the framework's title, and what holds for all that it writes
+    writer: tuple[str, str] | None = None  # the framework's title, and a caveat for all its metrics
     rules: tuple[JudgedBy, ...] = ()
     aliases: Mapping[str, Sequence[str]] | None = None
     titles: Mapping[str, str] | None = None
@@ -54,7 +53,7 @@ class GlossaryEntry(NamedTuple):
         return self.metric.id
 
     def as_json(self) -> dict[str, object]:
-        """The fields that other programs rely on; new ones come at the end."""
+        """The documented fields; new ones are appended."""
         metric = self.metric
         return {
             "key": self.key,
@@ -77,29 +76,25 @@ class GlossaryEntry(NamedTuple):
         }
 
     def as_lines(self, width: int = 80) -> list[str]:
-        """The card as lines of at most `width` cells; a longer word (a key) stands on a line of its own."""
+        """The entry as lines of at most `width` cells, except for longer words such as keys."""
         metric = self.metric
-        lines = [metric.title, "=" * cell_width(metric.title)]
-        lines += wrap(self._whence(), width, cut_words=False)
         unit = units().words.get(metric.unit, metric.unit)
-        lines += wrap(
-            f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}",
-            width,
-            cut_words=False,
-        )
-        lines += ["", *wrap(metric.meaning, width, cut_words=False), ""]
+        facts = f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}"
+        lines = [metric.title, "=" * cell_width(metric.title)]
+        for text in (self._origin(), facts, "", metric.meaning, ""):
+            lines += wrap(text, width, cut_words=False) or [""]
         for label, text in self.parts():
             lines += labelled(label, text, width)
         while lines and not lines[-1]:
             lines.pop()
         return lines
 
-    def _whence(self) -> str:
+    def _origin(self) -> str:
         if self.key == self.metric.id:
             return f"{self.metric.id} (canonical)"
         names = self.frameworks or ((self.framework,) if self.framework else ())
-        whose = f" [{', '.join(names[:4])}{', …' if len(names) > 4 else ''}]" if names else ""
-        return f"{self.key} → {self.metric.id}{whose}"
+        labels = f" [{', '.join(names[:4])}{', …' if len(names) > 4 else ''}]" if names else ""
+        return f"{self.key} → {self.metric.id}{labels}"
 
     def _notes(self) -> Iterator[str]:
         if self.held_out and not self.metric.id.startswith("validation."):
@@ -115,7 +110,7 @@ class GlossaryEntry(NamedTuple):
             yield self.caveat
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """What stands below the meaning, in order: a label, empty where it goes on, and a text."""
+        """The labelled texts below the meaning; a part without a label continues the one before."""
         metric, titles = self.metric, self.titles or {}
         if metric.healthy:
             yield "healthy", metric.healthy
@@ -128,20 +123,22 @@ class GlossaryEntry(NamedTuple):
         yield from listed("rules", (f"{rule.severity}: {rule.when} ({rule.id})" for rule in self.rules))
         named = (f"{titles[name]} ({name})" if titles.get(name) else name for name in metric.check_next)
         yield from listed("check next", named)
-        for at, (name, keys) in enumerate((self.aliases or {}).items()):
-            more = f" and {len(keys) - 2} more" if len(keys) > 2 else ""
-            yield ("" if at else "written as"), f"{name}: {', '.join(keys[:2])}{more}"
+        yield from listed("written as", (_aliases(*item) for item in (self.aliases or {}).items()))
         yield from listed("sources", metric.sources)
 
 
+def _aliases(framework: str, keys: Sequence[str]) -> str:
+    return f"{framework}: {', '.join(keys[:2])}" + (f" and {len(keys) - 2} more" if len(keys) > 2 else "")
+
+
 def listed(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Texts below one label, which is empty where it goes on."""
-    for at, text in enumerate(texts):
-        yield ("" if at else label), text
+    """Texts with the label before the first one only."""
+    for number, text in enumerate(texts):
+        yield ("" if number else label), text
 
 
 def labelled(label: str, text: str, width: int) -> list[str]:
-    """A label in a column of its own and the text wrapped beside it."""
-    lines = wrap(text, max(width - LABEL, 20), cut_words=False) or [""]
-    heads = [label.ljust(LABEL), *[" " * LABEL] * (len(lines) - 1)]
-    return [f"{head}{line}".rstrip() for head, line in zip(heads, lines, strict=True)]
+    """Lines with the label in the left column and the wrapped text in the right one."""
+    lines = wrap(text, max(width - LABEL_WIDTH, 20), cut_words=False) or [""]
+    labels = [label, *[""] * (len(lines) - 1)]
+    return [f"{head.ljust(LABEL_WIDTH)}{line}".rstrip() for head, line in zip(labels, lines, strict=True)]

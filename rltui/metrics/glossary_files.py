@@ -1,8 +1,7 @@
-"""The glossary's data files, checked and joined: `glossary()`.
+"""Loading the glossary: `glossary()`.
 
-One TOML file per pane; its name is the pane's id and the order of its entries is their importance, so an
-entry is added where it belongs and nothing is renumbered. All faults of all files are told at once; a faulty
-entry is left out, the rest stays.
+There is one TOML file per pane, named after the pane's id, with the metrics in the order of their importance.
+Invalid entries are reported and omitted.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from rltui.schema.value_cache import cached_value
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """A page of metrics that belong together.
+    """A group of metrics on one topic.
 
-    `title` is its heading, `tab` the word on its tab, `key` jumps to it: without a key it is shown among a
-    run's own sections. `always`: its tab is there even when the run has none of its metrics. `empty` is what
-    to say then. `aliases` are other names that users may call it by. `also`: metrics of other panes that it
-    answers a question with, which call for its tab as well.
+    title: heading. tab: label of the tab. key: opens the pane; a pane without a key is listed with the
+    sections of the run. always: whether the tab is shown even if the run has no metric of the pane; empty:
+    the text shown then. aliases: other names that users may give. also: metrics of other panes that its
+    answers use; any of them makes the tab appear.
     """
 
     id: str
     title: str
     intro: str  # what to look at first, in two or three sentences
     order: float  # of tabs
-    tab: str = ""  # the id where nothing is said
+    tab: str = ""  # default: the id
     key: str = ""
     always: bool = False
     empty: str = ""
@@ -45,19 +44,19 @@ class Pane:
     also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """The tab says the id unless it says something else."""
+        """Set the default of the tab."""
         object.__setattr__(self, "tab", self.tab or self.id)
 
 
 class Glossary(NamedTuple):
-    """All metrics by canonical id, in the order of panes and importance, and what was wrong with the data."""
+    """All metrics by canonical id, ordered by pane and importance, and the problems of the files."""
 
     metrics: Mapping[str, Metric]
     panes: tuple[Pane, ...]
     problems: tuple[Problem, ...] = ()
 
     def pane(self, name: str) -> Pane | None:
-        """The pane of that id, or None."""
+        """The pane with this id."""
         return next((pane for pane in self.panes if pane.id == name), None)
 
     def of_pane(self, name: str) -> list[Metric]:
@@ -77,11 +76,11 @@ _PANE_FIELDS: dict[str, Field[object]] = {
     "aliases": ListField(PANE_ID),
     "also": ListField(METRIC_ID),
 }
-GENERAL = "general"  # the pane of keys without a section
+GENERAL = "general"  # the pane of unknown keys without a section
 
 
 def _pane_file(stem: str) -> TableField[_PaneFile]:
-    """The file of a pane; its metrics are numbered from 1 in their order."""
+    """The file of a pane; importance is the position of a metric, from 1."""
     metric = TableField(
         METRIC_FIELDS,
         partial(_metric, stem, count(1)),
@@ -92,9 +91,8 @@ def _pane_file(stem: str) -> TableField[_PaneFile]:
     return table_of(_PaneFile, pane=pane, metric=ListField(metric))
 
 
-def _metric(pane: str, numbers: Iterator[int], **values: object) -> Metric:
-    known: dict[str, Any] = values
-    return checked_metric(Metric(pane=pane, importance=next(numbers), **known))
+def _metric(pane: str, numbers: Iterator[int], **values: Any) -> Metric:
+    return checked_metric(Metric(pane=pane, importance=next(numbers), **values))
 
 
 def _general_panes_field() -> TableField[dict[str, tuple[Pane, ...]]]:
@@ -103,13 +101,13 @@ def _general_panes_field() -> TableField[dict[str, tuple[Pane, ...]]]:
 
 @cache
 def general_panes() -> Mapping[str, Pane]:
-    """Panes of any run, whatever its metrics, by id: overview, findings, all, config, general."""
+    """The panes that every run has, by id: overview, findings, all, config, general."""
     table = read_table("general_panes", _general_panes_field)
     return {pane.id: pane for pane in table["pane"]}
 
 
 def load(folder: Path) -> Glossary:
-    """The glossary of a folder of pane files. Never raises for what the files hold."""
+    """The glossary from a folder of pane files. Never raises for the content of files."""
     problems: list[Problem] = []
     files: dict[str, tuple[_PaneFile, FileReport]] = {}
     for stem, table, report in read_folder(folder, problems, "glossary-data"):
@@ -140,7 +138,7 @@ def load(folder: Path) -> Glossary:
 
 
 def pane_id(word: str) -> str | None:
-    """The id of the pane that users call so, by its id or an alias in any letters; None for no known pane."""
+    """The id of the pane with this id or alias, ignoring case; None for an unknown pane."""
     wanted = "-".join(word.strip().lower().replace("_", " ").split())
     for pane in (*general_panes().values(), *glossary().panes):
         if wanted == pane.id or wanted in pane.aliases:
@@ -153,5 +151,5 @@ SOURCES = (DATA / "metrics", DATA, Path(__file__).parent)  # of the glossary
 
 @cache
 def glossary() -> Glossary:
-    """The shipped glossary. Its problems are for `doctor`; it is usable in any case."""
+    """The shipped glossary. `doctor` reports its problems; it is usable in any case."""
     return cached_value(SOURCES[0], SOURCES, lambda: load(SOURCES[0]))

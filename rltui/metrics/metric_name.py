@@ -1,4 +1,4 @@
-"""One metric name, resolved: what the rest of the program knows of a tag."""
+"""The meaning of a tag."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from rltui.schema.metric import Metric, Statistic
 
 
 class MetricName(NamedTuple):
-    """A tag and what it means.
+    """A tag and its meaning.
 
-    `unit` is that of the value as written; `to_canonical(value)` is the value on the canonical scale, in
-    `metric.unit`. Where the two units have no factor between them (a sum per response against a mean per
-    token), `comparable` is false and absolute limits do not apply. `held_out` marks evaluation: such a
-    series must not be judged as training, even where `canonical` is an id of training. `part` is what
-    the wildcards of the name stood for (a data source, a reward function). `group`, `part`, `held_out`
-    and `computed` together gather the statistics of one distribution.
+    unit: of the value as written; `to_canonical` converts a value to `metric.unit`. comparable: false if
+    there is no factor between the two units (sum per response and mean per token); absolute limits do not
+    apply then. held_out: whether it is from an evaluation; such a series must not be judged as training, even
+    if `canonical` is a metric of training. part: the text matched by wildcards, such as a data source. The
+    statistics of a distribution have the same `group`, `part`, `held_out` and `computed`.
     """
 
     tag: str
@@ -25,7 +24,7 @@ class MetricName(NamedTuple):
     group: str = ""
     unit: str = ""
     importance: int = 1_000
-    framework: str | None = None  # whose meaning it is; None where no framework's
+    framework: str | None = None  # label of the framework that defines the meaning, if any
     guessed: bool = False
     held_out: bool = False
     part: str = ""
@@ -34,29 +33,29 @@ class MetricName(NamedTuple):
     scale: float = 1.0
     offset: float = 0.0
     comparable: bool = True
-    declared_range: tuple[float, float] | None = None  # as written; the scale of charts only
-    computed: bool = False  # rltui made it of samples; the trainer may write the same metric itself
+    declared_range: tuple[float, float] | None = None  # as written; for the scale of charts only
+    computed: bool = False  # by rltui from samples; the trainer may write the same metric itself
 
     @property
     def shown_title(self) -> str:
-        """The title, and that the values as written have the other sign."""
+        """The title, with a note if the values as written have the opposite sign."""
         return f"{self.title}, negated" if self.scale < 0 else self.title
 
     @property
     def recognised(self) -> bool:
-        """Whether anyone knows what it means."""
+        """Whether the meaning is known."""
         return self.canonical is not None
 
     @property
     def main(self) -> bool:
-        """Whether it is the metric itself, not the extreme or spread of a metric that has no such part."""
+        """Whether it is the metric itself, not another statistic of it."""
         own = self.metric.statistic if self.metric is not None else ""
         return self.statistic == own or (own == "" and self.statistic == "mean")
 
     def to_canonical(self, value: float) -> float:
-        """A value as written, on the canonical scale."""
+        """Convert a value as written to the canonical scale."""
         return value * self.scale + self.offset
 
     def as_written(self, value: float | None) -> float | None:
-        """A value on the canonical scale, such as a finding's, as the log writes it; None for None."""
+        """Convert a value from the canonical scale to that of the log; None stays None."""
         return value if value is None or not self.scale else (value - self.offset) / self.scale

@@ -116,7 +116,7 @@ class MetricNames:
             found = self._known.find(framework, tag)
             if found is not None:
                 return self._known_name(tag, found, self._label)
-        for other in self._known.beside:
+        for other in self._known.used_in_any_run:
             found = other.find(tag)
             if found is not None:
                 return self._known_name(tag, found, other.label)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from rltui.config import Config
-from rltui.metrics.catalogue import recognise
-from rltui.metrics.frameworks.recognise import FrameworkMatch
+from rltui.metrics.frameworks.recognise import FrameworkMatch, recognise
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.session.tag_index import TagIndex

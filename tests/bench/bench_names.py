@@ -11,7 +11,7 @@ from typing import Any
 
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.frameworks.recognise import FrameworkRecogniser
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 
 
@@ -35,7 +35,8 @@ def best(work: Callable[[], Any], rounds: int = 5) -> float:
 
 def main() -> None:
     """Print times and ratios."""
-    known, some = catalogue(), tags(10_000)
+    some = tags(10_000)
+    catalogue()
     for label in ("verl", "prime-rl", "unknown"):
 
         def resolve(label: str = label) -> None:
@@ -51,12 +52,7 @@ def main() -> None:
     again = best(lambda: [one.name(tag) for tag in some[:2500]])
     print(f"remembered against resolved: {first / again:.0f} times quicker")
 
-    def recognise() -> None:
-        recogniser = FrameworkRecogniser(known.frameworks)
-        recogniser.add(some)
-        recogniser.result()
-
-    print(f"recognising 10,000 tags  {best(recognise) * 1e3:7.1f} ms")
+    print(f"recognising 10,000 tags  {best(lambda: recognise(some)) * 1e3:7.1f} ms")
     print(f"frameworks loaded {best(frameworks.__wrapped__, 3) * 1e3:.1f} ms")
 
 

@@ -78,7 +78,7 @@ def test_words_of_the_glossary_and_the_configuration_agree() -> None:
     problems: list[Problem] = []
     assert read_file(Path("/nonexistent/rltui.toml"), problems, own=False) is None
     assert problems == []
-    assert catalogue().pane_titles["perf"]
+    assert catalogue().glossary.pane("perf") is not None
 
 
 def test_a_snippet_can_be_pasted(own: Path) -> None:

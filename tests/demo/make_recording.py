@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rltui.demo.recording import FOLDER, Recording, Row
 from rltui.logs.follow.read_all import read_all
-from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import recognise
 
 
 def write(recording: Recording, folder: Path = FOLDER) -> Path:

@@ -12,7 +12,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.printed_metrics.labelled_console import FORMAT, LabelledLines, holds_metrics
 from rltui.logs.formats.printed_metrics.line_items import items
 from rltui.logs.formats.registry import REGISTRY
-from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.logs.live_logs import Heard

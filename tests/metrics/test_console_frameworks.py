@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 
 # What each leaves by default, from its sources (rltui/data/frameworks names them): the outcome first.

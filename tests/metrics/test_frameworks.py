@@ -23,7 +23,7 @@ from rltui.metrics.frameworks.patterns import (
     specificity,
     to_regex,
 )
-from rltui.metrics.frameworks.recognise import FrameworkRecogniser
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames
 from rltui.schema.toml_files import DATA
@@ -217,9 +217,7 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
 
     shipped = Catalogue(load_glossary(words), Frameworks(names))
     assert shipped.problems == ()
-    recogniser = FrameworkRecogniser(shipped.frameworks)
-    recogniser.add(["zork/grue/bites", "zork/lamp/mean"])
-    assert recogniser.result().label == "zork"
+    assert recognise(["zork/grue/bites", "zork/lamp/mean"], known=shipped.frameworks).label == "zork"
     resolver = MetricNames("zork", shipped=shipped)
     bites = resolver.name("zork/grue/bites")
     assert (bites.canonical, bites.pane) == ("zork.bites", "underground")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.metrics.catalogue import catalogue, recognise
+from rltui.metrics.catalogue import catalogue
 from rltui.metrics.explain_key import explain, nearest
-from rltui.metrics.frameworks.recognise import FrameworkRecogniser
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from rltui.panes.metric_explanation import metric_cards
 from tests.support import catalogue as shared
@@ -442,9 +442,7 @@ def test_names_that_lost_their_slashes(
     keys: list[str], framework: str | None, metrics: list[str | None]
 ) -> None:
     """Tables spell `actor/pg_loss` as `actor_pg_loss`: it tells the framework, and the metric."""
-    recogniser = FrameworkRecogniser(catalogue().frameworks)
-    recogniser.add(keys)
-    found = recogniser.result().framework
+    found = recognise(keys).framework
     assert found == (framework or "unknown")
     named = [MetricNames(found).name(key) for key in keys]
     assert [name.canonical for name, metric in zip(named, metrics, strict=True) if metric] == [

@@ -6,7 +6,7 @@ import pytest
 
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.logs.records.sample_statistics import SampledStep
-from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from rltui.session.tag_index import TagIndex
 

@@ -87,15 +87,15 @@ def _references(config: Config) -> Iterator[str]:
 
     frameworks = catalogue().frameworks
     for run, name in config.frameworks.items():
-        if not frameworks.known(name):
+        if frameworks.get(name) is None:
             yield f"frameworks.{run}: no framework '{name}'; permitted: {', '.join(frameworks.labels)}"
     themes, faults = load_themes()
     if config.theme is not None and config.theme not in themes:
         yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
     for fault in faults:
         yield f"themes/{fault.path}: {fault.message}"
-    sections = (*catalogue().pane_titles, GENERAL)  # among those that the names of a run make
-    panes = {*FIXED, *sections, *config.panes}
+    panes = {*FIXED, GENERAL, *config.panes}
+    panes |= {pane.id for pane in catalogue().glossary.panes}
     panes |= {each.metric.pane for each in config.metrics}
     if config.pane is not None and config.pane not in panes:
         yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"

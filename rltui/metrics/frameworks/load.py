@@ -1,7 +1,7 @@
-"""The frameworks of a folder: `frameworks()`.
+"""Loading the files of frameworks: `frameworks()`.
 
-All files are read, since any framework may have written a run; the names of one are expanded when it is first
-asked for. What is wrong is in `Frameworks.problems`; a faulty entry is left out.
+All files are read, since any framework may have written a run; the names of a framework are expanded on first
+use. Invalid entries are omitted and reported in `Frameworks.problems`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
 SHARED = "shared_names"  # the folder of names that runs of any framework may have
-GENERIC = "glossary"  # the file of names that home-made loops use
+GENERIC = "glossary"  # the file of names that custom training loops use
 Sign = tuple[str, str, float]  # framework id, name without logger prefix, points
 
 
 class Frameworks:
-    """The frameworks of a folder, by id, and what holds across them."""
+    """The frameworks of a folder, and the conventions for all of them."""
 
     def __init__(self, folder: Path) -> None:
         self._problems: list[Problem] = []
@@ -60,28 +60,23 @@ class Frameworks:
                 self._reports[stem] = report
                 self._files[stem] = report.check(table, framework_field()) or FrameworkFile()
         self._own: dict[str, dict[str, NameTarget]] = {}  # expanded names of each file
-        self._made: dict[tuple[str, str], Framework] = {}
+        self._frameworks: dict[tuple[str, str], Framework] = {}
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the files; all names of all frameworks are expanded to know it."""
+        """The problems of the files. Expands the names of all frameworks."""
         for framework in self:
             names = framework.names
             for one, other in ambiguous([name for name in names if is_wild(name)]):
                 if names[one] != names[other]:
                     message = f"'{one}' and '{other}' can match one name and neither is more specific"
                     self._reports[framework.id].fault(("names",), message)
-        len(self.signs)  # their patterns are expanded as well
+        len(self.signs)  # expands their patterns
         return tuple(dict.fromkeys(self._problems))
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Ids in the order of their files."""
-        return tuple(self._files)
 
     @cached_property
     def _labels(self) -> dict[str, tuple[str, str]]:
-        """Every accepted spelling of a framework or variant -> (id, variant id or "")."""
+        """Every normalised name of a framework or variant -> (id, variant id or "")."""
         labels = {}
         for id_, file in self._files.items():
             for name in (id_, *file.aliases):
@@ -90,37 +85,34 @@ class Frameworks:
                     labels.setdefault(_normalised(f"{name}-{variant.id}"), (id_, variant.id))
         return labels
 
-    def known(self, name: str) -> bool:
-        """Whether it names a framework or a variant, in any spelling."""
-        return _normalised(name) in self._labels
-
     @property
     def labels(self) -> list[str]:
-        """All labels as people read them."""
+        """The labels of all frameworks and variants, sorted."""
         return sorted(
             f"{id_}-{variant}".replace("_", "-").rstrip("-") for id_, variant in set(self._labels.values())
         )
 
     def get(self, name: str) -> Framework | None:
-        """The framework or variant of that name: `prime_rl`, `prime-rl`, `trl-grpo`."""
+        """The framework or variant of a name in any spelling: `prime_rl`, `prime-rl`, `trl-grpo`."""
         id_, variant = self._labels.get(_normalised(name), ("", ""))
-        return self._framework(id_, variant) if id_ else None
+        return self.framework(id_, variant) if id_ else None
 
     def popularity(self, label: str) -> float:
-        """The rank of a framework among those that most people run, from 1; infinity for the others."""
+        """The rank of a framework by popularity, from 1; infinity if it has none."""
         file = self._files.get(self._labels.get(_normalised(label), ("", ""))[0])
         return math.inf if file is None or file.popularity is None else file.popularity
 
     def __iter__(self) -> Iterator[Framework]:
-        return (self._framework(id_, "") for id_ in self._files)
+        return (self.framework(id_) for id_ in self._files)
 
     @cached_property
-    def beside(self) -> tuple[Framework, ...]:
-        """Those whose names hold in runs of any framework, behind that one's own."""
-        return tuple(self._framework(id_, "") for id_, file in self._files.items() if file.beside)
+    def used_in_any_run(self) -> tuple[Framework, ...]:
+        """Those whose names also apply to runs of other frameworks, after that framework's own names."""
+        return tuple(self.framework(id_) for id_, file in self._files.items() if file.beside)
 
-    def _framework(self, id_: str, variant: str) -> Framework:
-        if (id_, variant) not in self._made:
+    def framework(self, id_: str, variant: str = "") -> Framework:
+        """A framework or variant by id."""
+        if (id_, variant) not in self._frameworks:
             file, own = self._files[id_], self._own_names(id_)
             report = self._reports[id_].fault
             variants = tuple(
@@ -129,11 +121,11 @@ class Frameworks:
                     each.title or each.id,
                     each.any,
                     each.without,
-                    expand_names(each.names, ("variant", at, "names"), report),
+                    expand_names(each.names, ("variant", index, "names"), report),
                 )
-                for at, each in enumerate(file.variant)
+                for index, each in enumerate(file.variant)
             )
-            self._made[id_, variant] = Framework(
+            self._frameworks[id_, variant] = Framework(
                 id_,
                 file,
                 frozenset(own),
@@ -141,10 +133,10 @@ class Frameworks:
                 variants,
                 next((each for each in variants if each.id == variant), None),
             )
-        return self._made[id_, variant]
+        return self._frameworks[id_, variant]
 
     def _own_names(self, id_: str) -> dict[str, NameTarget]:
-        """The names of a framework's own file."""
+        """The names in a framework's own file."""
         if id_ not in self._own:
             file, report = self._files[id_], self._reports[id_].fault
             names = expand_names(file.names, ("names",), report)
@@ -155,23 +147,23 @@ class Frameworks:
             self._own[id_] = names
         return self._own[id_]
 
-    def _names(self, id_: str, below: tuple[str, ...]) -> dict[str, NameTarget]:
-        """The names of a framework, those of the frameworks that it extends behind its own."""
+    def _names(self, id_: str, extended_by: tuple[str, ...]) -> dict[str, NameTarget]:
+        """The names of a framework, followed by those of the frameworks that it extends."""
         names = dict(self._own_names(id_))
         for parent in self._files[id_].extends:
-            if parent not in self._files or parent in (id_, *below):
+            if parent not in self._files or parent in (id_, *extended_by):
                 message = "itself" if parent in self._files else "no framework here"
                 self._reports[id_].fault(("extends",), f"has '{parent}', which is {message}")
                 continue
-            for name, entry in self._names(parent, (id_, *below)).items():
+            for name, entry in self._names(parent, (id_, *extended_by)).items():
                 names.setdefault(name, entry)
         return names
 
-    def with_unions(self) -> Frameworks:
-        """The same; what holds across frameworks is found now, to be kept with them.
+    def with_indexes(self) -> Frameworks:
+        """The same object after computing the indexes over all frameworks, so that they are cached with it.
 
-        A log with a key that its framework does not write asks for it: that takes 3 instead of 17 ms. The
-        names of each framework stay unexpanded, since a run needs those of few.
+        A log with a key that its framework does not write needs them: 3 instead of 17 ms. The names of
+        individual frameworks are not cached, since a run needs those of few.
         """
         len(self.signs), len(self._exact), len(self._wild), len(self._flat), len(self._flat_inside)
         self._own.clear()
@@ -179,7 +171,7 @@ class Frameworks:
 
     @cached_property
     def signs(self) -> Mapping[str, list[Sign]]:
-        """Each name that tells a framework, with every logger prefix -> what it tells."""
+        """Each sign, with every logger prefix -> the frameworks that it indicates."""
         index: dict[str, list[Sign]] = {}
         for id_, file in self._files.items():
             table, report = file.recognise, self._reports[id_].fault
@@ -192,25 +184,34 @@ class Frameworks:
                     index.setdefault(prefix + name, []).append((id_, name, weight))
         return index
 
-    # ---- the union of all, for runs of an unknown framework
+    @cached_property
+    def wild_signs(self) -> Mapping[str, list[str]]:
+        """Signs with wildcards, by their first part, "" if it has a wildcard."""
+        index: dict[str, list[str]] = {}
+        for name in filter(is_wild, self.signs):
+            first = name.split("/", 1)[0]
+            index.setdefault("" if is_wild(first) else first, []).append(name)
+        return index
+
+    # ---- the names of all frameworks, for runs of an unknown framework
 
     def _shared(self, *, wild: bool) -> Iterator[tuple[str, str, NameTarget]]:
-        """Framework, name without logger prefix and meaning, of all names with wildcards or of all others."""
+        """Framework, name without logger prefix, and target of all names with (or without) wildcards."""
         for id_ in self._files:
             for name, entry in self._own_names(id_).items():
-                # "All other times of this framework" says nothing of a framework that nobody knows.
-                rest = name.endswith("/**") and (
+                # A pattern for all other keys of a framework says nothing about those of other frameworks.
+                is_rest = name.endswith("/**") and (
                     name.count("/") == 1 or entry.canonical in self.conventions.kinds
                 )
-                if is_wild(name) == wild and entry.shared and not rest:
+                if is_wild(name) == wild and entry.shared and not is_rest:
                     bare = entry._replace(caveat="", older=False) if entry.caveat or entry.older else entry
                     yield id_, name, bare
 
     @cached_property
     def _exact(self) -> Mapping[str, list[tuple[str, NameTarget]]]:
-        """Each name that is spelled out, without logger prefix -> the frameworks that write it."""
+        """Each name without wildcards and logger prefix -> the frameworks that write it."""
         index: dict[str, list[tuple[str, NameTarget]]] = {}
-        same: dict[NameTarget, NameTarget] = {}  # equal ones are kept once: a fifth of the time to read them
+        same: dict[NameTarget, NameTarget] = {}  # equal entries are shared: loads in a fifth of the time
         for id_, name, entry in self._shared(wild=False):
             index.setdefault(name, []).append((id_, same.setdefault(entry, entry)))
         return index
@@ -226,34 +227,34 @@ class Frameworks:
 
     @cached_property
     def _prefix_texts(self) -> tuple[str, ...]:
-        """The logger prefixes that are not empty."""
+        """The non-empty logger prefixes."""
         return tuple(filter(None, self._prefixes))
 
     @cached_property
     def _wild(self) -> tuple[list[str], list[Vote], Matcher]:
-        """Every name with wildcards of every framework, with prefixes: what most of them mean by it."""
+        """All names with wildcards, with logger prefixes; the vote on each; and a matcher for them."""
         meanings: dict[str, list[tuple[str, NameTarget]]] = {}
         for id_, name, entry in self._shared(wild=True):
             for prefix in self._files[id_].prefixes:
                 meanings.setdefault(prefix + name, []).append((id_, entry))
         votes = {name: _vote(name, found) for name, found in meanings.items()}
         for one, other in ambiguous(list(votes)):
-            if one in votes:  # two frameworks differ in their spelling; the first file's holds
+            if one in votes:  # two frameworks write the pattern differently; the first one wins
                 votes.pop(other, None)
         return list(votes), list(votes.values()), Matcher(list(votes))
 
     def vote(self, key: str, *, wild: bool = True) -> tuple[Resolved, Vote] | None:
-        """What most frameworks mean by `key`; without `wild`, only names spelled out in some file count."""
-        written = self._prefixes if key.startswith(self._prefix_texts) else ("",)  # mostly none
+        """The meaning of `key` in most frameworks; without `wild`, patterns are not considered."""
+        prefixes = self._prefixes if key.startswith(self._prefix_texts) else ("",)
         found = [
             (id_, entry)
-            for prefix in written
+            for prefix in prefixes
             if key.startswith(prefix)
             for id_, entry in self._exact.get(key[len(prefix) :], ())
             if id_ in self._prefixes[prefix]
         ]
         if found:
-            order = self.ids.index
+            order = list(self._files).index
             vote = _vote(key, sorted(found, key=lambda each: order(each[0])))
             return Resolved(vote.entry, key, "", False), vote
         if not wild:
@@ -267,11 +268,11 @@ class Frameworks:
 
     @cached_property
     def _flat(self) -> Mapping[str, str]:
-        """Names spelled without their slashes -> with them; `timing_s_` -> `timing_s/` for all below it.
+        """Names with slashes replaced by `_` -> the names; `timing_s_` -> `timing_s/` for all keys below it.
 
-        What may have its slashes at different places is left out.
+        Ambiguous ones are omitted.
         """
-        found: dict[str, dict[str, str]] = {}  # spelled flat -> what it means -> with slashes
+        found: dict[str, dict[str, str]] = {}  # flat name -> canonical id -> name
         for id_ in self._files:
             for name, entry in self._own_names(id_).items():
                 if is_wild(name):
@@ -279,16 +280,16 @@ class Frameworks:
                 if "/" in name and not is_wild(name):
                     found.setdefault(flat(name), {}).setdefault(entry.canonical, name)
         return {
-            spelled: next(iter(names.values()))
-            for spelled, names in found.items()
+            flat_name: next(iter(names.values()))
+            for flat_name, names in found.items()
             if len({*names.values()}) == 1
         }
 
     @cached_property
     def _flat_inside(self) -> Mapping[str, list[tuple[str, str, str]]]:
-        """Names with slashes around a wildcard, the most specific first, by their first words spelled flat.
+        """Patterns with slashes around a wildcard, most specific first, by the first word of the flat name.
 
-        Each with what it begins and ends with: most keys have neither, which is asked in no time.
+        Each is (flat head, flat tail, pattern): most keys can be excluded by their head and tail.
         """
         found: dict[str, list[str]] = {}
         for id_ in self._files:
@@ -305,33 +306,33 @@ class Frameworks:
         }
 
     def with_slashes(self, key: str) -> str:
-        """A key with the slashes that what exported it wrote as `_` or `.`; any other key as it is."""
+        """A key with the slashes that an exporting program wrote as `_` or `.`; other keys unchanged."""
         if "/" in key or ("_" not in key and "." not in key) or key in self._exact or key in self.signs:
-            return key  # as someone writes it
-        spelled, known = flat(key), self._flat
-        if (name := known.get(spelled)) is not None:
+            return key
+        flat_key, known = flat(key), self._flat
+        if (name := known.get(flat_key)) is not None:
             return name
-        for head, tail, pattern in self._flat_inside.get(spelled.partition("_")[0], ()):
-            if not (spelled.startswith(head) and spelled.endswith(tail)):
+        for head, tail, pattern in self._flat_inside.get(flat_key.partition("_")[0], ()):
+            if not (flat_key.startswith(head) and flat_key.endswith(tail)):
                 continue
-            if match := _as_regex(flat(pattern)).fullmatch(spelled):
+            if match := _flat_regex(pattern).fullmatch(flat_key):
                 return filled(
                     pattern, [key[match.start(at) : match.end(at)] for at in range(1, match.re.groups + 1)]
                 )
-        end = len(spelled)
-        while (end := spelled.rfind("_", 0, end)) > 0:
-            if (name := known.get(spelled[: end + 1])) is not None:
+        end = len(flat_key)
+        while (end := flat_key.rfind("_", 0, end)) > 0:
+            if (name := known.get(flat_key[: end + 1])) is not None:
                 return name + key[end + 1 :]
         return key
 
     def find(self, framework: Framework, key: str) -> Resolved | None:
-        """What a framework means by a key, with its slashes or without them."""
+        """The meaning of a key in a framework, with or without its slashes."""
         found = framework.find(key)
         return found if found or (name := self.with_slashes(key)) is key else framework.find(name)
 
     @cached_property
-    def spelled(self) -> tuple[str, ...]:
-        """Every name that some framework writes, wildcards left out."""
+    def exact_names(self) -> tuple[str, ...]:
+        """All names without wildcards, with every logger prefix."""
         shared = self._shared(wild=False)
         return tuple(
             dict.fromkeys(prefix + name for id_, name, _ in shared for prefix in self._files[id_].prefixes)
@@ -339,7 +340,7 @@ class Frameworks:
 
     @cached_property
     def aliases(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """Canonical id -> framework label -> its names, as their files have them."""
+        """Canonical id -> framework label -> names and patterns in its file."""
         found: dict[str, dict[str, list[str]]] = {}
         for id_ in self._files:
             label = id_.replace("_", "-")
@@ -348,24 +349,24 @@ class Frameworks:
         return found
 
 
-def _vote(name: str, said: Iterable[tuple[str, NameTarget]]) -> Vote:
-    """What most frameworks mean by a name: `said` has each with its meaning, in the order of their files."""
+def _vote(name: str, meanings: Iterable[tuple[str, NameTarget]]) -> Vote:
+    """The most frequent meaning of a name. meanings: framework id and target, in the order of the files."""
     found: dict[NameTarget, list[str]] = {}
-    for id_, entry in said:
+    for id_, entry in meanings:
         found.setdefault(entry, []).append(id_)
-    # A plain word is the writing of a home-made loop before it is that of any framework.
+    # A name without slashes is more likely from a custom training loop than from any framework.
     plain = "/" not in name
     entry = max(found, key=lambda each: (plain and GENERIC in found[each], len(found[each])))
     return Vote(entry, found[entry], len(found) > 1)
 
 
 @cache
-def _as_regex(pattern: str) -> re.Pattern[str]:
-    return re.compile(to_regex(pattern))
+def _flat_regex(pattern: str) -> re.Pattern[str]:
+    return re.compile(to_regex(flat(pattern)))
 
 
 def flat(name: str) -> str:
-    """A name as tables and databases spell it that know no slashes: `actor/pg_loss` is `actor_pg_loss`."""
+    """A name as in tables and databases that permit no slashes: `actor/pg_loss` as `actor_pg_loss`."""
     return name.replace("/", "_").replace(".", "_")
 
 
@@ -375,7 +376,7 @@ def _normalised(name: str) -> str:
 
 @cache
 def frameworks() -> Frameworks:
-    """The shipped frameworks. Their problems are for `doctor`; they are usable in any case."""
+    """The shipped frameworks. `doctor` reports their problems; they are usable in any case."""
     folder, here = DATA / "frameworks", Path(__file__).parent
     sources = (folder, folder / SHARED, DATA, here, here.parent)
-    return cached_value(folder, sources, lambda: Frameworks(folder).with_unions())
+    return cached_value(folder, sources, lambda: Frameworks(folder).with_indexes())

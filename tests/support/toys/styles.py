@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.metrics.catalogue import recognise
+from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from tests.support.runs.evaluators import evaluator, grow
 
