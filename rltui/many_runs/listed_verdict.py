@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rltui.many_runs.verdict import Verdict
-from rltui.panes.runs.listed_run import share_done, why_so
+from rltui.panes.runs.listed_run import share_done, summary_of
 from rltui.rules.finding import Finding
 from rltui.run_context.hparams.hparams import HParam
 
@@ -40,7 +40,7 @@ class ListedVerdict:
     def why(self) -> str:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
         verdict = self._verdict
-        return why_so(self.findings, self.alive, verdict.last_error, verdict.unjudged)
+        return summary_of(self.findings, self.alive, verdict.last_error, verdict.unjudged)
 
     @property
     def project(self) -> str:

@@ -1,4 +1,4 @@
-"""The evidence of a finding: which metrics moved, from what to what, since when."""
+"""The evidence of a finding: which metrics changed, from which value to which, since which step."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MOST_METRICS = 4  # of a finding without evidence
 
 
 class EvidenceRow(NamedTuple):
-    """One metric of the evidence: its row where the run still has it, and its course in words."""
+    """One metric of the evidence: its row, unless the run has it no more, and its change as text."""
 
     tag: str
     title: str
-    course: str  # `0.154 → 5.61`
+    change: str  # `0.154 → 5.61`
     since_step: int
     row: Row | None
 
@@ -31,41 +31,40 @@ class EvidenceRow(NamedTuple):
 def rows_of_evidence(
     view: RunView, finding: Finding, at_step: int | None, findings: Iterable[Finding]
 ) -> list[Row]:
-    """The metrics of a finding that the run has, in the order in which they moved."""
-    moved = sorted(finding.evidence, key=lambda one: one.since_step)
-    tags = [numerator(one.tag) for one in moved] or list(finding.metrics[:MOST_METRICS])
-    made = (
-        rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)
-        for tag in dict.fromkeys(tags)
-        if tag in view.run.series
-    )
-    return with_distinct_titles([row for some in made for row in some], of_panes=False)
+    """The metrics of a finding that the run has, in the order of onset."""
+    evidence = sorted(finding.evidence, key=lambda one: one.since_step)
+    tags = [numerator(one.tag) for one in evidence] or list(finding.metrics[:MOST_METRICS])
+    known = dict.fromkeys(tag for tag in tags if tag in view.run.series)
+    rows = [
+        row for tag in known for row in rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)
+    ]
+    return with_distinct_titles(rows, of_panes=False)
 
 
 def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> list[EvidenceRow]:
-    """The evidence of a finding in the order of onset; of one without any its value and limit."""
+    """The evidence of a finding in the order of onset; without any, its value and limit."""
     items = sorted(finding.evidence, key=lambda one: one.since_step)
     if not items and finding.value is not None:
         items = [
             Evidence(tag, None, finding.value, finding.since_step, canonical=None)
             for tag in finding.metrics[:1]
         ]
-    found = []
+    evidence = []
     for item in items:
         known = item.tag in view.run.series
         rows = rows_of(view, [item.tag], at_step=at_step, merge=False) if known else []
         if rows:
-            title, course = rows[0].title, course_of_row(rows[0], finding, item)
+            title, change = rows[0].title, change_of_row(rows[0], finding, item)
         else:
-            title, course = view.names.name(item.tag).title, item.course()
-        found.append(EvidenceRow(item.tag, title, course, item.since_step, rows[0] if rows else None))
-    return found
+            title, change = view.names.name(item.tag).title, item.course()
+        evidence.append(EvidenceRow(item.tag, title, change, item.since_step, rows[0] if rows else None))
+    return evidence
 
 
-def course_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:
-    """`3.0e-04 → 30` on the scale of the row; of a finding without evidence its value and limit.
+def change_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:
+    """`3.0e-04 → 30` on the scale of the row; for a finding without evidence its value and limit.
 
-    A worst level that is told beside the present one takes its place where `width` has no room for both.
+    If `width` cells are too few for both the present and the worst value, only the worst is given.
     """
     if evidence is None or not finding.evidence:
         value, limit = row.as_written(finding.value), row.as_written(finding.limit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.data_class import dataclass
 from rltui.common.text import count_of
-from rltui.panes.answers.answer_inputs import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_list import FIXED, PANES, pane_title
@@ -77,7 +77,7 @@ def pane_view(
     pinned: Iterable[str] = (),
     against: Mapping[str, Difference] | None = None,
     findings: Iterable[Finding] | None = None,
-    beside: Beside = NOTHING,
+    inputs: AnswerInputs = NO_INPUTS,
     gather: bool = False,
 ) -> PaneView:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
@@ -96,7 +96,7 @@ def pane_view(
         constants = constants if rows is not constants else []
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
-    answer = answer_of(view, pane, at_step, beside)
+    answer = answer_of(view, pane, at_step, inputs)
     if pane in TREES and merge:
         rest = as_tree(rest, answer.inside if answer is not None else {})
     elif pane == "all":

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.panes.answers.answer_inputs import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.header import Header, header
@@ -30,11 +30,11 @@ class PaneReport(NamedTuple):
 
 def pane_report(
     view: RunView, pane: str, now: float, at_step: int | None = None, then: PastFindings | None = None,
-    beside: Beside = NOTHING,
+    inputs: AnswerInputs = NO_INPUTS,
 ) -> PaneReport:  # fmt: skip
     """A pane of a run, or as of a step; `then` is what was found by then, of a run that has gone on since.
 
-    `beside` is what files beside its logs say.
+    `inputs` is what files inputs its logs say.
     """
     if pane == "overview":
         every = tuple(view.evaluator.findings()) if then is None else then.findings
@@ -42,7 +42,7 @@ def pane_report(
         shown = overview_pane([*rows, *constants], (), window_for(view, now, at_step=at_step))
         return PaneReport(header(view, now, at_step, then), shown, every)
     shown = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings,
-                      beside=beside)  # fmt: skip
+                      inputs=inputs)  # fmt: skip
     findings = shown.findings
     if pane == "findings":
         findings = view.evaluator.findings() if then is None else list(then.findings)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from rltui.common.regex import regex
 from rltui.common.text import cell_width
-from rltui.panes.charts.overlaid_runs import sister_runs
+from rltui.panes.charts.sister_runs import sister_runs
 from rltui.panes.runs.columns import METRIC, SETTING, RunOrder, column_named
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.facts import RunFacts

@@ -13,7 +13,7 @@ from rltui.common.text import clean
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.draw.symbols import to_ascii
 from rltui.panes.charts.chart_picture import chart_picture
-from rltui.panes.charts.overlaid_runs import sister_series
+from rltui.panes.charts.sister_runs import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
@@ -38,7 +38,7 @@ def save_snapshot(state: AppState) -> None:
     text_of = page_of(state).text
     lines = pane_text(
         view, pane, state.now, at_step=at_step, then=shown_run.past_findings(state),
-        beside=shown_run.beside(state, view, pane),
+        inputs=shown_run.answer_inputs(state, view, pane),
         content=None if text_of is None else partial(text_of, state),
     )  # fmt: skip
     text = _spelled(state, as_text(lines))

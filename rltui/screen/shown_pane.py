@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.answer_inputs import NOTHING
+from rltui.panes.answers.answer_inputs import NO_INPUTS
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane import TREES, PaneView, pane_view
@@ -62,9 +62,9 @@ def _whole_pane(state: AppState) -> PaneView | None:
     against = differences(state)
     # Before the files are asked: what arrives meanwhile makes the pane anew.
     versions = (state.hparams.files.version, state.samples.files.heads_version)
-    beside = shown_run.beside(state, view, name)
+    inputs = shown_run.answer_inputs(state, view, name)
     key = (
-        (view.name, len(view.run.series), id(view.names), versions if beside is not NOTHING else ()),
+        (view.name, len(view.run.series), id(view.names), versions if inputs is not NO_INPUTS else ()),
         (name, merge, time.at_step, time.window, query, tuple(pins)),
         (tuple((one.id, one.severity, one.since_step) for one in found), id(against)),
     )
@@ -79,7 +79,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
             return again
     made = pane_view(
         view, name, state.now, time.at_step, share=time.share, merge=merge, pinned=pins,
-        against=against, findings=found, beside=beside, gather=gather,
+        against=against, findings=found, inputs=inputs, gather=gather,
     )  # fmt: skip
     if query:
         match = matcher(query)
@@ -121,8 +121,8 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
     if stale or len(pane.rows) <= LARGE or state.options.clock() - cache.time > NOTES_SECONDS:
         return None
     window = shown_run.window(state, view)
-    beside = shown_run.beside(state, view, pane.pane)
-    answer = answer_of(view, pane.pane, state.time.at_step, beside) if pane.answer is not None else None
+    inputs = shown_run.answer_inputs(state, view, pane.pane)
+    answer = answer_of(view, pane.pane, state.time.at_step, inputs) if pane.answer is not None else None
     cache.version, cache.value = view.run.version, replace(pane, window=window, answer=answer)
     return cache.value
 

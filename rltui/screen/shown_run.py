@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.common.problem import Problem
 from rltui.draw.numbers import short_step
 from rltui.panes import header as run_header
-from rltui.panes.answers.answer_inputs import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
@@ -80,13 +80,13 @@ def short_name(state: AppState, name: str) -> str:
     return state.session.runs[name].shown_name if short == "." and name in state.session.runs else short
 
 
-def beside(state: AppState, view: RunView, pane: str) -> Beside:
+def answer_inputs(state: AppState, view: RunView, pane: str) -> AnswerInputs:
     """What files beside the logs say for the answer of a pane, as far as they have been read."""
     hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NONE
     samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
     spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else NO_SPANS
     known = hparams is not NONE or samples is not None or spans is not NO_SPANS
-    return Beside(hparams, samples, spans) if known else NOTHING
+    return AnswerInputs(hparams, samples, spans) if known else NO_INPUTS
 
 
 # ---- findings, at the step shown

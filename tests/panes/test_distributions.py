@@ -11,7 +11,7 @@ from rltui.config import Config
 from rltui.logs.batch import QUANTILES, Histogram
 from rltui.logs.sample_layouts.sample import RunSamples, Sample, head_of
 from rltui.panes.answers.answer import Answer, Ridge
-from rltui.panes.answers.answer_inputs import Beside
+from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_values import RunValues
@@ -156,7 +156,7 @@ def test_pictures_keep_to_their_room(width: int, height: int) -> None:
     """At any size the lines fit, and the sentence is there."""
     series = {"critic/score/mean": 0.8, "critic/rewards/mean": 0.7,
               "critic/rewards/min": [at / 60 for at in range(60)], "critic/rewards/max": 2.0}  # fmt: skip
-    found = answer("reward", series, Beside(samples=samples({1: [0.0, 0.5, 1.0, 1.0], 5: [0.5] * 9})))
+    found = answer("reward", series, AnswerInputs(samples=samples({1: [0.0, 0.5, 1.0, 1.0], 5: [0.5] * 9})))
     lines = answer_lines(found, width, height)
     assert len(lines) <= height
     assert max(line.width for line in lines) <= width

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.charts.curve import curve
+from rltui.panes.charts.curve import Curve, curve
 from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
@@ -100,10 +101,13 @@ def test_cells_beyond_what_is_healthy_stand_out() -> None:
 def test_an_unhealthy_end_is_marked_without_colour() -> None:
     """The range of a row carries a mark at the end that is not healthy, in the same width."""
     row = _row(band=(0.0, 0.2))
-    healthy, high, both = (
-        range_text(row, low, top, 17, some=True) for low, top in ((0.0, 0.1), (0.0, 0.4), (-3.0, 0.4))
-    )
+
+    def text(low: float, high: float) -> str:
+        ends = np.array([low]), np.array([high])
+        return range_text(row, Curve(*ends, ends[0], np.zeros(1, np.int64), points=1), 17)
+
+    healthy, high, both = (text(low, top) for low, top in ((0.0, 0.1), (0.0, 0.4), (-3.0, 0.4)))
     assert "!" not in healthy and high.count("!") == 1 and both.count("!") == 2
     assert len(healthy) == len(high) == len(both) == 17
-    assert range_text(row, 0.4, 0.4, 17, some=True).strip() == "0.40!"
-    assert range_text(row, math.nan, math.nan, 17, some=False).strip() in ("–", "NaN … NaN")
+    assert text(0.4, 0.4).strip() == "0.40!"
+    assert text(math.nan, math.nan).strip() == "–"

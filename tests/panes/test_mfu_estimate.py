@@ -7,7 +7,7 @@ import pytest
 from rltui.config import Config
 from rltui.config.model import UserHardware
 from rltui.panes.answers.accelerators.hardware import hardware_of, peak_of_name
-from rltui.panes.answers.answer_inputs import Beside
+from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.render.lines.answer_lines import answer_lines
@@ -39,11 +39,11 @@ def test_attention_and_active_parameters_count() -> None:
         "model": {"path": "/models/Qwen3-30B-A3B"}, "num_hidden_layers": 48, "hidden_size": 2048,
         "trainer": {"nnodes": 1, "n_gpus_per_node": 8}, "gpu_name": "A100-SXM4-80GB",
     }  # fmt: skip
-    beside = Beside(hparams_of(settings, "config.yaml"))
-    known = hardware_of(RunValues(run({}), beside=beside))
+    inputs = AnswerInputs(hparams_of(settings, "config.yaml"))
+    known = hardware_of(RunValues(run({}), inputs=inputs))
     assert known.parameters is not None and known.parameters.value == 30e9
     assert known.active_parameters is not None and known.active_parameters.value == 3e9
-    found = answer("perf", {**SERIES, "prompt_length/mean": 200.0}, beside)
+    found = answer("perf", {**SERIES, "prompt_length/mean": 200.0}, inputs)
     tokens = 6 * 3e9 + 12 * 48 * 2048 * 300
     assert found.ranges[0].middle == pytest.approx(tokens * 1e6 / (40 * 8 * 312e12))
     assert "12 L h T" in found.formulas[0]

@@ -443,7 +443,7 @@ def test_evidence_is_told_on_the_scale_of_the_log() -> None:
     (row,) = rows_of(run, ["used"])
     found = finding()._replace(metrics=("used",), evidence=(Evidence("used", 0.5, 0.1, 30),))
     (told,) = evidence_of(run, found)
-    assert told.course == "50.00 → 10.00" and row.value_text == "50.00"
+    assert told.change == "50.00 → 10.00" and row.value_text == "50.00"
     run.add("loss", np.full(40, -0.5), scale=-1.0)
     (told,) = evidence_of(run, found._replace(evidence=(Evidence("loss", 0.5, 0.1, 30),)))
-    assert (told.title, told.course) == ("loss, negated", "-0.500 → -0.100")
+    assert (told.title, told.change) == ("loss, negated", "-0.500 → -0.100")

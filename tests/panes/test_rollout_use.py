@@ -11,7 +11,7 @@ from rltui.config.model import UserHardware
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
 from rltui.panes.answers.answer import Answer
-from rltui.panes.answers.answer_inputs import Beside
+from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.rollouts.rollout_losses import rollout_table
@@ -145,11 +145,11 @@ def test_hours_tokens_and_what_the_lost_share_cost() -> None:
 
 def test_the_user_and_the_settings_say_how_many_accelerators() -> None:
     """The configuration counts first, then settings of nodes and accelerators in a node."""
-    settings_of = Beside(hparams_of({"trainer": {"nnodes": 4, "n_gpus_per_node": 8}}, "config.yaml"))
-    told = accelerators(RunValues(run({}), beside=settings_of))
+    settings_of = AnswerInputs(hparams_of({"trainer": {"nnodes": 4, "n_gpus_per_node": 8}}, "config.yaml"))
+    told = accelerators(RunValues(run({}), inputs=settings_of))
     assert told is not None and told.value == 32
     user = Config(hardware={"*": UserHardware(gpus=3)})
-    told = accelerators(RunValues(run({}, config=user), beside=settings_of))
+    told = accelerators(RunValues(run({}, config=user), inputs=settings_of))
     assert told is not None and (told.value, told.formula) == (3, "configuration")
 
 

@@ -10,7 +10,7 @@ import pytest
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.expression import parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
-from rltui.panes.runs.listed_run import fitted_why
+from rltui.panes.runs.listed_run import fitted_summary
 from rltui.panes.runs.run_outcome import extreme
 from rltui.panes.runs.table import chosen_runs, grouped_runs
 from rltui.run_context.hparams.hparams import HParam, HParams
@@ -129,4 +129,4 @@ def test_a_setting_that_only_the_log_tells_is_in_its_column() -> None:
 )  # fmt: skip
 def test_a_reason_that_is_cut_keeps_the_step_since_when(cells: int, shown: str) -> None:
     """Since when something is wrong is asked as often as what."""
-    assert fitted_why("entropy collapsed @1,400; KL spikes @2,048", cells) == shown
+    assert fitted_summary("entropy collapsed @1,400; KL spikes @2,048", cells) == shown

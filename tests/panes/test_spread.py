@@ -12,7 +12,7 @@ from rltui.draw.braille import Canvas
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.symbols import to_ascii
 from rltui.draw.value_range import range_with_spread
-from rltui.panes.charts.curve import Spread, spread, words_of
+from rltui.panes.charts.curve import Spread, spread, spread_kind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
@@ -189,9 +189,9 @@ def test_a_logarithmic_axis_takes_a_band_down_to_zero() -> None:
 
 def test_words_for_kinds_of_spread() -> None:
     """Every combination of statistics has a word, a single metric none."""
-    assert words_of(row(mean=MEAN)) == ""
-    assert words_of(row(mean=MEAN, min=MEAN, std=MEAN)) == "±std"
-    assert words_of(row(mean=MEAN, min=MEAN)) == "min–mean"
+    assert spread_kind(row(mean=MEAN)) == ""
+    assert spread_kind(row(mean=MEAN, min=MEAN, std=MEAN)) == "±std"
+    assert spread_kind(row(mean=MEAN, min=MEAN)) == "min–mean"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import PLAIN
 from rltui.panes.charts.chart_picture import metric_pictures
 from rltui.panes.charts.curve import curve
-from rltui.panes.charts.overlaid_runs import sister_runs
-from rltui.panes.charts.sister_runs import band_behind
+from rltui.panes.charts.sister_runs import band_behind, sister_runs
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.chart_text import charts_text
 from rltui.panes.rows.row import rows_of
@@ -70,8 +69,8 @@ def test_the_band_spans_the_sisters_that_have_come_so_far(screen: Screen) -> Non
     assert drawn is not None
     band = band_behind(drawn, series)
     assert band is not None and band.runs == 3
-    assert (band.low[10], band.middle[10], band.high[10]) == (2.0, 4.0, 9.0)
-    assert (band.low[30], band.middle[30], band.high[30]) == (2.0, 3.0, 4.0)
+    assert (band.low[10], band.median[10], band.high[10]) == (2.0, 4.0, 9.0)
+    assert (band.low[30], band.median[30], band.high[30]) == (2.0, 3.0, 4.0)
     assert band_behind(drawn, series[2:]) is None and np.isfinite(band.low).all()
 
 

@@ -10,7 +10,7 @@ from rltui.common.text import clean
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
-from rltui.panes.runs.listed_run import ListedRun, fitted_why
+from rltui.panes.runs.listed_run import ListedRun, fitted_summary
 from rltui.panes.runs.short_names import short_run_names, with_given_names
 
 USUAL = (
@@ -73,7 +73,7 @@ def print_runs(
     way = [place[one] for one in GIVES_WAY] if place.keys() >= {*USUAL} else []  # those asked for stay
     emit_table(
         heads, rows, right=right, limits=limits, roles=roles, markdown=markdown, least=least, gives_way=way,
-        fits={place["why"]: fitted_why} if "why" in place else {},
+        fits={place["why"]: fitted_summary} if "why" in place else {},
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from rltui.common.problem import SEVERITIES
 from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.draw.numbers import format_short, format_step
-from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
+from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.run_view import RunView
@@ -125,7 +125,7 @@ def unknown_metric(conditions: Sequence[Condition], views: Sequence[RunView]) ->
     for condition in conditions:
         if condition.kind == "metric" and not any(tags_of(view, condition.metric) for view in views):
             near = dict.fromkeys(tag for view in views for tag in nearest_tags(view, condition.metric))
-            hint = f"; nearest: {', '.join(clean(tag) for tag in list(near)[:NEAREST])}" if near else ""
+            hint = f"; nearest: {', '.join(clean(tag) for tag in list(near)[:SUGGESTIONS])}" if near else ""
             return f"no run has a metric {clean(condition.metric)!r}{hint}"
     return ""
 

@@ -31,7 +31,7 @@ def hparams_pane_of(
     def files(one: RunView) -> HParams:
         return hparams_beside([source.path for source in one.run.sources.values()], logdirs)
 
-    columns = columns_of(view, others, beside=files, session=session)
+    columns = columns_of(view, others, file_hparams=files, session=session)
     return hparams_pane(columns, only_differences=only_differences, history=history_lines(view, session))
 
 

@@ -22,7 +22,7 @@ from rltui.common.text import clean
 from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id
-from rltui.panes.answers.answer_inputs import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.console_lines import console_lines, console_markdown, console_record
@@ -87,12 +87,12 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
     if how.form == "svg":
         chosen = chosen[:1]
     contents = _contents(session, pane, chosen, how)
-    besides = _besides(session, pane, chosen, how)
+    inputs = _answer_inputs(session, pane, chosen, how)
     # Text without colours reads no themes, but for a name that may be unknown.
     theme = theme_named(how.theme) if how.theme or how.form in ("ansi", "svg") else PLAIN
     parts = [
-        _one(view, pane, how, theme, content, beside)
-        for view, content, beside in zip(chosen, contents, besides, strict=True)
+        _one(view, pane, how, theme, content, each)
+        for view, content, each in zip(chosen, contents, inputs, strict=True)
     ]
     if how.form == "json":
         return to_json(parts if how.every else parts[0], indent=2) + "\n"
@@ -101,9 +101,9 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
-    from rltui.panes.charts.overlaid_runs import sister_runs
+    from rltui.panes.charts.sister_runs import sister_runs
     from rltui.panes.render.chart_text import HEIGHT, charts_text
-    from rltui.panes.runs.facts import NEAREST, nearest_tags, tags_of
+    from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below
 
     digest, every = settings_below(how.logdirs).digest, session.ordered()
@@ -128,7 +128,7 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
             charts += charts_text(view, tags, now, how.width, height, how.at_step, sisters=sisters)
     if not charts:
         near = dict.fromkeys(clean(tag) for view, *_ in runs for tag in nearest_tags(view, metric))
-        hint = f"nearest: {', '.join(list(near)[:NEAREST])}; " if near else ""
+        hint = f"nearest: {', '.join(list(near)[:SUGGESTIONS])}; " if near else ""
         fail(f"no metric {clean(metric)!r} here; {hint}`rltui snapshot --pane all` lists all", FOUND)
     if how.form == "markdown":
         return "\n".join(f"```text\n{text.rstrip()}\n```\n" for text in charts)
@@ -176,35 +176,42 @@ def _content(made: Sequence[object], *forms: Callable[..., Any]) -> PaneContent:
     return PaneContent(*(partial(form, *made) for form in forms))
 
 
-def _besides(session: Session, pane: str, views: Sequence[RunView], how: OutputOptions) -> list[Beside]:
+def _answer_inputs(
+    session: Session, pane: str, views: Sequence[RunView], how: OutputOptions
+) -> list[AnswerInputs]:
     """What the files beside the logs of each run say for the answer of a pane; others are not read."""
-    found = [NOTHING] * len(views)
+    found = [NO_INPUTS] * len(views)
     if not how.logdirs or pane not in USE_SAMPLES | USE_HPARAMS | USE_SPANS:
         return found
     if pane in USE_SAMPLES:
         from rltui.cli.pane_output.samples_output import newest_samples  # no other pane needs it
 
         runs = {**session.others, **session.sources()}
-        found = [Beside(samples=each) for each in newest_samples(views, how.logdirs, runs)]
+        found = [AnswerInputs(samples=each) for each in newest_samples(views, how.logdirs, runs)]
     from rltui.run_context.spans.span_files import spans_beside  # brings archives, 10 ms
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [
-        beside._replace(
+        known._replace(
             hparams=hparams_beside(each, how.logdirs) if pane in USE_HPARAMS else NONE,
             spans=spans_beside(each, how.logdirs) if pane in USE_SPANS else NO_SPANS,
         )
-        for beside, each in zip(found, paths, strict=True)
+        for known, each in zip(found, paths, strict=True)
     ]
 
 
 def _one(
-    view: RunView, pane: str, how: OutputOptions, theme: Theme, content: PaneContent | None, beside: Beside
+    view: RunView,
+    pane: str,
+    how: OutputOptions,
+    theme: Theme,
+    content: PaneContent | None,
+    inputs: AnswerInputs,
 ) -> object:
     """The pane of one run: text, or an object for JSON."""
     now = as_of(view, how.at_step)
     if how.form in ("markdown", "json"):
-        report = pane_report(view, pane, now, how.at_step, beside=beside)
+        report = pane_report(view, pane, now, how.at_step, inputs=inputs)
         if content is not None:
             report = report._replace(pane=replace(report.pane, empty=""))
         if how.form == "json":
@@ -214,7 +221,7 @@ def _one(
         text = content.markdown() if content is not None else ""
         return as_markdown(report).rstrip("\n") + "\n" + f"\n{text}" * bool(text)
     lines = pane_text(
-        view, pane, now, width=how.width, at_step=how.at_step, beside=beside,
+        view, pane, now, width=how.width, at_step=how.at_step, inputs=inputs,
         content=None if content is None else content.lines,
     )  # fmt: skip
     if how.height is not None and len(lines) > how.height:

@@ -1,1 +1,1 @@
-"""What a pane answers before it lists its metrics, as data: shares, ranges, facts, a sentence."""
+"""Answers as data: the sentence, facts, shares and charts that a pane shows above its metrics."""

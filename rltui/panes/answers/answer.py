@@ -1,19 +1,25 @@
-"""The answer of a pane: one shape for all panes, so that every form of output draws it the same way."""
+"""The answer of a pane: the same classes for all panes, so that each output format handles them alike.
+
+The names of classes' fields are those of the JSON output.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from rltui.common.data_class import dataclass
+from rltui.draw.numbers import format_value
+from rltui.draw.value_range import share_of
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One number with its unit. `change` is its relative change over `change_steps` steps; None unknown.
+    """One number with its unit. `change` is its relative change over `change_steps` steps; None if unknown.
 
-    `formula`: how it was derived; empty for what was logged. `plain`: the text says all without the title.
-    `told`: the sentence says it already, so that only data repeats it.
+    `formula`: how it was derived; empty if it was logged. `plain`: the text is complete without the title.
+    `told`: it is part of the sentence, so that only JSON repeats it.
     """
 
     title: str
@@ -27,8 +33,13 @@ class Fact:
 
     @property
     def words(self) -> str:
-        """The title, where it is needed, and the number with its unit."""
+        """The title, if it is needed, and the number with its unit."""
         return self.text if self.plain else f"{self.title} {self.text}"
+
+
+def formulas_of(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """How those facts were derived that were not logged."""
+    return tuple(f"{fact.title} = {fact.formula}" for fact in facts if fact.formula)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +49,16 @@ class Share:
     title: str
     share: float
     seconds: float
-    named: bool = True  # False for what is left over: small phases and time in no phase
+    named: bool = True  # False for the remainder: small phases and time in no phase
 
 
 @dataclass(frozen=True, slots=True)
 class StepPhase:
-    """A line of the table: a phase of a step. `depth` is 0 for those that the shares are made of.
+    """A line of the table: a phase of a step. `depth` is 0 for phases that are not part of another one.
 
-    `share` is None for what is inside another phase or does not run at every step; `note` says so. Times are
-    in seconds, `per_token` in milliseconds. `history` are its shares over time, means of equal
-    numbers of steps; NaN where they are unknown.
+    `share` is None for a part of another phase and for one that does not run at every step; `note` says
+    which. Times are in seconds, `per_token` in milliseconds. `history` are its shares over time, means of
+    equal numbers of steps; NaN where they are unknown.
     """
 
     title: str
@@ -66,8 +77,8 @@ class StepPhase:
 class Amount:
     """A line of a table of amounts: a reason for losing rollouts, a component of the reward.
 
-    `share` is None for what is no part of the whole; `note` says what it is then. `text` is the amount with
-    its unit, empty where only the share is known. `history` as of a part.
+    `share` is None for an amount that is not part of the whole; `note` says what it is. `text` is the amount
+    with its unit, empty if only the share is known. `history` as in `StepPhase`.
     """
 
     title: str
@@ -81,7 +92,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range on the scale that all ranges of an answer share: `low`, `middle`, `high`, as text, too."""
+    """A range on the scale that all ranges of an answer share; `middle` is its median, `text` its values."""
 
     title: str
     low: float
@@ -92,9 +103,9 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A distribution over steps: (n,) ends and middle of equal stretches of steps, NaN where unknown.
+    """A distribution over steps: (n,) ends and mean of equal intervals of steps, NaN where unknown.
 
-    `words` say what ends, inner ends and middle are. Inner ends are empty where they are unknown.
+    `words` names the statistics of ends, inner ends and mean. Inner ends are empty if they are unknown.
     """
 
     title: str
@@ -111,9 +122,9 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Ridge:
-    """Histograms over time between `low` and `high`: for each stretch of steps, oldest first, shares by bin.
+    """Histograms over time between `low` and `high`: for each interval of steps, oldest first, shares by bin.
 
-    The shares of a row add up to one. `source` says what they are made of.
+    The shares of a row add up to one. `source` names their origin, such as logged histograms.
     """
 
     title: str
@@ -128,9 +139,9 @@ class Ridge:
 
 @dataclass(frozen=True, slots=True)
 class GanttRow:
-    """What ran under one name: (begin, end) in seconds since the step began, apart from each other.
+    """The disjoint times, (begin, end) in seconds since the step began, in which spans of one name ran.
 
-    `seconds` is how long at least one of `count` spans ran.
+    `seconds` is their total duration, `count` the number of spans.
     """
 
     title: str
@@ -141,10 +152,10 @@ class GanttRow:
 
 @dataclass(frozen=True, slots=True)
 class Gantt:
-    """What ran when in one step, by rows in the order in which they begin.
+    """The spans of one step by name, in the order in which they begin.
 
-    `step` is None for a stretch of time of which the log does not say in which step it was; `title` names
-    it, `source` the file.
+    `step` is None for an interval of time that cannot be assigned to a step; `title` names it, `source` the
+    file.
     """
 
     step: int | None
@@ -156,7 +167,7 @@ class Gantt:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One value of each rank, worker or device, by its number."""
+    """One value for each rank, worker or device, by its number."""
 
     title: str
     ranks: tuple[int, ...]
@@ -166,15 +177,22 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class DeviceCell:
-    """A value of a device as text; `heat` is where it lies between 0 and 1 for its colour, None for none."""
+    """A value of a device as text; `heat` (0 to 1) determines its colour, None for none."""
 
     text: str
     heat: float | None = None
 
 
+def device_cell(value: float | None, unit: str, scale: tuple[float, float] | None) -> DeviceCell:
+    """A value with its unit, coloured by its position on a scale; `–` if it is unknown."""
+    if value is None or not math.isfinite(value):
+        return DeviceCell("–")
+    return DeviceCell(format_value(value, unit), None if scale is None else share_of(value, *scale))
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU: a cell for each column of the table, and its use over time (0..1, NaN where it is unknown)."""
+    """A GPU: a cell for each column of the table, and its utilisation over time (0..1, NaN if unknown)."""
 
     title: str
     cells: tuple[DeviceCell, ...]
@@ -184,9 +202,9 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class DeviceTable:
-    """GPUs by node. Histories and `phases` have equal pieces of the same time, `seconds` in all.
+    """GPUs by node. Histories and `phases` divide the same time, `seconds` in total, into equal intervals.
 
-    `phases` holds for each piece the index of the phase of a step in `phase_titles`, -1 where it is unknown.
+    `phases` has the index in `phase_titles` of each interval's phase of a step, -1 if it is unknown.
     """
 
     columns: tuple[str, ...]
@@ -198,10 +216,10 @@ class DeviceTable:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a pane says first. Empty parts are left out; `sentence` is never empty.
+    """What a pane shows above its metrics. Empty fields are not shown; `sentence` is never empty.
 
-    `shares_of` says what the shares are shares of. `marks` are values marked on the scale of the ranges.
-    `inside` says by tag which other one it is a part of.
+    `shares_of` names the whole of the shares. `marks` are values marked on the scale of the ranges.
+    `inside` maps tags of phases to the tag of the phase that they are part of.
     """
 
     question: str
@@ -212,7 +230,7 @@ class Answer:
     parts: tuple[StepPhase, ...] = ()
     inside: Mapping[str, str] = field(default_factory=dict)
     amounts: tuple[Amount, ...] = ()
-    amounts_words: tuple[str, str] = ("", "")  # over the titles and over the amounts
+    amounts_words: tuple[str, str] = ("", "")  # headings of titles and amounts
     ranges: tuple[Range, ...] = ()
     scale: tuple[float, float] = (0.0, 1.0)
     marks: tuple[float, ...] = ()

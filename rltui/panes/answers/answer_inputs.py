@@ -1,4 +1,4 @@
-"""What files beside the logs say to the answer of a pane, and which panes ask for it."""
+"""Data from files beside the logs that answers use, and which panes use them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from rltui.logs.sample_layouts.sample import RunSamples
 
 
-class Beside(NamedTuple):
-    """What files beside the logs of a run say. Nothing is known of what was not read."""
+class AnswerInputs(NamedTuple):
+    """Hyperparameters, samples and spans from files beside the logs of a run; empty if not read."""
 
     hparams: HParams = NONE
     samples: RunSamples | None = None
     spans: LoggedSpans = NO_SPANS
 
 
-NOTHING = Beside()
-# Panes whose answer uses settings or samples: of others nobody reads the files.
+NO_INPUTS = AnswerInputs()
+# Panes whose answers use them: the files are not read for other panes.
 USE_HPARAMS = frozenset({"perf", "rollout"})
 USE_SPANS = frozenset({"timing"})
 USE_SAMPLES = frozenset({"reward", "lengths"})

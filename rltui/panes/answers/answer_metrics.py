@@ -1,4 +1,4 @@
-"""Which metrics panes answer their question with: `rltui/data/answer_metrics.toml`."""
+"""The metrics that answers are made of: `rltui/data/answer_metrics.toml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rltui.schema.toml_files import read_table
 
 
 class Level(NamedTuple):
-    """A quantity and how it is told; `share`: as a share of all."""
+    """A quantity and the template of its sentence; `share`: whether it is written in percent."""
 
     metric: str  # canonical id
     word: str
@@ -21,14 +21,14 @@ class Level(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """The question of a pane and the quantities that answer it, most telling first."""
+    """The question of a pane and the quantities that answer it, most important first."""
 
     question: str
     level: tuple[Level, ...]
 
 
 class Straggler(NamedTuple):
-    """What others wait for, and the usual one; `most` is a ratio to that already where `usual` is empty."""
+    """The maximum that others wait for, and the mean; without `usual`, `most` is already their ratio."""
 
     word: str
     most: str  # canonical id

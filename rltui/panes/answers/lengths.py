@@ -36,7 +36,7 @@ def length_answer(run: RunValues) -> Answer | None:
     ridge = (
         next(logged_ridges(run, lambda tag: run.name(tag).pane == "lengths"), None)
         or quantile_ridge(run, base)
-        or sample_ridge(run.beside.samples, "length", "Length of samples", "", run.at_step)
+        or sample_ridge(run.inputs.samples, "length", "Length of samples", "", run.at_step)
     )
     text = f"{length.word} have {_amount(mean.now, unit)} on average"
     whole = since_start(run, mean.tag)

@@ -1,4 +1,4 @@
-"""Which panes answer a question before they list their metrics."""
+"""The registry of answers, by pane."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.answer_inputs import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 
 if TYPE_CHECKING:
     from rltui.panes.answers.answer import Answer
     from rltui.session.run_view import RunView
 
-_LEVELS = ("levels", "level_answer")  # of `RunValues` and the pane
-# A module of this package and its function of `RunValues`. The first frame of the monitor waits for none.
+_LEVELS = ("levels", "level_answer")  # takes the pane as a second argument
+# A module of this package and its function of `RunValues`; imported after the first frame of the monitor.
 ANSWERS: Mapping[str, tuple[str, str]] = {
     "timing": ("step_time.step_time", "step_time_answer"),
     "load": ("load_balance", "load_answer"),
@@ -28,7 +28,7 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
 }
 
 
-# What a pane says that has metrics, but none that answer its question.
+# The sentence of a pane that has metrics, but none that answer its question.
 UNANSWERED: Mapping[str, str] = {
     "timing": "The log has no times of steps or phases.",
     "load": "The log does not say how the load of the ranks compares.",
@@ -38,7 +38,7 @@ UNANSWERED: Mapping[str, str] = {
 
 
 def load_answers() -> None:
-    """Import what makes the answers, so that no pane waits for it."""
+    """Import the modules of the answers ahead of their use."""
     for module, _ in ANSWERS.values():
         _module(module)
 
@@ -48,9 +48,9 @@ def _module(name: str) -> ModuleType:
 
 
 def answer_of(
-    view: RunView, pane: str, at_step: int | None = None, beside: Beside = NOTHING
+    view: RunView, pane: str, at_step: int | None = None, inputs: AnswerInputs = NO_INPUTS
 ) -> Answer | None:
-    """The answer of a pane, now or as of a step; None where the pane has none, or the log nothing of it."""
+    """The answer of a pane, now or as of a step; None for panes without one, and without data for it."""
     if pane not in ANSWERS:
         return None
     from rltui.panes.answers.answer import Answer
@@ -59,7 +59,7 @@ def answer_of(
     found: Answer | None = None
     if view.run.series:
         module, name = ANSWERS[pane]
-        make, values = getattr(_module(module), name), RunValues(view, at_step, beside)
+        make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
         found = make(values, pane) if ANSWERS[pane] is _LEVELS else make(values)
     if found is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         return Answer("", UNANSWERED[pane])

@@ -12,7 +12,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer import Fact
-from rltui.panes.answers.answer_inputs import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.rules.special_metrics import special_metrics
 
@@ -101,7 +101,7 @@ class RunValues(NamedTuple):
 
     view: RunView
     at_step: int | None = None
-    beside: Beside = NOTHING
+    inputs: AnswerInputs = NO_INPUTS
 
     def name(self, tag: str) -> MetricName:
         """What a tag means."""

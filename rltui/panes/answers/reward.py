@@ -70,8 +70,8 @@ def reward_answer(run: RunValues) -> Answer | None:
     ridges = [
         *logged_ridges(run, lambda tag: _is_reward(run, tag)),
         *(one for one in (
-            sample_ridge(run.beside.samples, "reward", "Reward of samples", "score", run.at_step),
-            sample_ridge(run.beside.samples, "advantage", "Advantage of samples", "", run.at_step),
+            sample_ridge(run.inputs.samples, "reward", "Reward of samples", "score", run.at_step),
+            sample_ridge(run.inputs.samples, "advantage", "Advantage of samples", "", run.at_step),
         ) if one is not None),
     ]  # fmt: skip
     return Answer(

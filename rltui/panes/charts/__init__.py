@@ -1,1 +1,1 @@
-"""What a chart of one metric is made of, before it is drawn."""
+"""Charts of one metric as data: curves, spreads, limits, axes."""

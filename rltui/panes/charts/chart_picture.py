@@ -1,4 +1,4 @@
-"""The picture of a row's chart: its curve with spread, the same metric of other runs, limits and marks."""
+"""The chart of a row as a picture: its curve with spread, other runs, limits and marks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.common.text import fit
@@ -17,8 +15,7 @@ from rltui.draw.numbers import format_step
 from rltui.draw.value_range import widened
 from rltui.panes.charts.curve import Curve, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import limits_of
-from rltui.panes.charts.overlaid_runs import sister_series
-from rltui.panes.charts.sister_runs import band_behind
+from rltui.panes.charts.sister_runs import band_behind, sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
 from rltui.panes.rows.row import Row, rows_of
@@ -40,11 +37,11 @@ def chart_picture(
     others: Sequence[tuple[str, Series]] = (),
     sisters: Sequence[Series] = (),
 ) -> ChartPicture | None:
-    """The chart of a row over the steps of a window; None where nothing finite was logged.
+    """The chart of a row over the steps of a window; None without finite values.
 
-    log: whether the axis of values is logarithmic; None: where the curve crosses decades.
+    log: whether the axis of values is logarithmic; None: if the curve spans decades.
     others: names and series of the same metric in other runs. sisters: the same metric in sister runs, drawn
-    as a band where there are no others and the row has no spread of its own.
+    as a band if there are no others and the row has no spread of its own.
     """
     main = row.main
     drawn = curve(row, window, COLUMNS)
@@ -53,21 +50,21 @@ def chart_picture(
     log = is_log(row, drawn.low, drawn.high, None) if log is None else log
     behind = spread(row, drawn.mean, lambda one: one.columns(*drawn.edges, COLUMNS))
     low, high = (behind.low, behind.high) if behind is not None else (drawn.low, drawn.high)
-    found = [_curve(drawn, low, high, "series0", run if others else "", log=log)]
+    curves = [_curve(drawn, low, high, "series0", run if others else "", log=log)]
     for at, (name, series) in enumerate(others, start=1):
         other = curve(Row(row.kind, row.title, series.tag, row.name, row.unit, {"": series}), window, COLUMNS)
         if other is not None:
-            found.append(_curve(other, other.low, other.high, f"series{at}", fit(name, 24), log=log))
+            curves.append(_curve(other, other.low, other.high, f"series{at}", fit(name, 24), log=log))
     band = None if others or behind is not None or row.at_step is not None else band_behind(drawn, sisters)
     if band is not None:
         scaled = logarithmic_band(band) if log else band
-        found.append(
+        curves.append(
             PictureCurve(
-                _middles(drawn), scaled.middle, scaled.low, scaled.high, "dim",
+                drawn.middles, scaled.median, scaled.low, scaled.high, "dim",
                 f"{band.runs} sister runs: median, min–max", dotted=True,
             )
         )  # fmt: skip
-    ends = finite_range(found)
+    ends = finite_range(curves)
     if ends is None:
         return None
     bottom, top = widened(*ends)
@@ -76,21 +73,21 @@ def chart_picture(
     top = min(top + room, sys.float_info.max)
     steps = dict.fromkeys(math.ceil(step) for step in round_steps(*drawn.edges, max(WIDTH // 110, 2)))
     last = f"last {row.value_text}" if not others else ""
-    words = [
+    notes = [
         fit(row.tag, 48), "" if others else fit(run, 60), last,
         f"{behind.words} band" if behind is not None else "", "logarithmic" if log else "",
     ]  # fmt: skip
     return ChartPicture(
         title=row.title,
-        note=" · ".join(word for word in words if word),
+        note=" · ".join(filter(None, notes)),
         x=drawn.edges,
         y=(bottom, top),
-        curves=found,
+        curves=curves,
         x_ticks=[(float(step), format_step(step)) for step in steps if step <= drawn.edges[1]],
         x_label="point" if at_one_step(main) else "step",
         limits=limits_of(row, log=log),
         marks=_marks(row, window),
-        crosses=_middles(drawn)[drawn.nonfinite > 0].tolist(),
+        crosses=drawn.middles[drawn.nonfinite > 0].tolist(),
         log=log,
     )
 
@@ -99,7 +96,7 @@ def metric_pictures(
     view: RunView, tags: Sequence[str], now: float, at_step: int | None = None,
     *, sisters: Sequence[RunView] = (),
 ) -> list[ChartPicture]:  # fmt: skip
-    """The charts of these series, without those of which nothing finite was logged."""
+    """The charts of these series, without those that have no finite values."""
     window = window_for(view, now, at_step=at_step)
     rows = rows_of(view, tags, at_step=at_step, merge=False)
     pictures = (
@@ -109,21 +106,13 @@ def metric_pictures(
     return [one for one in pictures if one is not None]
 
 
-def _middles(drawn: Curve) -> Floats:
-    edges = np.linspace(*drawn.edges, len(drawn.mean) + 1)
-    middles: Floats = (edges[1:] + edges[:-1]) / 2
-    return middles
-
-
 def _curve(drawn: Curve, low: Floats, high: Floats, role: str, label: str, *, log: bool) -> PictureCurve:
-    values = (drawn.mean, low, high)
-    if log:
-        values = (log_of(values[0]), log_of(values[1]), log_of(values[2]))
-    return PictureCurve(_middles(drawn), *values, role=role, label=label)
+    mean, low, high = (log_of(part) if log else part for part in (drawn.mean, low, high))
+    return PictureCurve(drawn.middles, mean, low, high, role=role, label=label)
 
 
 def _marks(row: Row, window: StepWindow) -> list[tuple[float, str, str]]:
-    """Where the run was restarted, and where something became wrong with the metric."""
+    """Restarts of the run, and the steps since which its findings hold."""
     marks = [] if row.own_axis else [(float(step), "dim", "restart") for step in window.restarts]
     onsets = {one.since_step: one for one in sorted(row.findings, key=lambda one: one.rank)}
     roles = {"critical": "bad", "warning": "warn"}

@@ -1,7 +1,7 @@
-"""The curve of a row in the columns of a window, and the spread of its distribution behind it.
+"""The curve of a row in the columns of a window, and the spread of its distribution.
 
-Columns have extremes and means; usual gaps are bridged, real ones kept. Points that were all logged at one
-step would be a single stroke over steps: their order is drawn instead.
+Columns have extremes and means; gaps of the usual logging interval are bridged, larger ones kept. The x axis
+of points that were all logged at one step is their order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.common.data_class import dataclass
+from rltui.draw.sparkline import Spark, sparkline
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-ARRIVALS = "arrivals"  # the x axis of points at one step: they are counted from 1
+ARRIVALS = "arrivals"  # the x axis of points at one step: their order, from 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """A row's curve in a window, (n,) columns; NaN where nothing was logged and no usual gap was bridged."""
+    """A row's curve in a window, (n,) columns; NaN in gaps."""
 
     low: Floats
     high: Floats
@@ -37,12 +38,32 @@ class Curve:
     nonfinite: Ints
     points: int = 0  # finite and non-finite points in the window
     own_axis: bool = False  # drawn over its own steps, not over the window's
-    edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
+    edges: tuple[float, float] = (0.0, 1.0)  # steps at the start of the first and the end of the last column
     second: int = 1  # the column of the points after the first ones
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any of its values is finite."""
+        return bool(np.isfinite(self.low).any())
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Its finite extremes; (0, 0) without any."""
+        return value_range(self.low, self.high)
+
+    @property
+    def middles(self) -> Floats:
+        """The steps at the middle of its columns, (n,)."""
+        edges: Floats = np.linspace(*self.edges, len(self.mean) + 1)
+        return (edges[1:] + edges[:-1]) / 2
+
+    def spark(self) -> Spark:
+        """The curve in one line of n cells, over its own range."""
+        return sparkline(self.low, self.high, *self.range, nonfinite=self.nonfinite)
 
 
 def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
-    """The curve of a row, at the window's column edges; None when it has no points there."""
+    """The curve of a row in the columns of the window; None without points there."""
     main = row.main
     if main is None or columns < 1 or not main.count:
         return None
@@ -70,23 +91,22 @@ def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
     if len(between):
         there = total.nonzero()[0]
         low, high, mean = low[filled], high[filled], mean[filled]
-        # From point to point in a straight line: none leads to what is NaN, or on from there.
+        # Straight lines between points, but not to or from NaN.
         line = np.interp(between, there, np.where(cut.count > 0, cut.mean, math.nan)[there])
         for values in (low, high, mean):
             values[between] = line
     for values in (low, high, mean):
         values[gap] = math.nan
-    # A column that was bridged shows no event of its neighbour.
     there = total.nonzero()[0]
     second = int(there[1]) if len(there) > 1 else 1
     return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges, second)
 
 
 def bridge(count: Ints) -> Ints:
-    """For each column the column whose values it shows, -1 for a gap: (n,) counts to (n,) indices.
+    """For each column the column whose values it shows, -1 in a gap: (n,) counts to (n,) indices.
 
-    A metric that is logged every few steps leaves empty columns in between. A gap
-    of twice the usual distance is a gap and stays one.
+    A metric that is logged every few steps leaves columns empty, which show those before them. From twice the
+    median distance on, empty columns are a gap.
     """
     there = count.nonzero()[0]
     if not len(there):
@@ -106,18 +126,18 @@ def bridge(count: Ints) -> Ints:
 
 
 def at_one_step(series: Series) -> bool:
-    """Whether a series has several points, all of them at one step: its writer does not count steps."""
+    """Whether a series has several points, all at one step: its writer does not count steps."""
     return series.count > 1 and series.first_step == series.last_step
 
 
 def run_at_one_step(view: RunView) -> bool:
-    """Whether all of a run's points lie at one step, several of a tag at least."""
+    """Whether all points of a run are at one step, and some series has several."""
     span = view.run.span
     return span is not None and span[0] == span[1] and any(map(at_one_step, view.run.series.values()))
 
 
 def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
-    """The points `low` to `high`, counted from 1, of those still known exactly, in so many columns."""
+    """The `low`-th to `high`-th point, from 1, in so many columns, as far as they are in the exact window."""
     recent = series.recent()
     place = np.arange(len(recent)) + series.count - len(recent) + 1
     return columns_of_points(Points(place, recent.wall_time, recent.value), low, high, columns)
@@ -125,12 +145,12 @@ def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
 
 # ---- spread
 
-Cut = Callable[["Series"], Columns]  # a series in the columns of the curve
+ColumnsOf = Callable[["Series"], Columns]  # a series in the columns of the curve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """(n,) ends in each column, NaN where unknown; `words` name them: `min–max`, `±std`."""
+    """(n,) ends in each column, NaN where unknown; `words` is their kind: `min–max`, `±std`."""
 
     words: str
     low: Floats
@@ -142,10 +162,9 @@ class Spread:
         return value_range(self.low, self.high)
 
     def seen(self, bottom: float, top: float, *, held: bool = False) -> bool:
-        """Whether its ends are in sight often enough, between two values, to be read as a band.
+        """Whether an end is between two values in enough columns for the spread to be recognised as a band.
 
-        Where they hardly ever are, everything would lie inside it. `held`: it was shown before, and goes only
-        when it is clearly of no use.
+        `held`: it was shown before; a lower threshold then keeps it from alternating.
         """
         with np.errstate(invalid="ignore"):
             known = np.isfinite(self.low) & np.isfinite(self.high)
@@ -153,37 +172,37 @@ class Spread:
         return bool(known.any()) and int(inside.sum()) >= (0.15 if held else 0.25) * int(known.sum())
 
 
-def words_of(row: Row) -> str:
-    """What kind of spread a row has, empty for a single metric."""
-    there = row.parts.keys()
-    if "min" in there and "max" in there:
+def spread_kind(row: Row) -> str:
+    """The statistics of a row's spread, such as `min–max`; empty for a single metric."""
+    statistics = row.parts.keys()
+    if "min" in statistics and "max" in statistics:
         return "min–max"
-    if "std" in there:
+    if "std" in statistics:
         return "±std"
-    return "mean–max" if "max" in there else "min–mean" if "min" in there else ""
+    return "mean–max" if "max" in statistics else "min–mean" if "min" in statistics else ""
 
 
-def spread(row: Row, mean: Floats, cut: Cut) -> Spread | None:
-    """The spread in the columns that `cut` makes, None for a single metric; mean: (n,) of those columns."""
-    words = words_of(row)
-    if not words:
+def spread(row: Row, mean: Floats, columns_of_series: ColumnsOf) -> Spread | None:
+    """The spread in the columns of a curve, None for a single metric; mean: (n,) values of the curve."""
+    kind = spread_kind(row)
+    if not kind:
         return None
-    if words == "±std":
-        found = cut(row.parts["std"])
-        std = _joined(found.mean, found.count)
-        return Spread(words, mean - std, mean + std)
+    if kind == "±std":
+        columns = columns_of_series(row.parts["std"])
+        std = _with_bridged_gaps(columns.mean, columns.count)
+        return Spread(kind, mean - std, mean + std)
     low = high = mean
     if "min" in row.parts:
-        found = cut(row.parts["min"])
-        low = _joined(found.low, found.count)
+        columns = columns_of_series(row.parts["min"])
+        low = _with_bridged_gaps(columns.low, columns.count)
     if "max" in row.parts:
-        found = cut(row.parts["max"])
-        high = _joined(found.high, found.count)
-    return Spread(words, low, high)
+        columns = columns_of_series(row.parts["max"])
+        high = _with_bridged_gaps(columns.high, columns.count)
+    return Spread(kind, low, high)
 
 
-def _joined(values: Floats, count: Ints) -> Floats:
-    """Values per column, (n,), with usual gaps bridged in straight lines; NaN in others."""
+def _with_bridged_gaps(values: Floats, count: Ints) -> Floats:
+    """Values per column, (n,), interpolated where `bridge` fills columns; NaN in gaps."""
     known = (count > 0) & np.isfinite(values)
     there = known.nonzero()[0]
     if not len(there) or len(there) == there[-1] - there[0] + 1:

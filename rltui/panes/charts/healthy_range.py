@@ -1,4 +1,4 @@
-"""What is healthy for a row, where the glossary states numbers: as drawn, and in words."""
+"""The healthy range of a row, if the glossary has one: on the scale of its curve, and as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Band = tuple[float, float]
 
 SHARES = {"fraction": 1.0, SHARE: 1.0, "percent": 100.0}  # units of shares, and the value of the whole
-EDGE = "▏"  # beside the rows of a curve that are healthy: a glyph, for screens without shades
+EDGE = "▏"  # marks the healthy rows of a curve on screens without background colours
 
 
 def band_of(row: Row) -> Band | None:
@@ -23,16 +23,16 @@ def band_of(row: Row) -> Band | None:
     band = metric.band if metric is not None else None
     if name is None or metric is None or band is None or not name.scale:
         return None
-    if name.statistic not in ("", "mean", metric.statistic):  # a deviation is not healthy where a mean is
+    if name.statistic not in ("", "mean", metric.statistic):  # the range of a mean is not one of a deviation
         return None
     low, high = sorted((end - name.offset) / name.scale for end in band)
     return (low, high)
 
 
 def within_bounds(row: Row, shown: Band, data: Band) -> Band:
-    """A range to draw in without the slack beyond what the metric can be, such as a share above one.
+    """A range to draw in, without slack beyond the bounds of the metric, such as a share above one.
 
-    Data beyond that stay in sight.
+    Data beyond the bounds remain visible.
     """
     name = row.name
     bounds = name.metric.bounds if name is not None and name.metric is not None else None
@@ -57,30 +57,27 @@ def band_text(band: Band, unit: str = "") -> str:
 
 
 def limits_of(row: Row, *, log: bool) -> list[tuple[float, str, str]]:
-    """The limits of what fires, the ends of what is healthy: value (a logarithm where `log`), role, words."""
-    found = []
-    for one in row.findings:
-        if one.limit is not None and math.isfinite(one.limit):
-            role = "bad" if one.severity == "critical" else "warn"
-            found.append((one.limit, role, f"limit {format_bound(one.limit, row.unit)}"))
+    """The limits of findings and the ends of the healthy range: value (a logarithm if `log`), role, label."""
+    limits = []
+    for finding in row.findings:
+        if finding.limit is not None and math.isfinite(finding.limit):
+            role = "bad" if finding.severity == "critical" else "warn"
+            limits.append((finding.limit, role, f"limit {format_bound(finding.limit, row.unit)}"))
     band = band_of(row)
     if band is not None:
-        known = {value for value, *_ in found}
-        words = band_text(band, row.unit)
-        found += [(end, "good", words) for end in band if math.isfinite(end) and end not in known]
+        known = {value for value, *_ in limits}
+        label = band_text(band, row.unit)
+        limits += [(end, "good", label) for end in band if math.isfinite(end) and end not in known]
     if log:
-        found = [(math.log10(value), role, words) for value, role, words in found if value > 0]
-    return found
+        limits = [(math.log10(value), role, label) for value, role, label in limits if value > 0]
+    return limits
 
 
 def healthy_rows(band: Band | None, bottom: float, top: float, rows: int) -> frozenset[int]:
-    """The rows, counted from the top, of a curve between `bottom` and `top` whose middle is healthy.
-
-    None of them where all are: there is nothing to tell apart.
-    """
+    """The rows, from the top, of a curve from `bottom` to `top` whose middle is healthy; none if all are."""
     if band is None or not top > bottom or rows < 1:
         return frozenset()
     size = top / rows - bottom / rows
     middles = [top - (at + 0.5) * size for at in range(rows)]
-    found = frozenset(at for at, middle in enumerate(middles) if band[0] <= middle <= band[1])
-    return found if len(found) < rows else frozenset()
+    healthy = frozenset(at for at, middle in enumerate(middles) if band[0] <= middle <= band[1])
+    return healthy if len(healthy) < rows else frozenset()

@@ -1,11 +1,11 @@
-"""Other runs behind a run's curves: the same metric of each, its sign and its colour."""
+"""Overlaid runs: the same metric in runs that the user selected, behind a run's curves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,58 +24,32 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-# Of curves over each other: told apart without colours; the first is the run shown. Those that stand for
-# states and healths in the list of runs come last.
+# Of curves in one chart, to distinguish them without colours; the first is that of the run shown. The last
+# ones are also used for states and healths in the list of runs.
 SIGNS = "●◆★✚▼○■▲"
 
 
-MOST_SISTERS = 32
-
-
-class OtherRun(NamedTuple):
-    """The same metric of another run. Sister runs have no sign: they are drawn together as one band."""
+class OverlaidRun(NamedTuple):
+    """The series of the same metric in another run, with the sign and the role of that run."""
 
     sign: str
     role: str
     series: Series
 
-    @property
-    def is_sister(self) -> bool:
-        """Whether it differs from the run shown by its seed alone, and was not chosen by the user."""
-        return not self.sign
 
-
-def other_runs(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, ...]:
-    """What runs have of a metric of another; a run keeps its sign whether the others have it or not."""
-    found = []
+def overlaid_runs(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OverlaidRun, ...]:
+    """The runs that log the metric of a row; the sign of a run is the same for all metrics."""
+    overlaid = []
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
         tag = view.tag_index.counterpart(row.tag, run.tag_index)
         if tag is not None and run.run.series[tag].count:
-            found.append(OtherRun(SIGNS[at], f"series{at}", run.run.series[tag]))
-    return tuple(found)
-
-
-def sister_runs(view: RunView, others: Iterable[RunView], digest: Callable[[RunView], str]) -> list[RunView]:
-    """The runs of the same framework and settings as another one but for the seed, `MOST_SISTERS` at most.
-
-    digest: of the settings of a run without its seed; empty where none are known.
-    """
-    kin = digest(view)
-    if not kin:
-        return []
-    alike = (one for one in others if one is not view and one.framework == view.framework)
-    return list(islice((one for one in alike if digest(one) == kin), MOST_SISTERS))
-
-
-def sister_series(view: RunView, tag: str, sisters: Iterable[RunView]) -> list[Series]:
-    """What sister runs have of a metric."""
-    found = ((one, view.tag_index.counterpart(tag, one.tag_index)) for one in sisters)
-    return [one.run.series[key] for one, key in found if key is not None]
+            overlaid.append(OverlaidRun(SIGNS[at], f"series{at}", run.run.series[tag]))
+    return tuple(overlaid)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OverlaidCurve:
-    """The curve of another run in the columns of a card."""
+    """A curve behind that of a row, in the same columns; `sign` is drawn at its end, unless it is empty."""
 
     sign: str
     role: str
@@ -83,41 +57,33 @@ class OverlaidCurve:
 
 
 def overlaid_curves(
-    row: Row, others: Sequence[OtherRun], window: StepWindow, columns: int
+    row: Row, overlaid: Sequence[OverlaidRun], window: StepWindow, columns: int
 ) -> list[OverlaidCurve]:
-    """The curves of other runs; none for a metric on an axis of its own, which no other run shares."""
+    """The curves of overlaid runs; none for a metric that is not logged over the run's steps."""
     if row.own_axis:
         return []
-    found = []
-    for other in others:
-        if other.is_sister:
-            continue
-        drawn = curve(replace(row, parts={"": other.series}), window, columns)
-        if drawn is not None and np.isfinite(drawn.low).any():
-            found.append(OverlaidCurve(other.sign, other.role, drawn))
-    return found
+    curves = []
+    for run in overlaid:
+        drawn = curve(replace(row, parts={"": run.series}), window, columns)
+        if drawn is not None and drawn.has_values:
+            curves.append(OverlaidCurve(run.sign, run.role, drawn))
+    return curves
 
 
-def draw_overlaid(canvas: Canvas, found: Sequence[OverlaidCurve], bottom: float, top: float) -> None:
-    """Draw other runs; what is drawn next lies over them."""
-    for other in found:
-        canvas.line(other.curve.low, other.curve.high, bottom, top)
-
-
-def _sign_places(
-    found: Sequence[OverlaidCurve], rows: int, bottom: float, top: float
+def _sign_cells(
+    overlaid: Sequence[OverlaidCurve], rows: int, bottom: float, top: float
 ) -> dict[tuple[int, int], OverlaidCurve]:
-    """Where the sign of each curve stands, by (row from the top, cell): at its end."""
+    """The cells of the signs, (row from the top, cell), at the ends of their curves."""
     taken: dict[tuple[int, int], OverlaidCurve] = {}
-    for other in found:
+    for other in overlaid:
         if not other.sign:
             continue
         level = other.curve.low / 2 + other.curve.high / 2
         last = int(np.flatnonzero(np.isfinite(level))[-1])
-        for column in range(last, max(last - PER_CELL * len(found), -1), -PER_CELL):
+        for column in range(last, max(last - PER_CELL * len(overlaid), -1), -PER_CELL):
             share = share_of(float(level[column]), bottom, top)
             if math.isfinite(share):
-                place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // PER_CELL)
+                place = (rows - 1 - min(int(share * rows), rows - 1), column // PER_CELL)
                 if place not in taken:
                     taken[place] = other
                     break
@@ -130,45 +96,39 @@ def canvas_spans(
     bottom: float,
     top: float,
     behind: Spread | None,
-    found: Sequence[OverlaidCurve] = (),
+    overlaid: Sequence[OverlaidCurve],
 ) -> list[list[Span]]:
-    """A curve on a canvas as runs of cells, row by row, with marks for non-finite values.
-
-    found: the curves that lie on the canvas already.
-    """
+    """Draw a curve over others on an empty canvas; its rows as spans, with marks for non-finite values."""
+    for other in overlaid:
+        canvas.line(other.curve.low, other.curve.high, bottom, top)
     canvas.line(drawn.low, drawn.high, bottom, top)
     if behind is not None:
         canvas.draw_band(behind.low, behind.high, bottom, top)
     lines = canvas.lines()
-    roles = ["accent", "band", "bad", *(other.role for other in found)]
-    codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # of the role of each cell
+    roles = ["accent", "band", "bad", *(other.role for other in overlaid)]
+    codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # index of the role of each cell
     if behind is not None:
         codes[canvas.band_cells()] = 1
-    if found:
+    if overlaid:
         owners = canvas.owners()
-        others = (owners >= 0) & (owners < len(found))
+        others = (owners >= 0) & (owners < len(overlaid))
         codes[others] = owners[others] + 3
-    for (row, cell), other in _sign_places(found, len(lines), bottom, top).items():
+    for (row, cell), other in _sign_cells(overlaid, len(lines), bottom, top).items():
         lines[row] = f"{lines[row][:cell]}{other.sign}{lines[row][cell + 1 :]}"
         codes[row, cell] = roles.index(other.role)
     bad = sorted(set((np.flatnonzero(drawn.nonfinite) // PER_CELL).tolist()))
     if bad and lines:
         lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))
         codes[0, bad] = 2
-    return _runs(lines, codes, roles)
+    return _spans(lines, codes, roles)
 
 
-def _runs(lines: Sequence[str], codes: NDArray[np.int8], roles: Sequence[str]) -> list[list[Span]]:
-    """Lines of narrow characters as runs of one role; codes: (lines, cells) index of each cell's role."""
-    if not codes.any():
-        return [[(text, roles[0])] for text in lines]
-    borders: list[list[int]] = [[] for _ in lines]
+def _spans(lines: Sequence[str], codes: NDArray[np.int8], roles: Sequence[str]) -> list[list[Span]]:
+    """Lines of narrow characters as spans; codes: (lines, cells) index of each cell's role."""
+    borders: list[list[int]] = [[0] for _ in lines]
     for row, at in np.argwhere(codes[:, 1:] != codes[:, :-1]).tolist():
         borders[row].append(at + 1)
-    found = []
-    for text, ends, named in zip(lines, borders, codes.tolist(), strict=True):
-        starts = [0, *ends]
-        found.append(
-            [(text[at:end], roles[named[at]]) for at, end in zip(starts, [*ends, len(text)], strict=True)]
-        )
-    return found
+    return [
+        [(text[at:end], roles[row[at]]) for at, end in pairwise((*starts, len(text)))]
+        for text, starts, row in zip(lines, borders, codes.tolist(), strict=True)
+    ]

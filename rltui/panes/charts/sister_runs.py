@@ -1,9 +1,10 @@
-"""Sister runs behind a curve: those of the same settings but for the seed, as minimum, median and maximum."""
+"""Sister runs, which differ only in their seed, and the band of their values behind a curve."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,65 +15,85 @@ from rltui.panes.charts.curve import Curve, Spread
 from rltui.store.columns import Columns
 
 if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-LEAST = 2  # sisters that have a value at a place: one alone has no spread
+LEAST_SISTERS = 2  # with a value in a column: one alone has no spread
+MOST_SISTERS = 32
 DOTTED = 4  # columns of a dotted line, of which half are drawn
+
+
+def sister_runs(view: RunView, others: Iterable[RunView], digest: Callable[[RunView], str]) -> list[RunView]:
+    """The other runs with the same framework, and the same settings except for the seed, at most 32.
+
+    digest: of the settings of a run without its seed; empty if none are known.
+    """
+    own = digest(view)
+    if not own:
+        return []
+    alike = (one for one in others if one is not view and one.framework == view.framework)
+    return list(islice((one for one in alike if digest(one) == own), MOST_SISTERS))
+
+
+def sister_series(view: RunView, tag: str, sisters: Iterable[RunView]) -> list[Series]:
+    """The series of the same metric in sister runs."""
+    found = ((one, view.tag_index.counterpart(tag, one.tag_index)) for one in sisters)
+    return [one.run.series[key] for one, key in found if key is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SisterBand:
-    """Extremes and median of so many sister runs in each column, (n,); NaN where fewer than two have come."""
+    """Extremes and median of `runs` sister runs by column, (n,); NaN where fewer than two have values."""
 
     runs: int
     low: Floats
     high: Floats
-    middle: Floats
+    median: Floats
 
     @property
     def words(self) -> str:
-        """What the band is, in full."""
+        """The description of the band in a legend."""
         return f"min–max of {self.runs} sister runs, median dotted"
 
     @property
     def spread(self) -> Spread:
-        """What lies behind the curve."""
+        """The band as the spread behind a curve."""
         return Spread(self.words, self.low, self.high)
 
     @property
-    def dotted(self) -> Floats:
+    def dotted_median(self) -> Floats:
         """The median with the gaps of a dotted line."""
-        found = self.middle.copy()
-        found[DOTTED // 2 :: DOTTED] = found[DOTTED // 2 + 1 :: DOTTED] = math.nan
-        return found
+        dotted = self.median.copy()
+        dotted[DOTTED // 2 :: DOTTED] = dotted[DOTTED // 2 + 1 :: DOTTED] = math.nan
+        return dotted
 
 
-def sister_band(cuts: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
-    """The band of sister runs, each given by the places (n,) of its columns and what it has there.
+def sister_band(sisters: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
+    """The band of sister runs, each given by its columns and their x (n,); None with fewer than two.
 
-    Each counts where it has come to, with straight lines between its points. None without enough of them.
+    Values are interpolated between the points of a run, not extrapolated beyond them.
     """
     curves = []
-    for x, cut in cuts:
-        known = np.isfinite(cut.mean) & (cut.count > 0)
+    for x, columns in sisters:
+        known = np.isfinite(columns.mean) & (columns.count > 0)
         if known.sum() > 1:
-            curves.append(np.interp(x, x[known], cut.mean[known], left=math.nan, right=math.nan))
-    if len(curves) < LEAST:
+            curves.append(np.interp(x, x[known], columns.mean[known], left=math.nan, right=math.nan))
+    if len(curves) < LEAST_SISTERS:
         return None
     table = np.sort(np.array(curves), axis=0)  # NaN last
     count = np.isfinite(table).sum(axis=0)
-    enough = count >= LEAST
-    at, every = np.maximum(count - 1, 0), np.arange(table.shape[1])
-    middle = table[at // 2, every] / 2 + table[(at + 1) // 2, every] / 2
-    bottom, top, median = (
-        np.where(enough, values, math.nan) for values in (table[0], table[at, every], middle)
+    last, every = np.maximum(count - 1, 0), np.arange(table.shape[1])
+    median = table[last // 2, every] / 2 + table[(last + 1) // 2, every] / 2
+    low, high, median = (
+        np.where(count >= LEAST_SISTERS, values, math.nan)
+        for values in (table[0], table[last, every], median)
     )
-    return SisterBand(len(curves), bottom, top, median)
+    return SisterBand(len(curves), low, high, median)
 
 
 def band_behind(drawn: Curve, sisters: Sequence[Series]) -> SisterBand | None:
-    """The band of sister runs in the columns of a curve over the run's steps."""
-    if drawn.own_axis or len(sisters) < LEAST:
+    """The band of sister runs in the columns of a curve over the run's steps; None with fewer than two."""
+    if drawn.own_axis or len(sisters) < LEAST_SISTERS:
         return None
     columns = len(drawn.mean)
     places: Floats = np.arange(columns, dtype=np.float64) + 0.5

@@ -1,4 +1,4 @@
-"""The span of steps that a pane shows, cut into columns whose edges hold still while a run grows."""
+"""The range of steps that a pane shows, in columns whose edges are stable while a run grows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rltui.session.time_travel import span_of
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-# A column is this many steps times a power of two: the axis then grows by a quarter at most, at rare moments,
-# and between them new points change only the last columns.
+# A column is one of these times a power of two wide, in steps: the axis then grows seldom, by a quarter at
+# most, and otherwise new points change only the last columns.
 _MANTISSAS = (4, 5, 6, 7, 8)
 
 
@@ -25,20 +25,19 @@ class StepWindow(NamedTuple):
     restarts: tuple[int, ...] = ()  # steps at which later attempts began
 
     def restart_columns(self, columns: int) -> list[int]:
-        """The columns, of so many, in which a later attempt began."""
-        low, high = self.edges(columns)
-        found = {int((step - low) / (high - low) * columns) for step in self.restarts if low <= step < high}
-        return sorted(found)
+        """The columns in which a later attempt began."""
+        found = {self.column(step, columns) for step in self.restarts}
+        return sorted(column for column in found if column is not None)
 
     def column(self, step: float, columns: int) -> int | None:
-        """The column, of so many, of a step; None where it is not shown."""
+        """The column, of `columns`, of a step; None if it is not shown."""
         low, high = self.edges(columns)
         return int((step - low) / (high - low) * columns) if low <= step < high else None
 
     def edges(self, columns: int) -> tuple[float, float]:
-        """The first and last edge of `columns` equal columns that hold the window.
+        """The first and last edge of `columns` equal columns that contain the window.
 
-        Of a window that does not grow the last edge is below the step after its last one.
+        The last edge of a window that does not grow is less than the step after its last one.
         """
         span = max(self.high + 1 - self.low, 1.0)
         if not self.growing or columns < 2:
@@ -52,7 +51,7 @@ class StepWindow(NamedTuple):
 
 
 def column_width(span: float, columns: int) -> float:
-    """The smallest column, 4 to 8 times a power of two, that cuts `span` into at most `columns`."""
+    """The smallest width, 4 to 8 times a power of two, of which at most `columns` cover `span`."""
     need = span / columns
     power = 2.0 ** (math.floor(math.log2(need)) - 2)
     for mantissa in _MANTISSAS:
@@ -64,7 +63,7 @@ def column_width(span: float, columns: int) -> float:
 def window_of(
     first: int, last: int, *, share: float = 1.0, growing: bool = False, at_step: int | None = None
 ) -> StepWindow:
-    """The last `share` of steps `first` to `last`; at an earlier now when `at_step` is given."""
+    """The last `share` of the steps `first` to `last`, or to `at_step`."""
     if at_step is not None:
         last, growing = min(last, at_step), False
     last = max(first, last)
@@ -75,7 +74,7 @@ def window_of(
 def window_for(
     view: RunView, now: float | None = None, *, share: float = 1.0, at_step: int | None = None
 ) -> StepWindow:
-    """The steps that the panes of a run show; now: seconds since 1970, where it gets room if it is live."""
+    """The steps that the panes of a run show; it grows if it is live at `now`, seconds since 1970."""
     first, last = span_of(view.run)
     growing = now is not None and view.liveness(now).state == "live"
     found = window_of(first, last, share=share, growing=growing, at_step=at_step)

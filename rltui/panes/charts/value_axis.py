@@ -1,4 +1,4 @@
-"""The value axis of a small chart: linear or logarithmic, its range, and what is cut off."""
+"""The value axis of a small chart: linear or logarithmic, its range, and whether outliers are cut off."""
 
 from __future__ import annotations
 
@@ -25,50 +25,49 @@ from rltui.panes.charts.sister_runs import SisterBand
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
 
-LOG_DECADES = 3.0  # that a curve crosses on an axis that becomes logarithmic by itself
+LOG_DECADES = 3.0  # that a curve spans, from which its axis is logarithmic by default
 LINEAR_DECADES = 2.5  # below which it becomes linear again
-LOG_LAYER = 4.0  # ranges of logarithms are held apart from those of values
+LOG_LAYER = 4.0  # keeps ranges of logarithms apart from those of values
 
 
 @dataclass(slots=True)
 class Ranges:
-    """The value range each curve was last drawn with, so that it holds still (see `draw.value_range`).
+    """The value range that each curve was last drawn with, which keeps it stable (see `draw.value_range`).
 
     One for each tag and kind of drawing, with the first step of the window that it was begun for.
-    `scales` are what the user chose: whether the axis of a tag is logarithmic. `automatic` are the tags whose
-    axis is logarithmic by itself, `cut` those of which outliers are cut off. `bands` are the bands of sister
-    runs, with what they were made of. `drawn` are curves of cards by all that tells them apart: most keys
-    change none of them.
+    `scales`: by tag, whether the user chose a logarithmic axis. `automatic`: tags whose axis is logarithmic
+    by default. `cut`: tags whose outliers are cut off. `bands`: bands of sister runs with the key of their
+    data. `drawn`: a cache of drawn cards, since most keys change none of them.
     """
 
     shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
     scales: dict[str, bool] = field(default_factory=dict)
-    outliers: bool = False  # whether the user wants to see them all
+    outliers: bool = False  # whether the user wants to see all of them
     automatic: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
     bands: dict[str, tuple[object, SisterBand | None]] = field(default_factory=dict)
     drawn: dict[object, object] = field(default_factory=dict)
-    _data: object = None  # what `drawn` was made of
+    _data: object = None  # identifies the data of `drawn`
 
     def keep_drawn(self, data: object) -> None:
-        """Forget what was drawn of other data; data: which run, and how far it had been read."""
+        """Use the cache of drawn cards, emptied if `data` changes: the run, and how far it was read."""
         if data != self._data:
             self._data = data
             self.drawn.clear()
 
     @property
     def keeps_drawn(self) -> bool:
-        """Whether somebody tells when the data change."""
+        """Whether drawn cards are cached."""
         return self._data is not None
 
     def forget(self) -> None:
-        """Another run or part of it is shown: hold no range."""
+        """Drop all ranges, as another run or part of it is shown."""
         self.shown.clear()
         self.drawn.clear()
 
 
 class ValueAxis(NamedTuple):
-    """From `bottom` to `top`, decimal logarithms where `log`; `cut`: outliers lie beyond."""
+    """From `bottom` to `top`, decimal logarithms if `log`; `cut`: outliers are cut off."""
 
     bottom: float
     top: float
@@ -76,11 +75,11 @@ class ValueAxis(NamedTuple):
     cut: bool = False
 
     def place(self, values: Floats) -> Floats:
-        """Values (n,) on this axis; NaN where a logarithm has none."""
+        """The coordinates of values (n,); NaN if they have no logarithm."""
         return log_of(values) if self.log else values
 
     def band(self, band: Band | None) -> Band | None:
-        """The ends of what is healthy on this axis."""
+        """The coordinates of a healthy range."""
         if band is None or not self.log:
             return band
         low, high = (math.log10(end) if end > 0 else -math.inf for end in band)
@@ -88,27 +87,27 @@ class ValueAxis(NamedTuple):
 
 
 def log_of(values: Floats) -> Floats:
-    """Decimal logarithms, (n,); NaN where there is none."""
+    """Decimal logarithms, (n,); NaN of values that are not positive."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(values > 0, np.log10(values), math.nan)
 
 
 def logarithmic(drawn: Curve) -> Curve:
-    """A curve with logarithms in place of its values; what of a column is zero or less is not drawn."""
+    """A curve with logarithms of its values; values that are not positive are not drawn."""
     high = log_of(drawn.high)
     low = np.where(drawn.low > 0, log_of(drawn.low), high)
     return replace(drawn, low=low, high=high, mean=log_of(drawn.mean))
 
 
 def logarithmic_band(band: SisterBand) -> SisterBand:
-    """A band of sister runs with logarithms in place of its values."""
-    return SisterBand(band.runs, log_of(band.low), log_of(band.high), log_of(band.middle))
+    """A band of sister runs with logarithms of its values."""
+    return SisterBand(band.runs, log_of(band.low), log_of(band.high), log_of(band.median))
 
 
 def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
-    """Whether a row's axis is logarithmic: as the user chose, else where columns (n,) cross three decades.
+    """Whether a row's axis is logarithmic: as the user chose, else if columns (n,) span three decades.
 
-    What has two ends, such as a share, and what the user gave a range is read on a linear axis.
+    The axis of a metric with two finite bounds, such as a share, or with a declared range is linear.
     """
     chosen = None if ranges is None else ranges.scales.get(row.tag)
     if chosen is not None:
@@ -128,13 +127,13 @@ def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
 
 
 def shows_outliers(row: Row, points: int, ranges: Ranges | None) -> bool:
-    """Whether a curve is shown whole: the user wants it, a finding speaks of it, or it has few points."""
+    """Whether no outliers are cut off: the user wants that, the row has a finding, or few points."""
     wanted = ranges is not None and ranges.outliers
     return wanted or row.severity in ("warning", "critical") or points < LEAST_COLUMNS
 
 
 class Extremes(NamedTuple):
-    """What a curve reaches in each column, (n,); second: the column of the points after the first ones."""
+    """Extremes of a curve by column, (n,); second: the column of the points after the first ones."""
 
     low: Floats
     high: Floats
@@ -144,16 +143,13 @@ class Extremes(NamedTuple):
 def data_range(
     row: Row, points: int, curves: Sequence[Curve | Extremes], ranges: Ranges | None
 ) -> tuple[tuple[float, float], bool]:
-    """The range that curves on one axis need, without outliers; and whether some are cut off.
-
-    What a finding speaks of is shown whole, and so are a few points: columns between them are no points.
-    """
+    """The range of curves on one axis; and whether it is without outliers (see `shows_outliers`)."""
     held = ranges is not None and row.tag in ranges.cut
     if shows_outliers(row, points, ranges):
         ends, cut = [value_range(one.low, one.high) for one in curves], False
     else:
-        found = [robust_range(one.low, one.high, second=one.second, held=held) for one in curves]
-        ends, cut = [reached for reached, _ in found], any(some for _, some in found)
+        robust = [robust_range(one.low, one.high, second=one.second, held=held) for one in curves]
+        ends, cut = [found for found, _ in robust], any(is_cut for _, is_cut in robust)
         if ranges is not None and cut != held:
             (ranges.cut.add if cut else ranges.cut.discard)(row.tag)
     return (min(low for low, _ in ends), max(high for _, high in ends)), cut
@@ -168,9 +164,9 @@ def shown_range(
     layer: float = 0.0,
     log: bool = False,
 ) -> tuple[float, float]:
-    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still.
+    """The range that a curve is drawn in: declared by the user, or a stable range around the data.
 
-    layer: what is drawn with the curve; ranges of different drawings are held apart.
+    layer: the kind of drawing, which has its own stable range.
     """
     if row.name is not None and row.name.declared_range is not None and not log:
         low, high = row.name.declared_range
@@ -180,15 +176,10 @@ def shown_range(
         return data
     layer += LOG_LAYER * log
     begun, held = ranges.shown.get((row.tag, layer), (window.low, None))
-    if abs(window.low - begun) > window.high - window.low:  # nothing of what it was begun for is in sight
+    if abs(window.low - begun) > window.high - window.low:  # the window that it was begun for is not visible
         begun, held = window.low, None
     held = stable_range(held, data)
     if not log:
         held = within_bounds(row, held, data)
     ranges.shown[row.tag, layer] = (begun, held)
     return held
-
-
-def whole_range(drawn: Curve) -> tuple[float, float]:
-    """The finite extremes of a curve."""
-    return value_range(drawn.low, drawn.high)

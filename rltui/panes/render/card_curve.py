@@ -1,10 +1,11 @@
-"""The curve of a card between its axes: round values at the left, steps and marks of events below."""
+"""The curve of a card with its axes: values at the left, steps and marks of events below."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +21,7 @@ from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
-from rltui.panes.charts.overlaid_runs import (
-    OtherRun,
-    OverlaidCurve,
-    canvas_spans,
-    draw_overlaid,
-    overlaid_curves,
-)
+from rltui.panes.charts.overlaid_runs import OverlaidCurve, OverlaidRun, canvas_spans, overlaid_curves
 from rltui.panes.charts.sister_runs import SisterBand, band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
@@ -38,62 +33,66 @@ from rltui.panes.charts.value_axis import (
     logarithmic,
     logarithmic_band,
     shown_range,
-    whole_range,
 )
 from rltui.panes.render.lines.pane_lines import unhealthy
 from rltui.panes.rows.row import Row
 
+if TYPE_CHECKING:
+    from rltui.store.series import Series
+
 AXIS = 7  # cells of the value labels left of a card's curve
 BAND_ROWS = 3  # from which there is room for a band behind a curve
-BAND_LAYER = 1.0  # ranges with a band are held apart from those without
-CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
-ONSET = "┊"  # from the step on at which something became wrong
+BAND_LAYER = 1.0  # keeps ranges with a band apart from those without
+CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, however wide its band is
+ONSET = "┊"  # at the step since which a finding holds
 LONG_STEPS = 56  # cells of a curve from which steps are written in full
 
 
 class CardStyle(NamedTuple):
-    """How cards are drawn. With `ranges` their axes hold still, and they are drawn anew only after changes.
+    """How cards are drawn. With `ranges` their axes are stable, and drawn cards are cached.
 
-    others: what other runs have of a row's metric, drawn behind it. crosshair: a step at which all are read.
+    overlaid, sisters: a row's metric in other runs, drawn behind its curve. crosshair: the step whose values
+    are shown.
     """
 
     ranges: Ranges | None = None
-    others: Callable[[Row], Sequence[OtherRun]] = lambda _: ()
     crosshair: int | None = None
+    overlaid: Callable[[Row], Sequence[OverlaidRun]] = lambda _: ()
+    sisters: Callable[[Row], Sequence[Series]] = lambda _: ()
 
 
 @dataclass(slots=True)
 class CardCurve:
-    """The rows of the curve, the line of steps below it, and what its axis must say: `log`, `▲ to 8.12k`."""
+    """The rows of the curve, the line of steps below it, and notes on its axis: `log`, `▲ to 8.12k`."""
 
     rows: list[Line] = field(default_factory=list)
     steps: Line = BLANK
     notes: tuple[str, ...] = ()
-    band: str = ""  # what lies behind the curve, where the row itself has no spread
+    band: str = ""  # describes the band of sister runs behind the curve
 
 
 def card_curve(row: Row, width: int, rows: int, window: StepWindow, style: CardStyle) -> CardCurve:
-    """The curve of a metric in `width` cells and `rows` rows, the line of steps not counted."""
-    ranges, others = style.ranges, style.others(row)
+    """The curve of a metric in `width` cells and `rows` rows, without the line of steps."""
+    ranges, overlaid, sisters = style.ranges, style.overlaid(row), style.sisters(row)
     if ranges is None or not ranges.keeps_drawn:
-        return _card_curve(row, width, rows, window, style, others)
+        return _draw(row, width, rows, window, style, overlaid, sisters)
     finding = row.marked
+    series = (*sisters, *(run.series for run in overlaid))
     key = (
         row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, row.onset),
         width, rows, window, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
-        tuple((one.sign, one.series.tag, one.series.count, one.series.last_step) for one in others),
+        tuple(run.sign for run in overlaid), tuple((one.tag, one.count, one.last_step) for one in series),
     )  # fmt: skip
-    known = ranges.drawn.get(key)
-    if not isinstance(known, CardCurve):
-        known = _card_curve(row, width, rows, window, style, others)
-        ranges.drawn[key] = known
-    return known
+    cached = ranges.drawn.get(key)
+    if not isinstance(cached, CardCurve):
+        cached = ranges.drawn[key] = _draw(row, width, rows, window, style, overlaid, sisters)
+    return cached
 
 
-def _card_curve(
-    row: Row, width: int, rows: int, window: StepWindow, style: CardStyle, others: Sequence[OtherRun]
-) -> CardCurve:
-    """The same, drawn."""
+def _draw(
+    row: Row, width: int, rows: int, window: StepWindow, style: CardStyle, overlaid: Sequence[OverlaidRun],
+    sisters: Sequence[Series],
+) -> CardCurve:  # fmt: skip
     ranges, crosshair = style.ranges, style.crosshair
     cells = width - AXIS - 1
     per_cell = 1 if rows == 1 else PER_CELL
@@ -102,20 +101,19 @@ def _card_curve(
         none = line((" " * (AXIS + 1) + fit("no points yet", cells), "faint"))
         return CardCurve([none] + [BLANK] * (rows - 1))
     steps = _StepLine(row, window, drawn, cells)
-    found = overlaid_curves(row, others, window, cells * per_cell) if rows > 1 else []
-    if not found and not drawn.nonfinite.any() and drawn.points > 1 and _constant(drawn):
+    others = overlaid_curves(row, overlaid, window, cells * per_cell) if rows > 1 else []
+    if not others and not drawn.nonfinite.any() and drawn.points > 1 and _is_constant(drawn):
         return CardCurve(_constant_rows(row, drawn, cells, rows), steps.line(crosshair))
     if rows == 1:
         return CardCurve([_one_row(row, drawn, window, ranges)], steps.line(crosshair))
-    sisters = None if found or len(row.parts) > 1 else _sister_band(row, others, drawn, rows, ranges)
-    axis, drawn, found, behind = _scaled(row, drawn, found, window, ranges, rows, sisters)
+    band = None if others or len(row.parts) > 1 else _sister_band(row, sisters, drawn, rows, ranges)
+    axis, drawn, others, behind = _scaled(row, drawn, others, window, ranges, rows, band)
     if behind is None:
-        sisters = None
-    elif sisters is not None:
-        found = [_median(logarithmic_band(sisters) if axis.log else sisters, drawn)]
-    canvas = Canvas(cells, rows)
-    draw_overlaid(canvas, found, axis.bottom, axis.top)
-    body = canvas_spans(canvas, drawn, axis.bottom, axis.top, behind, found)
+        band = None
+    elif band is not None:
+        median = (logarithmic_band(band) if axis.log else band).dotted_median
+        others = [OverlaidCurve("", "dim", replace(drawn, low=median, high=median, mean=median))]
+    body = canvas_spans(Canvas(cells, rows), drawn, axis.bottom, axis.top, behind, others)
     notes = ["log"] if axis.log else []
     if axis.cut:
         notes += _mark_cut(row, body, drawn, axis, per_cell)
@@ -133,33 +131,34 @@ def _card_curve(
         )
         shaded = [(text, f"{role}/panel") for text, role in spans] if index in healthy else spans
         lines.append(line((pad(label, AXIS, right=True), "dim"), edge, *shaded))
-    band = "" if sisters is None else f"band: {sisters.runs} sister runs"
-    return CardCurve(lines, steps.line(crosshair), tuple(notes), band)
+    words = "" if band is None else f"band: {band.runs} sister runs"
+    return CardCurve(lines, steps.line(crosshair), tuple(notes), words)
 
 
 def _scaled(
     row: Row,
     drawn: Curve,
-    found: list[OverlaidCurve],
+    others: list[OverlaidCurve],
     window: StepWindow,
     ranges: Ranges | None,
     rows: int,
     sisters: SisterBand | None,
 ) -> tuple[ValueAxis, Curve, list[OverlaidCurve], Spread | None]:
-    """The value axis; the curve, those of other runs and the spread behind it as they are drawn on it."""
+    """The value axis, and in its coordinates the curve, those of overlaid runs, and the spread behind it."""
     log = is_log(row, drawn.low, drawn.high, ranges)
     if log:
         scaled = logarithmic(drawn)
-        log = bool(np.isfinite(scaled.low).any())  # else there is nothing above zero
+        log = scaled.has_values  # else no value is positive
         if log:
             drawn = scaled
-            found = [replace(other, curve=logarithmic(other.curve)) for other in found]
-            found = [other for other in found if np.isfinite(other.curve.low).any()]
-    needed, cut = data_range(row, drawn.points, [drawn, *(one.curve for one in found)], ranges)
+            others = [replace(other, curve=logarithmic(other.curve)) for other in others]
+            others = [other for other in others if other.curve.has_values]
+    needed, cut = data_range(row, drawn.points, [drawn, *(one.curve for one in others)], ranges)
+    behind: Spread | None = None
     if sisters is not None:
-        behind: Spread | None = (logarithmic_band(sisters) if log else sisters).spread
-    else:
-        behind = _behind(row, drawn) if rows >= BAND_ROWS and not found and not log else None
+        behind = (logarithmic_band(sisters) if log else sisters).spread
+    elif rows >= BAND_ROWS and not others and not log:
+        behind = spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, len(drawn.mean)))
     if behind is not None and np.isfinite(behind.high).any():
         around = range_with_spread(needed, behind.range, CURVE_SHARE)
         around = around if log else within_bounds(row, around, needed)
@@ -167,45 +166,31 @@ def _scaled(
         key = (row.tag, BAND_LAYER + LOG_LAYER * log)
         if sisters is not None or behind.seen(*around, held=key in held):
             bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER, log=log)
-            return ValueAxis(bottom, top, log, cut), drawn, found, behind
+            return ValueAxis(bottom, top, log, cut), drawn, others, behind
         held.pop(key, None)
-    bottom, top = shown_range(row, needed, window, ranges, layer=2.0 * bool(found), log=log)
-    return ValueAxis(bottom, top, log, cut), drawn, found, None
+    bottom, top = shown_range(row, needed, window, ranges, layer=2.0 * bool(others), log=log)
+    return ValueAxis(bottom, top, log, cut), drawn, others, None
 
 
 def _sister_band(
-    row: Row, others: Sequence[OtherRun], drawn: Curve, rows: int, ranges: Ranges | None
+    row: Row, sisters: Sequence[Series], drawn: Curve, rows: int, ranges: Ranges | None
 ) -> SisterBand | None:
-    """The band of sister runs, made anew when one of them has new points."""
-    sisters = [other.series for other in others if other.is_sister]
+    """The band of sister runs, cached until one of them has new points."""
     if rows < BAND_ROWS or row.at_step is not None or not sisters:
         return None
     if ranges is None:
         return band_behind(drawn, sisters)
     key = (drawn.edges, len(drawn.mean), len(sisters), sum(one.count for one in sisters))
-    known = ranges.bands.get(row.tag)
-    if known is None or known[0] != key:
-        known = ranges.bands[row.tag] = (key, band_behind(drawn, sisters))
-    return known[1]
-
-
-def _median(sisters: SisterBand, drawn: Curve) -> OverlaidCurve:
-    """The median of sister runs as a curve without a sign."""
-    dotted = sisters.dotted
-    return OverlaidCurve("", "dim", replace(drawn, low=dotted, high=dotted, mean=dotted))
-
-
-def _behind(row: Row, drawn: Curve) -> Spread | None:
-    """What a card shows behind the curve of a mean, in the same columns."""
-    return spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, len(drawn.mean)))
+    cached = ranges.bands.get(row.tag)
+    if cached is None or cached[0] != key:
+        cached = ranges.bands[row.tag] = (key, band_behind(drawn, sisters))
+    return cached[1]
 
 
 def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None) -> Line:
-    low, high = whole_range(drawn)
     bottom, top = shown_range(row, data_range(row, drawn.points, [drawn], ranges)[0], window, ranges)
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite)
-    some = bool(np.isfinite(drawn.low).any())
-    label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
+    label = pad(format_range(*drawn.range, row.unit)[1] if drawn.has_values else "", AXIS, right=True)
     shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
     return line((label + " ", "dim"), *shown)
 
@@ -213,19 +198,19 @@ def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None) 
 # ---- values
 
 
-def _constant(drawn: Curve) -> bool:
-    low, high = whole_range(drawn)
-    return low == high and bool(np.isfinite(drawn.low).any())
+def _is_constant(drawn: Curve) -> bool:
+    low, high = drawn.range
+    return low == high and drawn.has_values
 
 
 def _constant_rows(row: Row, drawn: Curve, cells: int, rows: int) -> list[Line]:
-    """A thin line and words for what never changed; words alone for what is not measured."""
+    """A thin line with its value; for a quantity that is not measured only a text."""
     lines = [BLANK] * rows
     blank = " " * (AXIS + 1)
     if row.unreported:
         lines[rows // 2] = line((blank + fit("not measured: always written as 0", cells), "faint"))
         return lines
-    words = f" always {format_bound(whole_range(drawn)[0], row.unit)} "
+    words = f" always {format_bound(drawn.range[0], row.unit)} "
     known = np.flatnonzero(np.isfinite(drawn.low))
     last = min(int(known[-1]) * cells // len(drawn.low) + 1, cells)
     lines[rows // 2] = line((blank + "─", "faint"), (fit(words, cells - 1), "dim"),
@@ -234,23 +219,22 @@ def _constant_rows(row: Row, drawn: Curve, cells: int, rows: int) -> list[Line]:
 
 
 def _labels(row: Row, drawn: Curve, axis: ValueAxis, rows: int) -> dict[int, str]:
-    """Round values by row from the top, each where the curve has it."""
-    if not np.isfinite(drawn.low).any():
+    """Labels of round values, by row from the top."""
+    if not drawn.has_values:
         return {}
     if not axis.top > axis.bottom:
         return {rows // 2: few_ticks(axis.bottom, axis.bottom, row.unit, log=axis.log)[0][1]}
-    found: dict[int, str] = {}
-    for at, text in few_ticks(axis.bottom, axis.top, row.unit, log=axis.log):
-        share = min(max(share_of(at, axis.bottom, axis.top), 0.0), 1.0)
-        level = math.floor(share * (4 * rows - 1) + 0.5)
-        found.setdefault(rows - 1 - level // 4, text)
-    return found
+    labels: dict[int, str] = {}
+    for value, text in few_ticks(axis.bottom, axis.top, row.unit, log=axis.log):
+        level = math.floor(share_of(value, axis.bottom, axis.top) * (4 * rows - 1) + 0.5)
+        labels.setdefault(rows - 1 - level // 4, text)
+    return labels
 
 
 def _mark_cut(row: Row, body: list[list[Span]], drawn: Curve, axis: ValueAxis, per_cell: int) -> list[str]:
-    """Mark where the curve leaves the card; how far it goes."""
+    """Mark the columns in which the curve leaves the card; notes on its extremes."""
     notes = []
-    low, high = whole_range(drawn)
+    low, high = drawn.range
     with np.errstate(invalid="ignore"):
         for beyond, spans, sign, end in (
             (drawn.high > axis.top, body[0], "▲", high), (drawn.low < axis.bottom, body[-1], "▼", low),
@@ -264,7 +248,7 @@ def _mark_cut(row: Row, body: list[list[Span]], drawn: Curve, axis: ValueAxis, p
 
 
 def _put(spans: list[Span], at: int, char: str, role: str, *, over: bool = False) -> None:
-    """Write a character into runs of narrow cells, where nothing stands unless `over`."""
+    """Write a character into spans of narrow cells, if the cell is blank or `over`."""
     first = 0
     for index, (text, old) in enumerate(spans):
         if first <= at < first + len(text):
@@ -297,20 +281,20 @@ class _StepLine:
             self._last = min(self._last, row.at_step)
 
     def _cell(self, step: float) -> int | None:
-        """The cell of a step; None where it is not shown."""
+        """The cell of a step; None if it is not shown."""
         low, high = self._edges
         at = math.floor((step - low) / (high - low) * self._cells) if high > low else 0
         return at if 0 <= at < self._cells else None
 
     def marks(self, crosshair: int | None) -> list[tuple[int, str, str]]:
         """Cells of vertical lines, their characters and roles."""
-        found = []
+        marks = []
         finding, onset = self._row.marked, self._row.onset
         if self._shared and crosshair is not None and (at := self._cell(crosshair)) is not None:
-            found.append((at, "│", "strong"))
+            marks.append((at, "│", "strong"))
         if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
-            found.append((at, ONSET, SEVERITY_ROLE[finding.severity]))
-        return found
+            marks.append((at, ONSET, SEVERITY_ROLE[finding.severity]))
+        return marks
 
     def line(self, crosshair: int | None) -> Line:
         """First and last step, restarts, onset and crosshair."""
@@ -318,7 +302,7 @@ class _StepLine:
         chars, roles = ["─"] * cells, ["faint"] * cells
 
         def put(first: int, text: str, role: str) -> bool:
-            """Write words where nothing stands, one cell at each side free; False where there is no room."""
+            """Write a label into free cells, one more free at each side; False if there is no room."""
             first = min(first, cells - len(text))
             around = chars[max(first - 1, 0) : first + len(text) + 1]
             if first < 0 or any(char != "─" for char in around):

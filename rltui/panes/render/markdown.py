@@ -1,4 +1,4 @@
-"""A pane as Markdown: headings and tables that GitHub and Slack paste well, warnings with since-when."""
+"""A pane as Markdown for GitHub and Slack: headings, tables, findings with their onset."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.common.text import code_in_markdown, in_markdown, markdown_table
-from rltui.draw.numbers import format_range, format_seconds, format_step, format_value
-from rltui.draw.sparkline import sparkline
+from rltui.draw.numbers import format_range, format_seconds, format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
-from rltui.draw.value_range import value_range
 from rltui.panes.answers.answer import Answer, Band, Gantt, Ridge
 from rltui.panes.answers.recent_values import trend_text
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_report import PaneReport
-from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text
+from rltui.panes.render.lines.answer_lines import per_token_text, phase_times
 from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ COLUMNS = 24  # cells of a sparkline in a table
 
 
 def as_markdown(report: PaneReport) -> str:
-    """The header as a heading and a line, findings as a list, rows as one table."""
+    """The header as a heading and a line, findings as a list, rows as a table."""
     head, shown = report.header, report.pane
     out = [
         f"### {in_markdown(head.shown_name)}: {shown.title}",
@@ -47,25 +45,24 @@ def as_markdown(report: PaneReport) -> str:
 
 
 def _answer(answer: Answer) -> list[str]:
-    """The sentence, the facts, tables of shares, phases and ranges, and how they were derived."""
+    """The sentence, the facts, tables of shares, phases and ranges, and how values were derived."""
     out = [f"**{in_markdown(answer.sentence)}**", ""]
     for fact in (one for one in answer.facts if not one.told):
-        words = f"{fact.words} {trend_text(fact)}".rstrip()
-        out.append(f"- {in_markdown(words)}{' (derived)' if fact.formula else ''}")
+        text = f"{fact.words} {trend_text(fact)}".rstrip()
+        out.append(f"- {in_markdown(text)}{' (derived)' if fact.formula else ''}")
     if answer.shares:
-        shares = ", ".join(f"{share.title} {percent_text(share.share)}" for share in answer.shares)
+        shares = ", ".join(f"{share.title} {format_share(share.share)}" for share in answer.shares)
         out.append(f"- {in_markdown(f'share of {answer.shares_of}: {shares}')}")
-    pictures = [(one.title, one.text) for one in answer.ranges] + [
-        (one.title, one.text) for one in answer.strips
-    ]
-    pictures += [(one.title, f"{band_text(one)} ({one.words})") for one in answer.bands]
-    pictures += [(one.title, f"{ridge_text(one)} ({one.source})") for one in answer.ridges]
-    pictures += [(answer.gantt.title, gantt_text(answer.gantt))] if answer.gantt is not None else []
-    out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in pictures]
+    charts = [(one.title, one.text) for one in answer.ranges]
+    charts += [(one.title, one.text) for one in answer.strips]
+    charts += [(one.title, f"{_band_text(one)} ({one.words})") for one in answer.bands]
+    charts += [(one.title, f"{_ridge_text(one)} ({one.source})") for one in answer.ridges]
+    charts += [(answer.gantt.title, _gantt_text(answer.gantt))] if answer.gantt is not None else []
+    out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in charts]
     rows: list[list[str]] = []
     for part in answer.parts:
-        share = percent_text(part.share) if part.share is not None else part.note
-        cells = (*part_times(part), share, per_token_text(part))
+        share = format_share(part.share) if part.share is not None else part.note
+        cells = (*phase_times(part), share, per_token_text(part))
         rows.append(title_cells("\u2003" * part.depth + part.title, part.tag, *cells))
     if rows:
         heads: Sequence[str] = ("phase", "key", "median", "p95", "share", "per token")
@@ -78,33 +75,33 @@ def _answer(answer: Answer) -> list[str]:
         ]
         out += ["", *markdown_table(heads, rows, range(1, len(heads) - 1))]
     if answer.amounts:
-        what, amount = map(in_markdown, answer.amounts_words)
+        title, amount = map(in_markdown, answer.amounts_words)
         rows = [
             title_cells(
-                one.title, one.tag, one.note if one.share is None else percent_text(one.share), one.text
+                one.title, one.tag, one.note if one.share is None else format_share(one.share), one.text
             )
             for one in answer.amounts
         ]
-        out += ["", *markdown_table((what, "key", "share", amount), rows, (2, 3))]
+        out += ["", *markdown_table((title, "key", "share", amount), rows, (2, 3))]
     out += ["", *(f"*{in_markdown(text)}*  " for text in (*answer.notes, *answer.formulas)), ""]
     return out
 
 
-def band_text(band: Band) -> str:
-    """The last ends and middle of a band that are known: `24 … 118 … 256`."""
+def _band_text(band: Band) -> str:
+    """The last known ends and mean of a band: `24 … 118 … 256`."""
     ends = (next((v for v in reversed(one) if v == v), None) for one in (band.low, band.middle, band.high))
     return " … ".join(format_value(value, band.unit) for value in ends if value is not None)
 
 
-def gantt_text(chart: Gantt) -> str:
-    """When each name ran first and last: `train 1.5 s to 9.0 s`."""
+def _gantt_text(chart: Gantt) -> str:
+    """The begin of the first and the end of the last span of each name: `train 1.5 s to 9.0 s`."""
     return ", ".join(
         f"{row.title} {format_seconds(row.spans[0][0])} to {format_seconds(row.spans[-1][1])}"
         for row in chart.rows
     )
 
 
-def ridge_text(ridge: Ridge) -> str:
+def _ridge_text(ridge: Ridge) -> str:
     """The extremes of a ridge: `0 … 1.2 over 6 stretches of steps`."""
     low, high = format_range(ridge.low, ridge.high, ridge.unit)
     return f"{low} … {high} over {len(ridge.rows)} stretches of steps"
@@ -132,26 +129,22 @@ def _table(shown: PaneView) -> list[str]:
 
 
 def title_cells(title: str, tag: str, *others: str) -> list[str]:
-    """The cells of a title, its key as code, and other texts."""
+    """The cells of a row that has a title, a key, which is set as code, and other texts."""
     return [in_markdown(title), code_in_markdown(tag) if tag else "", *map(in_markdown, others)]
 
 
 def _row(row: Row, shown: PaneView) -> list[str]:
     if row.kind == "heading":
         return [f"**{in_markdown(row.title)}**", *[""] * 6]
-    line, ends = course(row, shown.window)
+    spark, ends = sparkline_and_range(row, shown.window)
     span = "" if ends is None else " … ".join(format_value(end, row.unit) for end in ends)
     warning = ""
     if row.finding is not None:
         warning = f"{SEVERITY_GLYPH[row.severity]} {row.finding.title or row.finding.id}, {row.finding.since}"
-    return title_cells(row.title, row.tag, row.value_text, row.change_text, line, span, warning)
+    return title_cells(row.title, row.tag, row.value_text, row.change_text, spark, span, warning)
 
 
-def course(row: Row, window: StepWindow) -> tuple[str, tuple[float, float] | None]:
-    """A curve in a line of cells, and its lowest and highest value; nothing without points."""
+def sparkline_and_range(row: Row, window: StepWindow) -> tuple[str, tuple[float, float] | None]:
+    """The curve of a row in one line, and its finite extremes; ("", None) without points."""
     drawn = curve(row, window, COLUMNS)
-    if drawn is None:
-        return "", None
-    low, high = value_range(drawn.low, drawn.high)
-    text = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text
-    return text.rstrip(), (low, high)
+    return ("", None) if drawn is None else (drawn.spark().text.rstrip(), drawn.range)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.themes import ANSI, Theme
-from rltui.panes.answers.answer_inputs import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane_report import pane_report
@@ -31,14 +31,14 @@ def pane_text(
     at_step: int | None = None,
     then: PastFindings | None = None,
     content: Callable[[int], list[Line]] | None = None,
-    beside: Beside = NOTHING,
+    inputs: AnswerInputs = NO_INPUTS,
 ) -> list[Line]:
     """A pane with its header as lines of cells, as many as needed.
 
     `content` makes what stands in place of metrics, for a width; `beside` is what files beside the logs say;
     `then` is what was wrong at `at_step`, for a run that has gone on since.
     """
-    report = pane_report(view, pane, now, at_step, then, beside)
+    report = pane_report(view, pane, now, at_step, then, inputs)
     shown = report.pane
     lines = [*header_lines(report.header, width), line(("─" * width, "faint"))]
     if content is not None:

@@ -94,7 +94,7 @@ def _finding(one: ReportedFinding, report: RunReport, theme: Theme) -> Iterator[
             ("evidence", "key", "since step", "course"),
             [
                 (escape(item.title), f"<code>{escape(item.tag)}</code>", format_step(item.since_step),
-                 escape(item.course))
+                 escape(item.change))
                 for item in one.evidence
             ],
         )  # fmt: skip

@@ -8,7 +8,7 @@ from rltui.common.text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.render.markdown import course, title_cells
+from rltui.panes.render.markdown import sparkline_and_range, title_cells
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
 from rltui.run_context.hparams.known_hparams import KEY
@@ -36,7 +36,13 @@ def _report(report: RunReport) -> Iterator[str]:
         yield "## Key metrics"
         yield ""
         rows = (
-            title_cells(row.title, row.tag, row.value_text, best_text(outcome), course(row, report.window)[0])
+            title_cells(
+                row.title,
+                row.tag,
+                row.value_text,
+                best_text(outcome),
+                sparkline_and_range(row, report.window)[0],
+            )
             for row, outcome in zip(report.rows, report.outcomes, strict=True)
         )
         yield from markdown_table(("metric", "key", "last", "best", "over the run"), rows, (2,))
@@ -73,9 +79,9 @@ def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:
         yield ""
         rows = []
         for item in one.evidence:
-            drawn = "" if item.row is None else course(item.row, window)[0]
+            drawn = "" if item.row is None else sparkline_and_range(item.row, window)[0]
             name = f"{in_markdown(item.title)} {code_in_markdown(item.tag)}"
-            rows.append((name, format_step(item.since_step), in_markdown(item.course), drawn))
+            rows.append((name, format_step(item.since_step), in_markdown(item.change), drawn))
         yield from markdown_table(("evidence", "since step", "course", "over the run"), rows, (1,))
     if one.explains:
         yield ""

@@ -1,4 +1,4 @@
-"""What is known of one run for lists of runs: its outcome, how far it is, what is wrong, its settings."""
+"""One run for lists of runs: its outcome, progress, findings and settings, computed on demand."""
 
 from __future__ import annotations
 
@@ -7,60 +7,57 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from rltui.draw.sparkline import Spark, sparkline
-from rltui.draw.value_range import value_range
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
-from rltui.panes.runs.listed_run import Outcome, share_done, why_so
+from rltui.panes.runs.listed_run import Outcome, share_done, summary_of
 from rltui.panes.runs.run_outcome import outcome, outcome_row
-from rltui.panes.without_metrics.hparams_pane import Beside, hparams_of_run, no_files
-from rltui.rules.finding import Finding
+from rltui.panes.without_metrics.hparams_pane import FileHParams, hparams_of_run, no_file_hparams
+from rltui.rules.finding import Finding, unexplained
 from rltui.run_context.hparams.hparams import HParam, find_hparam, settings_digest
 from rltui.run_context.hparams.known_hparams import known_hparams
 
 if TYPE_CHECKING:
+    from rltui.draw.sparkline import Spark
     from rltui.rules.run_state.liveness import Liveness
     from rltui.session.run_view import RunView
     from rltui.session.sister_runs import Standing
     from rltui.store.series import Series
 
-NEAREST = 3  # tags that are offered for one that a run has not
+SUGGESTIONS = 3  # tags that are suggested for one that does not exist
 
 
 class RunSettings:
     """The hyperparameters of runs, merged once from records of their logs and files beside them."""
 
-    def __init__(self, beside: Beside = no_files) -> None:
-        self._beside = beside
-        self._known: WeakKeyDictionary[RunView, tuple[object, Mapping[str, HParam]]] = WeakKeyDictionary()
+    def __init__(self, file_hparams: FileHParams = no_file_hparams) -> None:
+        self._file_hparams = file_hparams
+        self._merged: WeakKeyDictionary[RunView, tuple[object, Mapping[str, HParam]]] = WeakKeyDictionary()
         self._digests: WeakKeyDictionary[RunView, tuple[object, str]] = WeakKeyDictionary()
 
     def of(self, view: RunView) -> Mapping[str, HParam]:
-        """By key, what a run was started with, as far as that is known now."""
-        beside = self._beside(view)
-        key = (id(beside.entries), len(view.run.texts), len(view.run.hparams))
-        known = self._known.get(view)
-        if known is None or known[0] != key:
-            known = self._known[view] = (key, hparams_of_run(view, lambda _: beside).entries)
-        return known[1]
+        """The hyperparameters of a run by key, as far as they have been read."""
+        files = self._file_hparams(view)
+        key = (id(files.entries), len(view.run.texts), len(view.run.hparams))
+        cached = self._merged.get(view)
+        if cached is None or cached[0] != key:
+            cached = self._merged[view] = (key, hparams_of_run(view, files).entries)
+        return cached[1]
 
     def digest(self, view: RunView) -> str:
-        """The same for runs that differ by their seed alone; empty where no settings are known."""
+        """A text that is equal for runs that differ only in their seed; empty if no settings are known."""
         entries = self.of(view)
-        known = self._digests.get(view)
-        if known is None or known[0] is not entries:
-            known = self._digests[view] = (entries, settings_digest(entries))
-        return known[1]
+        cached = self._digests.get(view)
+        if cached is None or cached[0] is not entries:
+            cached = self._digests[view] = (entries, settings_digest(entries))
+        return cached[1]
 
 
 class RunFacts:
-    """A run at a moment. What costs time is found when it is asked for.
+    """A run at a moment; properties that cost time are computed when they are read.
 
-    now: seconds since 1970. at_step: the step up to which it is seen; None is its end. health: where somebody
-    has acknowledged findings, what is left of it. standing: where it stands beside its sister runs.
+    now: seconds since 1970. at_step: the last step that is taken into account; None for all. health: without
+    acknowledged findings, if there are any. standing: the comparison with its sister runs.
     """
 
     def __init__(
@@ -88,98 +85,96 @@ class RunFacts:
 
     @property
     def alive(self) -> Liveness:
-        """Live, stalled or ended; how long ago, how much longer."""
+        """Live, stalled or ended; the age of its newest point and its estimated end."""
         if self._alive is None:
             self._alive = self.view.liveness(self.now)
         return self._alive
 
     @property
     def share(self) -> float | None:
-        """How much of the planned steps is done, 0 to 1."""
+        """The share of the planned steps that is done, 0 to 1."""
         return share_done(self.step, self.alive.total)
 
     @property
     def outcome(self) -> Outcome | None:
-        """Last and best value of the metric that says most; None without points."""
+        """Last and best value of its main metric; None without points."""
         if self._outcome is None:
             self._outcome = outcome(self.view, self.at_step)
         return self._outcome
 
     @property
     def outcome_title(self) -> str | None:
-        """The metric that says most; None without points."""
+        """The title of its main metric; None without points."""
         row = outcome_row(self.view, self.at_step)
         return None if row is None else row.title
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong and nothing else explains, worst first."""
-        found = self.view.evaluator.findings()
-        return [one for one in found if one.explained_by is None]
+        """Findings that no other finding explains, worst first."""
+        return unexplained(self.view.evaluator.findings())
 
     @property
     def why(self) -> str:
-        """The worst finding in a few words, with its step; a stall; else what could not be judged."""
-        unjudged = self.view.unjudged
-        return why_so(self.findings, self.alive, self.view.last_error(self.now), unjudged)
+        """A summary of its state: the worst findings with their steps, a stall, its last error."""
+        return summary_of(self.findings, self.alive, self.view.last_error(self.now), self.view.unjudged)
 
     @property
     def project(self) -> str:
-        """What its settings call the project, else the folder that it lies in."""
+        """The project according to its settings, else its parent folder."""
         settings = self._settings.of(self.view)
         for key in known_hparams().project_keys:
-            found = find_hparam(settings, key)
-            if found is not None and not found.unset:
-                return found.text
+            hparam = find_hparam(settings, key)
+            if hparam is not None and not hparam.unset:
+                return hparam.text
         return self.view.name.rpartition("/")[0] or "."
 
     def setting(self, key: str) -> HParam | None:
-        """A setting by its key or the end of one; None where it says nothing of it."""
+        """A setting by its key or the end of one; None if it is not known."""
         return find_hparam(self._settings.of(self.view), key)
 
     def last_value(self, key: str) -> tuple[float | None, str] | None:
-        """Last value and unit of a metric by its tag or id; None where the run has none."""
+        """Last value and unit of a metric by its tag or id; None if the run does not log it."""
         series = self.metric(key)
         return None if series is None else (series.last_value, self.view.names.name(series.tag).unit)
 
     def metric(self, key: str) -> Series | None:
-        """A series by its tag, its metric, or the beginning of that; None where the run has none."""
+        """A series by its tag, its metric, or the beginning of that; None if there is none."""
         tag = tag_of(self.view, key)
         return None if tag is None else self.view.run.series[tag]
 
     def trend(self, columns: int) -> Spark | None:
-        """The curve of its outcome in so many cells; None without finite points."""
+        """A sparkline of its main metric; None without finite points."""
         of = (self.view.run.version, self.at_step, columns)
         return self.view.once("trend", of, lambda: _trend(self.view, columns, self.at_step))
 
 
 def tags_of(view: RunView, key: str) -> list[str]:
-    """The tags that a person means: all of a metric by its id, else the one of `tag_of`."""
+    """The tags that `key` stands for: all tags of a metric by its id, else that of `tag_of`."""
     tag = tag_of(view, key)
     same = view.tag_index.canonical.get(key, [])
     return same if tag in same else [] if tag is None else [tag]
 
 
 def nearest_tags(view: RunView, key: str) -> list[str]:
-    """Some tags of a run that somebody may have meant by a key that it has no tag for."""
+    """Suggestions for a key that stands for no tag of a run."""
     names = {
         name.lower(): tag
         for canonical, tags in view.tag_index.canonical.items()
         for tag in tags[:1]
         for name in (canonical, tag.rpartition("/")[2], tag)
     }
-    import difflib  # for the lost only
+    import difflib  # for this case alone
 
-    found = [names[name] for name in difflib.get_close_matches(key.lower(), names, NEAREST, 0.6)]
+    similar = [names[name] for name in difflib.get_close_matches(key.lower(), names, SUGGESTIONS, 0.6)]
     topic = [tag for name, tag in names.items() if name.startswith(f"{key.lower().partition('.')[0]}.")]
-    return list(dict.fromkeys((*found, *topic)))[:NEAREST]
+    return list(dict.fromkeys((*similar, *topic)))[:SUGGESTIONS]
 
 
 def tag_of(view: RunView, key: str) -> str | None:
-    """The tag that a person means.
+    """The tag that `key` stands for, in this order of precedence.
 
-    As written, a metric's id, the beginning of one, the end of a tag, or what another framework or people
-    call the metric.
+    A tag, a metric's id, the beginning of one, the end of a tag, or a name of the metric in other frameworks
+    or in common use.
     """
     if key in view.run.series:
         return key
@@ -190,22 +185,19 @@ def tag_of(view: RunView, key: str) -> str | None:
     row = outcome_row(view, None)
     if row is not None and row.name is not None and (row.name.canonical or "").startswith(f"{key}."):
         return row.tag
-    started = next((tags[0] for name, tags in canonical.items() if name.startswith(f"{key}.")), None)
-    ended = (tag for tag in view.run.series if tag.lower() == key or tag.lower().endswith(f"/{key}"))
-    meant = (canonical[name][0] for name in _meant(key) if name in canonical)
-    return started or next(ended, None) or next(meant, None)
+    by_prefix = next((tags[0] for name, tags in canonical.items() if name.startswith(f"{key}.")), None)
+    by_suffix = (tag for tag in view.run.series if tag.lower() == key or tag.lower().endswith(f"/{key}"))
+    by_other_name = (canonical[name][0] for name in _metrics_called(key) if name in canonical)
+    return by_prefix or next(by_suffix, None) or next(by_other_name, None)
 
 
 @lru_cache(1024)
-def _meant(key: str) -> tuple[str, ...]:
-    """The metrics that frameworks or people call so, what most mean first."""
-    return tuple(found.canonical for found in explain(key) if found.canonical)
+def _metrics_called(key: str) -> tuple[str, ...]:
+    """The metrics with that name in any framework, the most common one first."""
+    return tuple(entry.canonical for entry in explain(key) if entry.canonical)
 
 
 def _trend(view: RunView, columns: int, at_step: int | None) -> Spark | None:
     row = outcome_row(view, at_step)
     drawn = None if row is None else curve(row, window_for(view, at_step=at_step), columns)
-    if drawn is None or not np.isfinite(drawn.low).any():
-        return None
-    low, high = value_range(drawn.low, drawn.high)
-    return sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite)
+    return None if drawn is None or not drawn.has_values else drawn.spark()

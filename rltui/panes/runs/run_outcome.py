@@ -1,4 +1,4 @@
-"""The outcome of a run: the metric that says most of how it does, its last value and its best."""
+"""The outcome of a run: its main metric with its last and best value."""
 
 from __future__ import annotations
 
@@ -15,45 +15,42 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
+COLUMNS = 256  # of a search for the step of an extreme, which continues within one of them
 
 
 def outcome(view: RunView, at_step: int | None) -> Outcome | None:
-    """Last and best value of the metric that says most, at a step (None: its end); None without points."""
+    """Last and best value of the main metric, at a step (None: the last one); None without points."""
     row = outcome_row(view, at_step)
     of = (view.run.version, at_step, row and row.tag)
     return view.once("outcome", of, lambda: None if row is None else outcome_of(row))
 
 
 def outcome_row(view: RunView, at_step: int | None) -> Row | None:
-    """The row of the metric that says most of how a run does."""
+    """The row of the run's main metric; the choice is repeated whenever its points have doubled."""
     of = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
-    return view.once("outcome row", of, lambda: _outcome_row(view, at_step))
-
-
-def _outcome_row(view: RunView, at_step: int | None) -> Row | None:
-    return next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
+    return view.once(
+        "outcome row", of, lambda: next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
+    )
 
 
 def outcome_of(row: Row) -> Outcome:
     """Last and best value of a row; only a metric with a direction has a best one."""
     metric = row.name.metric if row.name is not None else None
     direction = metric.direction if metric is not None else "none"
-    last = row.value
+    outcome = Outcome(row.title, row.tag, row.unit, direction, row.value)
     series = row.main
     if series is None or direction not in ("up", "down"):
-        return Outcome(row.title, row.tag, row.unit, direction, last)
-    found = extreme(series, highest=direction == "up", at_step=row.at_step)
-    if found is None:
-        return Outcome(row.title, row.tag, row.unit, direction, last)
-    best, step = found
-    return Outcome(row.title, row.tag, row.unit, direction, last, best, step, step >= series.exact_from)
+        return outcome
+    best = extreme(series, highest=direction == "up", at_step=row.at_step)
+    if best is None:
+        return outcome
+    return outcome._replace(best=best[0], best_step=best[1], exact=best[1] >= series.exact_from)
 
 
 def extreme(series: Series, *, highest: bool, at_step: int | None = None) -> tuple[float, int] | None:
     """The highest or lowest finite value and the first step at which it was reached; None without one.
 
-    What lies in buckets is known to a range of steps: its newest step is given.
+    A value in a bucket is known to a range of steps, of which the last one is returned.
     """
     low, high = series.first_step, series.last_step
     if low is None or high is None:

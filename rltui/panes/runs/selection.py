@@ -1,4 +1,4 @@
-"""What `--run` asks for: a glob of names, as readers understand it, or an expression over what runs are."""
+"""The option `--run`: a glob of names, which readers can apply, or an expression on properties of runs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from rltui.session.run_view import RunView
 
 
 def settings_below(logdirs: Sequence[str]) -> RunSettings:
-    """The hyperparameters of runs below the LOGDIRs; files are read once, when asked for."""
+    """The hyperparameters of runs below the LOGDIRs; files are read once, when they are needed."""
     read: dict[str, HParams] = {}
 
-    def beside(view: RunView) -> HParams:
-        found = read.get(view.name)
-        if found is None:
+    def file_hparams(view: RunView) -> HParams:
+        if view.name not in read:
             paths = [source.path for source in view.run.sources.values() if source.format]
-            found = read[view.name] = hparams_beside(paths, logdirs)
-        return found
+            read[view.name] = hparams_beside(paths, logdirs)
+        return read[view.name]
 
-    return RunSettings(beside)
+    return RunSettings(file_hparams)
 
 
 class RunSelection:
-    """The runs that a text chooses; all of them for None. `glob` is what readers can leave runs out by."""
+    """The runs that a text selects; all for None. `glob`: a pattern for readers, None without one."""
 
     def __init__(self, text: str | None) -> None:
         self.text = text
@@ -36,17 +35,17 @@ class RunSelection:
 
     @property
     def is_expression(self) -> bool:
-        """Whether runs have to be read before anybody knows whether they are chosen."""
+        """Whether runs have to be read to decide whether they are selected."""
         return self.text is not None and self.glob is None
 
     def holds(self, run: RunFacts) -> bool:
-        """Whether a run is chosen, by its name or by what it is."""
+        """Whether a run is selected, by its name or by the expression."""
         if self.text is None or fnmatch.fnmatchcase(run.view.name, self.text):
             return True
         return self.is_expression and self._expression.holds(run)
 
     def names(self, views: Sequence[RunView], now: float, settings: RunSettings) -> set[str]:
-        """The names of the runs that are chosen. A text that is the glob of some names means just those."""
+        """The names of the selected runs. A text that matches names as a glob is not an expression."""
         named = {
             view.name for view in views if self.text is None or fnmatch.fnmatchcase(view.name, self.text)
         }
@@ -55,7 +54,7 @@ class RunSelection:
         return {view.name for view in views if self._expression.holds(RunFacts(view, now, settings))}
 
     def test(self, settings: RunSettings, clock: Callable[[], float]) -> Callable[[RunView], bool] | None:
-        """What a session asks of a run that it has read; None where the readers have left out the others."""
+        """A predicate for runs that have been read; None if the readers apply the glob."""
         if not self.is_expression:
             return None
         return lambda view: self.holds(RunFacts(view, clock(), settings))

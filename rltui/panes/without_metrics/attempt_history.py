@@ -1,4 +1,4 @@
-"""The attempts of a training in words: when it was started again, from where, and what that superseded."""
+"""The attempts of a run as sentences: when it was restarted, from which step, and what that superseded."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store.restarts.attempts import Attempt
 
-SHOWN = 6  # attempts that are told one by one, the newest
+LISTED_ATTEMPTS = 6  # the newest; earlier ones are only counted
 
 _REASON = {"session-start": "declared by the writer", "rewind": "its steps went back", "file": "a later log"}
 
 
 def history_lines(view: RunView, session: Session | None = None) -> list[str]:
-    """The attempts in words, and the runs that this one continues, or that continue it."""
+    """The attempts of a run, the run that it continues, and the one that continues it."""
     lines = []
-    before = session.predecessor(view) if session is not None else None
-    after = session.successor(view) if session is not None else None
-    if before is not None:
-        run, step = before
+    predecessor = session.predecessor(view) if session is not None else None
+    successor = session.successor(view) if session is not None else None
+    if predecessor is not None:
+        run, step = predecessor
         lines.append(f"seems to continue {run.name}, {_steps(run)}, from step {format_step(step)}")
     lines += attempt_lines(view.run.attempts)
-    if after is not None:
-        lines.append(f"seems to be continued by {after.name}, {_steps(after)}")
+    if successor is not None:
+        lines.append(f"seems to be continued by {successor.name}, {_steps(successor)}")
     return lines
 
 
@@ -36,16 +36,16 @@ def _steps(view: RunView) -> str:
 
 
 def attempt_lines(attempts: Sequence[Attempt]) -> list[str]:
-    """A line per attempt, the newest `SHOWN`; empty for a training that was never started again."""
+    """A line for each of the newest attempts; empty for a run that was never restarted."""
     if len(attempts) < 2:
         return []
-    first = max(len(attempts) - SHOWN, 0)
+    first = max(len(attempts) - LISTED_ATTEMPTS, 0)
     lines = [f"{first:,} earlier attempts"] if first else []
-    return lines + [f"attempt {at + 1}: {_words(attempts, at)}" for at in range(first, len(attempts))]
+    return lines + [f"attempt {at + 1}: {_sentence(attempts, at)}" for at in range(first, len(attempts))]
 
 
-def _words(attempts: Sequence[Attempt], at: int) -> str:
-    """One attempt. Superseded steps are those that had been reached before and were trained again."""
+def _sentence(attempts: Sequence[Attempt], at: int) -> str:
+    """One attempt. Superseded steps are those that an earlier attempt had reached."""
     one = attempts[at]
     if not at:
         return f"steps {format_step(one.first_step)} to {format_step(one.last_step)}"

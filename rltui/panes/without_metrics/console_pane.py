@@ -1,4 +1,4 @@
-"""The console pane as data: what its run's consoles tell of failures, and the last lines of each."""
+"""The console pane as data: failures found in a run's consoles, and the last lines of each console."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
-LINES = 40  # shown of one console without a screen
-CONSOLES = 4  # of a run, those written last
+LINES = 40  # of one console in printed output
+CONSOLES = 4  # of a run, the most recently written ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ConsoleEnd:
     path: str
     size: int  # bytes
     lines: tuple[ConsoleLine, ...]
-    levels: dict[str, int]  # lines of each level among these lines
+    levels: dict[str, int]  # count of lines by level
 
 
 def console_ends(
@@ -35,9 +35,9 @@ def console_ends(
     sources: Mapping[str, Sequence[str]],
     others: Mapping[str, Sequence[str]],
 ) -> list[list[ConsoleEnd]]:
-    """The ends of the consoles of each run, those written last first.
+    """The ends of the consoles of each run, the most recently written first.
 
-    sources: paths of logs by run; others: of runs that were not asked for.
+    sources: paths of logs by run; others: the same for runs that were not selected.
     """
     files = RunConsoles(logdirs).files(sources, others)
     return [
@@ -50,18 +50,18 @@ def _end(file: ConsoleFile) -> ConsoleEnd | None:
     try:
         lines = tuple(file.before(file.size, LINES))
     except OSError:
-        return None  # the reader of logs tells what cannot be read
+        return None  # the reader of logs reports files that cannot be read
     return console_end(file.path, file.size, lines)
 
 
 def console_end(path: str, size: int, lines: tuple[ConsoleLine, ...]) -> ConsoleEnd:
-    """Lines with how many of them are errors and warnings."""
+    """Lines, with the numbers of errors and warnings among them."""
     levels = Counter[str]()
     for each in lines:
-        levels[each.level] += each.count if each.level else 0
+        levels[each.level] += each.count
     return ConsoleEnd(path, size, lines, {key: levels[key] for key in ("error", "warning")})
 
 
 def console_findings_of(view: RunView) -> list[Finding]:
-    """What consoles tell of failures of a run, the worst first."""
+    """Findings from the consoles of a run, the worst first."""
     return [finding for finding in view.evaluator.findings() if finding.console is not None]

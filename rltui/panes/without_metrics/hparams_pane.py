@@ -1,4 +1,4 @@
-"""The hparams pane as data: what a run was started with, and where other runs or attempts differ from it."""
+"""The hparams pane as data: hyperparameters of a run, compared with those of other runs or attempts."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ class HParamsColumn(NamedTuple):
 
 
 class HParamsRow(NamedTuple):
-    """One key, with what each column says of it; or a heading."""
+    """One key with its value in each column; or a heading."""
 
     kind: Literal["hparam", "heading"]
     key: str
     cells: tuple[HParam | None, ...] = ()
     differs: bool = False
-    others: tuple[HParam, ...] = ()  # what other places say of it, first column only
+    others: tuple[HParam, ...] = ()  # different values in other sources of the first column
 
     @property
     def first(self) -> HParam | None:
-        """The first column that says something."""
+        """The value in the first column that has one."""
         return next((cell for cell in self.cells if cell is not None), None)
 
     @property
     def topic(self) -> str:
-        """The heading under which it stands."""
+        """The heading that it is listed under."""
         if all(cell is None or cell.unset for cell in self.cells):
             return UNSET
         return KEY if rank(self.key) is not None else topic(self.key)
 
     @property
-    def words(self) -> str:
-        """What a filter looks at: the key and its values."""
+    def text(self) -> str:
+        """What a filter searches: the key and its values."""
         return " ".join([self.key, *(cell.text for cell in self.cells if cell is not None)])
 
 
 class HParamsPane(NamedTuple):
-    """Hyperparameters in columns. `total` and `different` count keys before any filter."""
+    """Hyperparameters in columns. `total` and `different` count keys before filters."""
 
     columns: tuple[HParamsColumn, ...]
     rows: tuple[HParamsRow, ...]
     only_differences: bool = False
     total: int = 0
     different: int = 0
-    history: tuple[str, ...] = ()  # the attempts, and the runs before and after, in words
+    history: tuple[str, ...] = ()  # sentences on attempts and on runs that continue each other
     notes: tuple[str, ...] = ()
     empty: str = ""
     problems: tuple[Problem, ...] = ()
@@ -76,18 +76,18 @@ def hparams_pane(
     history: Sequence[str] = (),
     loading: bool = False,
 ) -> HParamsPane:
-    """The columns' hyperparameters by topic, those that matter most first, what is nowhere set last."""
+    """The columns' hyperparameters by topic: the most important ones first, those that are not set last."""
     keys = list(dict.fromkeys(key for column in columns for key in column.hparams.entries))
-    telling = sum(bool(column.hparams.entries) for column in columns)
-    rows = [_row(key, columns, telling > 1) for key in keys]
+    known = sum(bool(column.hparams.entries) for column in columns)
+    rows = [_row(key, columns, known > 1) for key in keys]
     different = sum(row.differs for row in rows)
     shown = [row for row in rows if row.differs] if only_differences else rows
     if match is not None:
-        shown = [row for row in shown if match(row.words)]
-    notes = [f"{different:,} of {len(rows):,} differ"] if telling > 1 else []
-    silent = [column.label for column in columns if not column.hparams.entries]
-    if silent and len(columns) > 1:
-        notes.append(f"no settings known of {', '.join(silent[:3])}")
+        shown = [row for row in shown if match(row.text)]
+    notes = [f"{different:,} of {len(rows):,} differ"] if known > 1 else []
+    unknown = [column.label for column in columns if not column.hparams.entries]
+    if unknown and len(columns) > 1:
+        notes.append(f"no settings known of {', '.join(unknown[:3])}")
     sources = columns[0].hparams.sources if columns else ()
     if sources and not only_differences:
         notes.append("from " + ", ".join(sources[:3]) + (" …" if len(sources) > 3 else ""))
@@ -103,7 +103,7 @@ def hparams_pane(
         )  # fmt: skip
     elif not shown and match is not None:
         empty = "No setting matches."
-    elif not shown and len(columns) > 1 and telling < 2:
+    elif not shown and len(columns) > 1 and known < 2:
         empty = "Only one of these runs says how it was started; there is nothing to compare."
     elif not shown:
         alone = "Nothing to compare with: mark other runs in the list of runs."
@@ -123,7 +123,7 @@ def hparams_pane(
 
 def _row(key: str, columns: Sequence[HParamsColumn], several: bool) -> HParamsRow:
     cells = tuple(column.hparams.entries.get(key) for column in columns)
-    # A run that says nothing at all of its hyperparameters does not differ in each of them.
+    # A run without any known hyperparameters does not differ in all of them.
     values = [
         cell.value if cell is not None else None
         for cell, column in zip(cells, columns, strict=True)
@@ -150,52 +150,52 @@ def _by_topic(rows: Sequence[HParamsRow]) -> list[HParamsRow]:
 # ---- columns of a run
 
 
-Beside = Callable[[RunView], HParams]  # what the files beside a run's logs say, as far as they are read
+FileHParams = Callable[[RunView], HParams]  # hyperparameters in files beside a run's logs, as far as read
 
 
-def no_files(view: RunView) -> HParams:
-    """No files beside the logs."""
+def no_file_hparams(view: RunView) -> HParams:
+    """For callers that read no files beside the logs."""
     return NONE
 
 
-def hparams_of_run(view: RunView, beside: Beside = no_files) -> HParams:
-    """What the records of a run's logs say, then what the files beside them do."""
-    return merge((logged_hparams(view.run.texts.values(), view.run.hparams), beside(view)))
+def hparams_of_run(view: RunView, file_hparams: HParams) -> HParams:
+    """The hyperparameters in a run's logs; those in files beside them where the logs have none."""
+    return merge((logged_hparams(view.run.texts.values(), view.run.hparams), file_hparams))
 
 
 def columns_of(
     view: RunView,
     others: Sequence[tuple[RunView, str]] = (),
     *,
-    beside: Beside = no_files,
+    file_hparams: FileHParams = no_file_hparams,
     session: Session | None = None,
 ) -> list[HParamsColumn]:
-    """The run and the others with a note each; without others its earlier attempts, where they differ.
+    """Columns of the run and of the others with their notes; without others, of its attempts that differ.
 
-    session: knows the run that this one continues.
+    session: to look up the run that this one continues.
     """
 
-    def column(one: RunView, note: str = "") -> HParamsColumn:
-        return HParamsColumn(one.name, hparams_of_run(one, beside), note)
+    def column(run: RunView, note: str = "") -> HParamsColumn:
+        return HParamsColumn(run.name, hparams_of_run(run, file_hparams(run)), note)
 
     columns = [column(view), *(column(other, note) for other, note in others if other is not view)]
     if len(columns) > 1:
         return columns
     columns += _earlier_attempts(view)
-    before = session.predecessor(view) if session is not None else None
-    return columns if before is None else [*columns, column(before[0], "earlier attempt")]
+    predecessor = session.predecessor(view) if session is not None else None
+    return columns if predecessor is None else [*columns, column(predecessor[0], "earlier attempt")]
 
 
 def _earlier_attempts(view: RunView) -> list[HParamsColumn]:
-    """Earlier attempts of the run whose own records say something else than the newest."""
+    """Earlier attempts of the run that logged other values than the newest one, at most three."""
     run = view.run
     newest = logged_hparams(run.texts.values(), run.hparams).entries
-    found = []
+    columns = []
     for number, attempt in enumerate(run.attempts[:-1] if len(run.hparams_texts) > 1 else (), 1):
         hparams = logged_hparams(run.hparams_texts.get(attempt.path, {}).values())
         if any(
             key in newest and not same(entry.value, newest[key].value)
             for key, entry in hparams.entries.items()
         ):
-            found.append(HParamsColumn(f"attempt {number}", hparams, f"attempt {number}"))
-    return found[-3:]
+            columns.append(HParamsColumn(f"attempt {number}", hparams, f"attempt {number}"))
+    return columns[-3:]

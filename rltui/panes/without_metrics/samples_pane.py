@@ -1,4 +1,4 @@
-"""The samples pane as data: the samples of one step, filtered and sorted, and what is said about them."""
+"""The samples pane as data: the samples of one step, filtered and sorted, with a summary."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ from rltui.logs.sample_layouts.sample import Evaluation, RunSamples, SampleHead
 from rltui.run_context.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
 NO_FILES = "No samples were found beside this run's logs."
-TOLD = "Most trainers write rollouts only when told to."
+USUALLY_OFF = "Most trainers write rollouts only when told to."
 
 
 class SamplesPane(NamedTuple):
-    """The samples of a step. `rows` are those that the filter leaves, `of` counts them before it."""
+    """The samples of a step. `rows` are those that match the filter, `of` counts all."""
 
     step: int | None = None
     steps: tuple[int, ...] = ()
     rows: tuple[SampleHead, ...] = ()
     of: int = 0
-    wanted: int | None = None  # a step that has no samples: the one shown is the nearest that has
+    wanted: int | None = None  # the requested step, if it has no samples: `step` is the nearest that has
     sort: SortKey | None = None  # None: as they were written
     reverse: bool = False
     facts: tuple[str, ...] = ()  # about all samples of the step
-    notes: tuple[str, ...] = ()  # what is left out or still to be read
+    notes: tuple[str, ...] = ()  # what is left out or not read yet
     problems: tuple[Problem, ...] = ()
     empty: str = ""
     evaluations: tuple[Evaluation, ...] = ()
 
-    def beside(self, by: int) -> int | None:
-        """The step with samples that lies so many places further; None beyond the first and the last."""
-        at = self.steps.index(self.step) + by if self.step in self.steps else -1
+    def step_after(self, count: int) -> int | None:
+        """The step with samples `count` places later, earlier if negative; None beyond the ends."""
+        at = self.steps.index(self.step) + count if self.step in self.steps else -1
         return self.steps[at] if 0 <= at < len(self.steps) else None
 
 
 class TextMatches(NamedTuple):
-    """Which samples of a step hold the words of a filter, as far as they have been read."""
+    """Which samples of a step contain the text of a filter, as far as they have been read."""
 
-    kept: Collection[str]  # keys
+    keys: Collection[str]  # of samples that match
     read: int
     of: int
 
 
 def step_at(samples: RunSamples, wanted: int | None, at_step: int | None = None) -> int | None:
-    """The step to show: the nearest to the one wanted, else the newest, as of `at_step` if that is given."""
+    """The step to show: the one nearest to `wanted`, else the newest, up to `at_step` if given."""
     if wanted is not None:
         return samples.nearest(wanted)
     steps = [step for step in samples.by_step if at_step is None or step <= at_step]
     return max(steps, default=None)
 
 
-def parsed(expression: str) -> tuple[Filter | None, str]:
-    """A filter, or what is wrong with it."""
+def parse_expression(expression: str) -> tuple[Filter | None, str]:
+    """A filter, or None and the error."""
     try:
         return parse_filter(expression), ""
     except FilterError as error:
@@ -76,16 +76,16 @@ def samples_pane(
     loading: bool = False,
     framework: str = "",
 ) -> SamplesPane:
-    """The samples of a step. `matches` are needed for filters that look into texts."""
+    """The samples of a step. `matches` is needed for filters that search texts."""
     heads: Sequence[SampleHead] = samples.by_step.get(step, ()) if step is not None else ()
     of, facts = len(heads), _facts(heads)
     notes = []
-    wanted, fault = parsed(expression)
-    if wanted is not None:
-        heads = [head for head in heads if wanted.keeps_head(head)]
-        if wanted.texts:
-            kept = matches.kept if matches is not None else ()
-            heads = [head for head in heads if head.key in kept]
+    filter_, error = parse_expression(expression)
+    if filter_ is not None:
+        heads = [head for head in heads if filter_.keeps_head(head)]
+        if filter_.texts:
+            matching = matches.keys if matches is not None else ()
+            heads = [head for head in heads if head.key in matching]
             if matches is None or matches.read < matches.of:
                 done = f"{matches.read:,} of {matches.of:,}" if matches is not None else "none"
                 notes.append(f"{done} texts searched")
@@ -94,13 +94,13 @@ def samples_pane(
         notes.append(f"{samples.bytes_left / 1e6:,.1f} MB still to be read")
     if samples.left_out:
         notes.append(f"{count_of(samples.left_out, 'sample')} beyond what is held left out")
-    if fault:
-        notes.append(f"filter: {fault}")
+    if error:
+        notes.append(f"filter: {error}")
     empty = ""
     if not heads:
         reading = loading or samples.bytes_left > 0
         empty = "No sample matches." if of else "Reading samples." if reading else ""
-        empty = empty or ("No sample could be read." if samples.problems else no_files(framework))
+        empty = empty or ("No sample could be read." if samples.problems else no_samples_text(framework))
     wanted_step = None if wanted_step == step else wanted_step
     return SamplesPane(
         step, tuple(samples.by_step), tuple(heads), of, wanted_step, sort, reverse, facts, tuple(notes),
@@ -108,14 +108,14 @@ def samples_pane(
     )  # fmt: skip
 
 
-def no_files(framework: str = "") -> str:
-    """That there are no samples, and what to do: the framework's own option where it is known."""
+def no_samples_text(framework: str) -> str:
+    """That there are no samples, and how to get them: with the framework's option if it is known."""
     option = layouts().options.get(framework.partition("-")[0])
-    return f"{NO_FILES} {f'The trainer writes them with {option}.' if option else TOLD}"
+    return f"{NO_FILES} {f'The trainer writes them with {option}.' if option else USUALLY_OFF}"
 
 
 def _facts(heads: Sequence[SampleHead]) -> tuple[str, ...]:
-    """Reward, length and stops of all samples of a step in a few words."""
+    """A summary of reward, length and truncation of all samples of a step."""
     facts = []
     rewards = [head.reward for head in heads if head.reward is not None and head.reward == head.reward]
     if rewards:
@@ -131,15 +131,15 @@ def _facts(heads: Sequence[SampleHead]) -> tuple[str, ...]:
 
 
 def headline(pane: SamplesPane) -> str:
-    """Which step of how many, how many samples it has, and their order where somebody chose one."""
+    """Which step of how many is shown, how many samples it has, and their order if one was chosen."""
     if pane.step is None:
         return ""
-    place = pane.steps.index(pane.step) + 1
+    number = pane.steps.index(pane.step) + 1
     near = f" (nearest to {format_step(pane.wanted)})" if pane.wanted is not None else ""
     order = " · last first" if pane.reverse else ""
     if pane.sort is not None:
         order = f" · by {pane.sort}, {'largest' if pane.reverse else 'smallest'} first"
     return (
-        f"step {format_step(pane.step)}{near}, {place} of {len(pane.steps):,} with samples · "
+        f"step {format_step(pane.step)}{near}, {number} of {len(pane.steps):,} with samples · "
         f"{count_of(pane.of, 'sample')}{order}"
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from rltui.panes.charts.curve import words_of
+from rltui.panes.charts.curve import spread_kind
 from rltui.screen import run_list, shown_pane, shown_run
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
@@ -161,7 +161,7 @@ def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
 
 
 def _turn_spread(state: AppState, chart: ChartOverlay) -> None:
-    view, words = shown_run.run(state), words_of(chart.row)
+    view, words = shown_run.run(state), spread_kind(chart.row)
     if not words and view is not None and len(run_list.sisters(state, view, everywhere=True)) > 1:
         words = "sister runs'"
     if not words:

@@ -91,7 +91,7 @@ def _reverse(state: AppState) -> None:
 def _turn_step(state: AppState, by: int) -> None:
     """To the next or previous step that has samples; behind the newest one the newest is followed again."""
     pane = samples(state)
-    to = pane.beside(by)
+    to = pane.step_after(by)
     if to is None:
         if by > 0:
             state.samples.step = None

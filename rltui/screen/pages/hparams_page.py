@@ -35,7 +35,10 @@ def hparams(state: AppState) -> HParamsPane | None:
 
     def made() -> HParamsPane:
         columns = columns_of(
-            view, others, beside=lambda one: beside.get(one.name) or files.of(one), session=state.session
+            view,
+            others,
+            file_hparams=lambda one: beside.get(one.name) or files.of(one),
+            session=state.session,
         )
         differences = only if only is not None else len(columns) > 1
         match, history = matcher(query) if query else None, history_lines(view, state.session)

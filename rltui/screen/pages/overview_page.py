@@ -15,7 +15,7 @@ from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import Row
-from rltui.panes.runs.listed_run import fitted_why, why_so
+from rltui.panes.runs.listed_run import fitted_summary, summary_of
 from rltui.rules.finding import Finding, unexplained
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import card_style
@@ -138,8 +138,8 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
             ]
         if (rest := width - sum(cell_width(text) for text, _ in spans) - 3) >= LEAST_WHY:
             found = unexplained(other.evaluator.findings())
-            why = why_so(found, alive, other.last_error(state.now), other.unjudged)
-            spans.append(("   " + fitted_why(why, rest), "dim"))
+            why = summary_of(found, alive, other.last_error(state.now), other.unjudged)
+            spans.append(("   " + fitted_summary(why, rest), "dim"))
         page.lines.append(line(*spans))
         page.spots.append(Spot(0, index, width, 1, "run", other.name))
     if len(listed) < len(known):

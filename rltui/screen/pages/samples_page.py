@@ -11,7 +11,7 @@ from rltui.panes.render.lines.samples_lines import (
     samples_lines,
     top_lines,
 )
-from rltui.panes.without_metrics.samples_pane import SamplesPane, parsed, samples_pane, step_at
+from rltui.panes.without_metrics.samples_pane import SamplesPane, parse_expression, samples_pane, step_at
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
@@ -32,7 +32,7 @@ def samples(state: AppState) -> SamplesPane:
     version = chosen.files.heads_version  # before the samples: what arrives meanwhile makes the pane anew
     found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
-    wanted, _ = parsed(chosen.query)
+    wanted, _ = parse_expression(chosen.query)
     matches = None
     if wanted is not None and wanted.texts and step is not None:
         matches = chosen.files.matches(name, found.by_step[step], chosen.query)

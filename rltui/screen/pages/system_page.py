@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, crop, line
 from rltui.panes.render.lines.device_lines import device_lines
-from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_words
+from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_lines
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.pane_page import PAGE as METRICS_PAGE
 from rltui.screen.pages.pane_page import metrics_page
@@ -29,7 +29,7 @@ def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
     lines = [crop(line((f" {node_sentence(reading)}", "strong")), width)]
     lines += device_lines(node_table(reading), width, height - 1)
     rest = height - len(lines) - 1
-    lines += [crop(line((f" {words}", "dim")), width) for words in process_words(reading)[: max(rest, 0)]]
+    lines += [crop(line((f" {words}", "dim")), width) for words in process_lines(reading)[: max(rest, 0)]]
     return [*lines, BLANK]
 
 

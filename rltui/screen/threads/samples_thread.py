@@ -251,7 +251,7 @@ class SamplesThread:
 
     def _match(self, owner: str, heads: tuple[SampleHead, ...], expression: str) -> bool:
         """Search texts for the words of a filter for a slice of time; True when there is more to do."""
-        from rltui.panes.without_metrics.samples_pane import parsed
+        from rltui.panes.without_metrics.samples_pane import parse_expression
 
         asked = (owner, heads, expression)
         if self._matched != asked:
@@ -260,7 +260,7 @@ class SamplesThread:
             left = [head for head in heads if head.key not in self._kept]
             self._searching = self._reader.load_many(owner, left)
             self._matched, self._matches = asked, self._matches_of(heads)
-        wanted, _ = parsed(expression)
+        wanted, _ = parse_expression(expression)
         if wanted is None or self._matches is None or self._matches.read >= self._matches.of:
             return False
         until = time.monotonic() + SLICE

@@ -10,7 +10,7 @@ import pytest
 
 from rltui.draw.cells import Line
 from rltui.panes.render.lines.device_lines import device_lines
-from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_words
+from rltui.panes.without_metrics.node_pane import node_sentence, node_table, process_lines
 from rltui.run_context.node import nvml
 from rltui.run_context.node.node_reading import DriverError, NodeReading, Process, is_listed, node_reading
 from rltui.run_context.node.node_thread import NodeThread, open_driver
@@ -82,7 +82,7 @@ def test_the_pane_says_what_is_whose() -> None:
     table = node_table(reading)
     assert [cell.text for cell in table.devices[0].cells] == ["97.0 %", "76.2 %", "668 W", "71.0 °C", "power"]
     assert [device.note for device in table.devices] == ["", "", "no process of yours"]
-    assert process_words(reading)[0] == "python 812: 60.0GB on GPU 0, 340 % CPU, 82.0GB of the host"
+    assert process_lines(reading)[0] == "python 812: 60.0GB on GPU 0, 340 % CPU, 82.0GB of the host"
     for width in (20, 40, 80, 140):
         lines: list[Line] = device_lines(table, width, None)
         assert all(line.width <= width for line in lines)

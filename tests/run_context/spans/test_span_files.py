@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.answers.answer_inputs import Beside
+from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans, Span
@@ -62,16 +62,16 @@ def test_the_chart_of_a_step() -> None:
     """Rows stand in the order in which they begin; the answer names the longest, at an earlier step, too."""
     spans = parse([json.dumps({**STEP, "step": step}).encode() for step in (3, 4, 5)])
     view = run({"timing_s/step": 10.0, "timing_s/gen": 6.0})
-    found = answer_of(view, "timing", None, Beside(spans=LoggedSpans(spans)))
+    found = answer_of(view, "timing", None, AnswerInputs(spans=LoggedSpans(spans)))
     assert found is not None and found.gantt is not None
     assert (found.gantt.step, [row.title for row in found.gantt.rows]) == (5, ["eval", "train"])
     assert found.notes[-1] == "Spans of step 5 are train 7.50 s; eval 1.50 s"
-    earlier = answer_of(view, "timing", 3, Beside(spans=LoggedSpans(spans)))
+    earlier = answer_of(view, "timing", 3, AnswerInputs(spans=LoggedSpans(spans)))
     assert earlier is not None and earlier.gantt is not None and earlier.gantt.step == 3
     text = [line.text for line in answer_lines(found, 80)]
     train = next(line for line in text if line.startswith(" train"))
     assert train.index("█") > next(line for line in text if line.startswith(" eval")).rindex("█") - 1
-    alone = answer_of(run({}), "timing", None, Beside(spans=LoggedSpans(spans)))
+    alone = answer_of(run({}), "timing", None, AnswerInputs(spans=LoggedSpans(spans)))
     assert alone is not None and alone.sentence.startswith("Spans of step 5")
 
 
@@ -79,7 +79,7 @@ def test_many_names_leave_out_the_shortest() -> None:
     """A chart keeps to its lines and says how many names it left out."""
     many = [{"name": f"phase {at}", "start": 0, "end": at + 1} for at in range(40)]
     spans = LoggedSpans(parse([json.dumps({"step": 1, "spans": many}).encode()]))
-    found = answer_of(run({}), "timing", None, Beside(spans=spans))
+    found = answer_of(run({}), "timing", None, AnswerInputs(spans=spans))
     assert found is not None
     for height in (10, 20, None):
         lines = answer_lines(found, 100, height)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.panes.answers.answer import Gantt
-from rltui.panes.answers.answer_inputs import Beside
+from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.run_context.spans import chrome_trace, span_files, telescope_events
 from rltui.run_context.spans.chrome_trace import ChromeTrace
@@ -47,7 +47,7 @@ def names(found: LoggedSpans) -> list[str]:
 
 def chart(found: LoggedSpans, at_step: int | None = None) -> Gantt | None:
     """The chart of a run of 10 s steps that ends at the moment of the tests."""
-    answer = answer_of(run({"timing_s/step": 10.0}), "timing", at_step, Beside(spans=found))
+    answer = answer_of(run({"timing_s/step": 10.0}), "timing", at_step, AnswerInputs(spans=found))
     assert answer is not None
     return answer.gantt
 
@@ -146,12 +146,12 @@ def test_a_trace_is_cut_into_steps_by_the_wall_times_of_the_log() -> None:
              for wall in walls for name, begin, end in (("gen", 0.9, 0.4), ("train", 0.4, 0.1))]  # fmt: skip
     around = ("main", float(walls[0]) - 100, float(walls[-1]) + 100)
     found = parse(ray_timeline([*spans, around]))
-    answer = answer_of(view, "timing", None, Beside(spans=found))
+    answer = answer_of(view, "timing", None, AnswerInputs(spans=found))
     assert answer is not None and answer.gantt is not None
     assert (answer.gantt.step, answer.gantt.title) == (59, "step 59")
     assert [row.title for row in answer.gantt.rows] == ["gen", "train"]
     assert [row.seconds / gap for row in answer.gantt.rows] == pytest.approx([0.5, 0.3], abs=0.01)
-    earlier = answer_of(view, "timing", 40, Beside(spans=found))
+    earlier = answer_of(view, "timing", 40, AnswerInputs(spans=found))
     assert earlier is not None and earlier.gantt is not None and earlier.gantt.step == 40
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rltui.config import Config
 from rltui.panes.answers.answer import Answer
-from rltui.panes.answers.answer_inputs import NOTHING, Beside
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -35,9 +35,11 @@ def run(
     return session.ordered()[0]
 
 
-def answer(pane: str, series: Mapping[str, object], beside: Beside = NOTHING, **more: object) -> Answer:
+def answer(
+    pane: str, series: Mapping[str, object], inputs: AnswerInputs = NO_INPUTS, **more: object
+) -> Answer:
     """The answer of a pane for such a run."""
-    found = answer_of(run(series, **more), pane, beside=beside)  # type: ignore[arg-type]
+    found = answer_of(run(series, **more), pane, inputs=inputs)  # type: ignore[arg-type]
     assert found is not None
     return found
 

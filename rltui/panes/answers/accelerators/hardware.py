@@ -63,7 +63,7 @@ def hardware_keys() -> HardwareKeys:
 def hardware_of(of: RunValues) -> Hardware:
     """What the user says of a run, then what its settings say."""
     run, user = of.view.run, of.view.hardware
-    hparams = merge((logged_hparams(run.texts.values(), run.hparams), of.beside.hparams))
+    hparams = merge((logged_hparams(run.texts.values(), run.hparams), of.inputs.hparams))
     parameters, active = _parameters(hparams)
     return Hardware(
         gpus=_user(user.gpus) or _gpus(hparams),

@@ -72,15 +72,15 @@ class StepTime(NamedTuple):
 def step_time_answer(run: RunValues) -> Answer | None:
     """The answer of the pane timing; None for a run that logs no times of steps or phases."""
     found = step_time(run)
-    chart = gantt(run, run.beside.spans)
+    chart = gantt(run, run.inputs.spans)
     if chart is None:
         if found is None:
             return None
-        return replace(found.answer, notes=(*found.answer.notes, *run.beside.spans.notes))
+        return replace(found.answer, notes=(*found.answer.notes, *run.inputs.spans.notes))
     said = f"Spans of {chart.title} are {'; '.join(longest(chart))}"
     if found is None:
-        return Answer(QUESTION, f"{said}.", gantt=chart, notes=run.beside.spans.notes)
-    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said, *run.beside.spans.notes))
+        return Answer(QUESTION, f"{said}.", gantt=chart, notes=run.inputs.spans.notes)
+    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said, *run.inputs.spans.notes))
 
 
 def step_time(run: RunValues) -> StepTime | None:

@@ -1,4 +1,4 @@
-"""The answer of a pane as lines of cells: facts, a sentence, a stacked bar, a table, ranges, ranks."""
+"""The answer of a pane as lines of cells: a sentence, facts, a stacked bar, tables, ranges, charts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
-from rltui.draw.numbers import format_seconds
+from rltui.draw.numbers import format_seconds, format_share
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SHADES, segment_look
+from rltui.draw.value_range import share_of, shares_of
 from rltui.panes.answers.answer import Amount, Answer, Fact, Range, StepPhase, Strip
 from rltui.panes.answers.recent_values import trend_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
@@ -22,22 +23,22 @@ NUMBER = 9
 SHARE = 7
 PER_TOKEN = 15
 HISTORY_LEAST, HISTORY_MOST = 8, 40
-ROOMY = 22  # lines for an answer from which pictures may be taller and several
-GANTT_FRAME = 2  # lines of a chart of spans beside its rows: title and scale
-LEAST_SPANS = 3  # rows from which it is worth them
-LEAST_TABLE = 4  # lines of the table that it leaves where it can
-STEPS_WORD = 4  # facts beside which the number of steps of a trend is said
+ROOMY = 22  # lines of an answer from which charts are taller and more than one
+GANTT_FRAME = 2  # lines of a Gantt chart besides its rows: title and scale
+LEAST_GANTT_ROWS = 3
+LEAST_TABLE = 4  # lines of the table that a Gantt chart leaves if possible
+MOST_FACTS_WITH_STEPS = 3  # whose trends say over how many steps
 
 
 def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands: bool = True) -> list[Line]:
-    """The answer in at most `height` lines; the sentence and the picture stay longest.
+    """The answer in at most `height` lines; the sentence and the bar are left out last.
 
-    `bands` False leaves the bands of distributions to cards that show them as well.
+    bands: whether to draw bands of distributions, which cards may show instead.
     """
-    said = answer.sentence
-    if height is not None and len(wrap(said, width - 2)) > (most := max(height - bool(answer.shares), 1)):
-        said = cut_sentence(said, most * (width - 2) - 8 * (most - 1))  # room for lines that break early
-    sentence = [line((" " + part, "strong")) for part in wrap(said, width - 2)]
+    text = answer.sentence
+    if height is not None and len(wrap(text, width - 2)) > (most := max(height - bool(answer.shares), 1)):
+        text = cut_sentence(text, most * (width - 2) - 8 * (most - 1))  # lines break before their end
+    sentence = [line((" " + part, "strong")) for part in wrap(text, width - 2)]
     bar = _bar(answer, width)
     facts = _facts([one for one in answer.facts if not one.told], width)
     ranges = [crop(one, width) for one in _ranges(answer, width)]
@@ -59,13 +60,12 @@ def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands
         for one in band_lines(band, width, rows)
     ]
     ridges = [one for ridge in answer.ridges for one in ridge_lines(ridge, width, rows)]
-    kept = []
+    fitting = []
     bar = bar[:1] if height is not None and height < 4 else bar
     for block in (sentence, bar, ranges, facts, drawn, strips, ridges):
-        fits = len(block) <= room
-        kept.append(block if fits else [])
-        room -= len(block) if fits else 0
-    sentence, bar, ranges, facts, drawn, strips, ridges = kept
+        fitting.append(block if len(block) <= room else [])
+        room -= len(fitting[-1])
+    sentence, bar, ranges, facts, drawn, strips, ridges = fitting
     chart = _gantt(answer, width, 2 * rows, room, len(table))
     room -= len(chart)
     notes = notes if len(notes) <= room - min(len(table), 4) else []
@@ -81,26 +81,20 @@ def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands
 
 
 def _gantt(answer: Answer, width: int, rows: int, room: int, table: int) -> list[Line]:
-    """The chart of a step in at most `rows` rows.
+    """The Gantt chart of a step in at most `rows` rows.
 
-    Where room is short it goes before the table, whose shares the bar above has, too.
+    If there is little room it replaces the table, whose shares are also in the bar.
     """
     if answer.gantt is None:
         return []
-    least = min(LEAST_SPANS, len(answer.gantt.rows))
-    beside = room - GANTT_FRAME - min(table, LEAST_TABLE)
-    count = min(rows, beside if beside >= least else room - GANTT_FRAME)
+    least = min(LEAST_GANTT_ROWS, len(answer.gantt.rows))
+    above_table = room - GANTT_FRAME - min(table, LEAST_TABLE)
+    count = min(rows, above_table if above_table >= least else room - GANTT_FRAME)
     return gantt_lines(answer.gantt, width, count) if count >= least else []
 
 
-def percent_text(share: float) -> str:
-    """A share as the bar's legend and the table write it: `48 %`, `1.7 %`."""
-    size = 100 * share
-    return f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %"
-
-
 def per_token_text(part: StepPhase) -> str:
-    """Time per token; `≈` before what is derived."""
+    """Time per token; `≈` if it is derived."""
     if part.per_token is None:
         return ""
     size = part.per_token
@@ -108,16 +102,16 @@ def per_token_text(part: StepPhase) -> str:
     return f"≈ {text}" if part.per_token_derived else text
 
 
-def part_times(part: StepPhase) -> tuple[str, str]:
+def phase_times(part: StepPhase) -> tuple[str, str]:
     """Median and 95th percentile as text."""
     return format_seconds(part.median), format_seconds(part.p95)
 
 
 def _facts(facts: Sequence[Fact], width: int) -> list[Line]:
-    """A line of the facts that fit whole, the first ones before the others."""
+    """One line with as many facts as fit uncut."""
     spans: list[Span] = []
     for fact in facts:
-        trend = trend_text(fact, steps=width >= 100 and len(facts) < STEPS_WORD)
+        trend = trend_text(fact, steps=width >= 100 and len(facts) <= MOST_FACTS_WITH_STEPS)
         more = [
             (" · " if spans else " ", "faint"),
             ("" if fact.plain else f"{fact.title} ", "dim"),
@@ -131,7 +125,7 @@ def _facts(facts: Sequence[Fact], width: int) -> list[Line]:
 
 
 def _bar(answer: Answer, width: int) -> list[Line]:
-    """The bar, its legend below."""
+    """The stacked bar and its legend."""
     shares = answer.shares
     if not shares:
         return []
@@ -142,7 +136,7 @@ def _bar(answer: Answer, width: int) -> list[Line]:
     for at, (share, count) in enumerate(zip(shares, cells, strict=True)):
         fill, role = segment_look(at) if share.named else ("·", "faint")
         bar.append((fill * count, role))
-        legend.append(((fill, role), (f" {share.title} ", "text"), (percent_text(share.share), "strong")))
+        legend.append(((fill, role), (f" {share.title} ", "text"), (format_share(share.share), "strong")))
     lines = [line(*bar)]
     current: list[Span] = [(" ", "text")]
     for entry in legend:
@@ -170,7 +164,7 @@ def _cells(shares: Sequence[float], width: int) -> list[int]:
 
 
 def _table(answer: Answer, width: int) -> list[Line]:
-    """Phases with median, p95, share, time per token and share over time; columns go as the width does."""
+    """Phases with median, p95, share, time per token and share over time, as far as the columns fit."""
     if not answer.parts:
         return []
     title = min(TITLE, max(width - 2 * NUMBER - SHARE - 3, 8))
@@ -192,7 +186,7 @@ def _table(answer: Answer, width: int) -> list[Line]:
 def _part(part: StepPhase, title: int, per_token: int, history: int) -> Line:
     name = cut("  " * part.depth + part.title, title)
     role = "dim" if part.depth else "text"
-    median, p95 = part_times(part)
+    median, p95 = phase_times(part)
     spans: list[Span] = [
         (" " + pad(name, title), role),
         (pad(median, NUMBER, right=True), "dim" if part.depth else "strong"),
@@ -200,25 +194,25 @@ def _part(part: StepPhase, title: int, per_token: int, history: int) -> Line:
     ]
     if part.share is None:
         return line(*spans, ("  " + part.note, "dim"))
-    spans.append((pad(percent_text(part.share), SHARE, right=True), "text"))
+    spans.append((pad(format_share(part.share), SHARE, right=True), "text"))
     if per_token:
         spans.append((pad(per_token_text(part), per_token, right=True), "dim"))
-    return line(*spans, *_course(part.history, history))
+    return line(*spans, *_history(part.history, history))
 
 
-def _course(values: Sequence[float], cells: int) -> list[Span]:
-    """Shares over time in at most so many cells, from zero up; nothing without room or with one value."""
+def _history(values: Sequence[float], cells: int) -> list[Span]:
+    """Shares over time as a sparkline from zero; empty without room or with fewer than two values."""
     known = np.array([value for value in values if math.isfinite(value)])
     if not cells or len(known) < 2:
         return []
     edges = np.linspace(0, len(known), min(cells, len(known)) + 1).astype(int)
-    few = np.add.reduceat(known, edges[:-1]) / np.diff(edges)
-    top = max(float(few.max()), 0.01)
-    return [("   ", "text"), (sparkline(few, few, 0.0, top).text, "accent")]
+    means = np.add.reduceat(known, edges[:-1]) / np.diff(edges)
+    top = max(float(means.max()), 0.01)
+    return [("   ", "text"), (sparkline(means, means, 0.0, top).text, "accent")]
 
 
 def _amounts(answer: Answer, width: int) -> list[Line]:
-    """Amounts with their share and its course; columns go as the width does."""
+    """Amounts with their share and their share over time, as far as the columns fit."""
     if not answer.amounts:
         return []
     longest = max(cell_width(one.title) for one in answer.amounts)
@@ -242,7 +236,7 @@ def _amounts(answer: Answer, width: int) -> list[Line]:
 
 
 def _amount(one: Amount, title: int, text: int, history: int) -> Line:
-    share = percent_text(one.share) if one.share is not None else ""
+    share = format_share(one.share) if one.share is not None else ""
     spans: list[Span] = [
         (" " + pad(cut(one.title, title - 1), title), "text" if one.share is not None else "dim"),
         (pad(share, SHARE, right=True), "strong"),
@@ -250,7 +244,7 @@ def _amount(one: Amount, title: int, text: int, history: int) -> Line:
     ]
     if one.note:
         return line(*spans, ("   " + one.note, "dim"))
-    return line(*spans, *_course(one.history, history))
+    return line(*spans, *_history(one.history, history))
 
 
 def _ranges(answer: Answer, width: int) -> list[Line]:
@@ -269,36 +263,24 @@ def _ranges(answer: Answer, width: int) -> list[Line]:
 
 
 def _range(one: Range, answer: Answer, room: int) -> list[Span]:
-    low, high = answer.scale
+    def cell(value: float) -> int:
+        return round(share_of(value, *answer.scale) * (room - 1))
 
-    def place(value: float) -> int:
-        share = (value - low) / (high - low) if high > low else 0.0
-        return round(min(max(share, 0.0), 1.0) * (room - 1))
-
-    left, middle, right = place(one.low), place(one.middle), place(one.high)
-    marks = {place(value) for value in answer.marks}
-    spans: list[Span] = []
-    for at in range(room):
-        if at == middle:
-            spans.append(("●", "accent"))
-        elif at == left:
-            spans.append(("├", "accent"))
-        elif at == right:
-            spans.append(("┤", "accent"))
-        elif left < at < right:
-            spans.append(("─", "accent"))
-        else:
-            spans.append(("│" if at in marks else "·", "mark" if at in marks else "faint"))
+    left, middle, right = cell(one.low), cell(one.middle), cell(one.high)
+    spans: list[Span] = [("·", "faint")] * room
+    for mark in answer.marks:
+        spans[cell(mark)] = ("│", "mark")
+    spans[left : right + 1] = [("─", "accent")] * (right + 1 - left)
+    spans[right], spans[left], spans[middle] = ("┤", "accent"), ("├", "accent"), ("●", "accent")
     return spans
 
 
 def _strip(strip: Strip, width: int) -> list[Line]:
-    """One cell for each rank, darker for more; neighbours are joined where there are too many."""
+    """One cell for each rank, darker for more; the maximum of neighbours if there are too many."""
     values = np.array(strip.values)
     room = max(width - cell_width(strip.title) - cell_width(strip.text) - 6, 4)
     if len(values) > room:
-        values = np.array([piece.max() for piece in np.array_split(values, room)])
-    low, high = float(values.min()), float(values.max())
-    level = np.full(len(values), 2) if high <= low else 1 + np.round(3 * (values - low) / (high - low))
-    cells = "".join(SHADES[int(one)] for one in level)
+        values = np.array([part.max() for part in np.array_split(values, room)])
+    levels = np.round(1 + 3 * shares_of(values, float(values.min()), float(values.max())))
+    cells = "".join(SHADES[int(level)] for level in levels)
     return [line((f" {strip.title}  ", "text"), (cells, "accent"), (f"  {strip.text}", "dim"))]

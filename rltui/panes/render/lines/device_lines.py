@@ -1,4 +1,4 @@
-"""The table of GPUs as lines of cells: values in shades, the use over time below the phases of the steps."""
+"""The table of GPUs as lines of cells: values in shades, and utilisation over time below phases of steps."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.answer import Device, DeviceCell, DeviceTable
 
 CELL = 11
-GPUS = "GPUs"  # of a log that names no nodes
+GPUS = "GPUs"  # the title of a node without a name
 LEAST_HISTORY = 12  # cells
 LEVELS = "▁▂▃▄▅▆▇█"
-HOT = 0.9  # of a column's scale, from which a value stands out
+HOT = 0.9  # of a column's scale, from which a value is emphasised
 
 
 def device_lines(table: DeviceTable, width: int, height: int | None) -> list[Line]:
-    """The table in at most `height` lines: a line for each GPU, or a cell where there are too many."""
+    """The table in at most `height` lines: a line for each GPU, or a cell if there are too many."""
     head = 1 + bool(table.phases)
     if height is not None and len(table.devices) + head > height:
         return _grid(table, width, height)

@@ -1,4 +1,4 @@
-"""Panes as lines of cells at a given width: which columns fit, where they stand, what is left out first."""
+"""The rows of a pane as lines of cells: which columns fit in a width, and their contents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import Curve, curve
 from rltui.panes.charts.healthy_range import band_of
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.charts.value_axis import Ranges, data_range, shown_range, whole_range
+from rltui.panes.charts.value_axis import Ranges, data_range, shown_range
 from rltui.panes.pane import PaneView
 from rltui.panes.rows.row import Row, value_at
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 VALUE = 11  # cells of a value with its unit, right-aligned
 CHANGE = 9
 RANGE = 17  # "  0.108 … 0.482  "
-SPARK_MOST = 64  # a longer line says no more and costs more
-SPARK_LEAST = 20  # below this the key as written makes room
-KEY_LEAST = 20  # a key cut to less says nothing
+SPARK_MOST = 64  # a longer curve shows no more and costs bandwidth
+SPARK_LEAST = 20  # for a shorter curve the key as written is left out
+KEY_LEAST = 20  # a key that is cut to less is not recognised
 
 
 class ColumnPlan(NamedTuple):
-    """Cells per column of a pane; 0 leaves the column out."""
+    """Cells per column of a pane; 0 if the column is left out."""
 
     width: int
     title: int
@@ -43,8 +43,8 @@ class ColumnPlan(NamedTuple):
     range: int
     value: int = VALUE
     against: bool = False  # whether changes are to a baseline
-    matched: int | None = None  # the step of the values, where they are compared at an earlier one
-    crosshair: int | None = None  # a step at which all rows are read
+    matched: int | None = None  # the step of the values, if they are compared at an earlier one
+    crosshair: int | None = None  # the step whose values are shown
 
     @property
     def curve_start(self) -> int:
@@ -53,7 +53,7 @@ class ColumnPlan(NamedTuple):
 
 
 def plan_columns(width: int, pane: PaneView, crosshair: int | None = None) -> ColumnPlan:
-    """The columns of a pane at a width: the key goes first, then the range, the change, the curve."""
+    """The columns that fit in a width: the key is left out first, then the range, the change, the curve."""
     longest = max((cell_width(title_in_tree(row)) for row in pane.selectable), default=10)
     keys = max((cell_width(row.tag) for row in pane.metrics), default=10)
     title = min(
@@ -65,12 +65,12 @@ def plan_columns(width: int, pane: PaneView, crosshair: int | None = None) -> Co
     value_range_cells = RANGE if width >= 76 else 0
     cut_off = sum(cell_width(title_in_tree(row)) > title for row in pane.metrics[:200])
     if value_range_cells and width < 100 and 3 * cut_off > min(len(pane.metrics), 200):
-        title, value_range_cells = min(longest, title + RANGE), 0  # what it is comes before where it has been
+        title, value_range_cells = min(longest, title + RANGE), 0  # titles are more important than ranges
     rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
     spark = rest - 2
     key = 0
     if spark > SPARK_LEAST + KEY_LEAST + 2:
-        # Keys and curves share what is left: keys up to their need, curves up to what is worth its bytes.
+        # Keys and curves share the rest, up to the longest key and `SPARK_MOST`.
         key = min(keys, max(KEY_LEAST, (spark - 2) * 2 // 5))
         if spark - key - 2 > SPARK_MOST:
             key = min(keys, spark - 2 - SPARK_MOST)
@@ -87,7 +87,7 @@ def plan_columns(width: int, pane: PaneView, crosshair: int | None = None) -> Co
 
 
 def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
-    """The faint words over the columns; over the curves stand the steps that they span."""
+    """The headings of the columns; that of the curves is their range of steps."""
     spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
     if columns.key:
         spans.append((pad("key as written", columns.key) + "  ", "faint"))
@@ -103,7 +103,7 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     if columns.spark:
         low, high = window.edges(columns.spark)
         left, right = f"step {format_step(round(low))}", format_step(round(min(high, window.high)))
-        # The right-hand label stands where the newest step is drawn.
+        # The right label is aligned with the newest step.
         reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
         room = max(reach, len(left) + len(right) + 1)
         label = left + " " * (room - len(left) - len(right)) + right if room <= columns.spark else left
@@ -116,13 +116,14 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
 
 
 def _marked(label: str, restarts: list[int], crosshair: int | None) -> list[Span]:
-    """The words over the curves with a mark at the crosshair and, where no word stands, at each restart."""
+    """The steps over the curves, with a mark at the crosshair and at restarts that have free cells."""
     spans: list[Span] = []
-    if crosshair is not None and label[crosshair : crosshair + 1].strip():  # beside a word, not in it
-        words = label.rstrip()
-        blank = [at for at in range(len(words) + 1) if not label[max(at - 1, 0) : at + 1].strip()]
-        step = crosshair
-        crosshair = min(blank, key=lambda at: abs(at - step), default=None)
+    if crosshair is not None and label[crosshair : crosshair + 1].strip():  # move it beside the number
+        free_cells = [
+            at for at in range(len(label.rstrip()) + 1) if not label[max(at - 1, 0) : at + 1].strip()
+        ]
+        column = crosshair
+        crosshair = min(free_cells, key=lambda at: abs(at - column), default=None)
     for at, char in enumerate(label):
         if at == crosshair:
             spans.append(("▼", "strong"))
@@ -141,9 +142,9 @@ def row_lines(
     selected: bool = False,
     notes: int = 1,
 ) -> list[Line]:
-    """A row: one line, and one more that says what is wrong and since when, if something is.
+    """A row: one line, and another with its finding, if it has one.
 
-    notes: for how many rows of its section that line stands, see `finding_rows`; 0 leaves it out.
+    notes: the number of rows that share the line of the finding, see `finding_rows`; 0 leaves it out.
     """
     back = "select" if selected else ""
     if row.kind == "heading":
@@ -181,20 +182,20 @@ def row_lines(
 def _onset(
     row: Row, finding: Finding, note: list[Span], columns: ColumnPlan, window: StepWindow
 ) -> list[Span]:
-    """A mark below the curve at the step since which a finding holds, where its words leave room."""
+    """A mark below the curve at the onset of a finding, if the line of the finding is shorter."""
     at = window.column(finding.since_step, columns.spark) if columns.spark and not row.own_axis else None
     blank = -1 if at is None else columns.curve_start + at - sum(cell_width(text) for text, _ in note)
     return [(" " * blank, "text"), ("▲", SEVERITY_ROLE[finding.severity])] if blank > 0 else []
 
 
 def title_in_tree(row: Row) -> str:
-    """The title of a row, indented below what it is a part of, with a sign where it can be opened."""
+    """The title of a row, indented by its depth in the tree, with a sign if it can be folded."""
     sign = "" if not row.inside else "▾ " if row.is_open else "▸ "
     return "  " * len(row.branch) + sign + row.title
 
 
 def short_title(title: str, width: int) -> str:
-    """A title that fits; what tells it from its neighbours, behind the dot, makes way last."""
+    """A title that fits; its distinguishing part, after the dot, is cut last."""
     head, dot, part = title.partition(" · ")
     if not dot or cell_width(title) <= width:
         return cut(title, width)
@@ -211,40 +212,40 @@ def short_title(title: str, width: int) -> str:
 
 
 def short_key(tag: str, width: int) -> str:
-    """A key that fits: its last part whole, where that leaves room to tell the folders before it."""
+    """A key that fits; its last part is not cut if that leaves a few cells for the folders."""
     head, slash, last = tag.rpartition("/")
     room = width - cell_width(slash + last)
     return cut(head, room) + slash + last if cell_width(head) > room >= 4 else fit(tag, width)
 
 
 def finding_rows(rows: Sequence[Row]) -> dict[int, int]:
-    """The rows, by place, below which a finding is told, and how many rows of their section it is told for.
+    """The indices of rows whose finding is shown, and the number of rows of their section that share it.
 
-    What several rows have in common is told once, below the first of them.
+    A finding of several rows is shown once, below the first of them.
     """
-    found: dict[int, int] = {}
-    firsts: dict[str, int] = {}
+    counts: dict[int, int] = {}
+    first_rows: dict[str, int] = {}
     for at, row in enumerate(rows):
         if row.kind == "heading":
-            firsts = {}
+            first_rows = {}
         elif (finding := row.finding) is not None:
-            first = firsts.setdefault(finding_text(finding), at)
-            found[first] = found.get(first, 0) + 1
-    return found
+            first = first_rows.setdefault(finding_text(finding), at)
+            counts[first] = counts.get(first, 0) + 1
+    return counts
 
 
 def note_spans(finding: Finding, width: int, rows: int) -> list[Span]:
-    """A finding in one line: what, since which step, in how many rows."""
+    """A finding in one line: title, onset, number of rows."""
     many = f" · {rows} metrics" if rows > 1 else ""
     text, room = finding_text(finding), width - 1 - len(many)
-    if cell_width(text) > room:  # the step says more than the words round it
+    if cell_width(text) > room:  # the step is not cut
         step = f" @{format_step(finding.since_step)}"
         text = cut(finding.title or finding.message, room - len(step)) + step
     return [("     └ ", "faint"), (text + many, SEVERITY_ROLE[finding.severity])]
 
 
 def finding_text(finding: Finding) -> str:
-    """A finding in a few words: what, since which step."""
+    """The title of a finding and since when it holds."""
     text = finding.title or finding.message
     if not text.endswith("from the start"):
         text += f" · {finding.since}"
@@ -258,21 +259,17 @@ def _curve_spans(row: Row, columns: ColumnPlan, window: StepWindow, ranges: Rang
     if drawn is None:
         blank = " " * columns.spark
         return [("  " + blank, "faint"), (" " * (columns.range + 1) if columns.range else "", "dim")]
-    low, high = whole_range(drawn)
-    some = bool(np.isfinite(drawn.low).any())
     spans: list[Span] = [("  ", "text"), *_sparkline(row, drawn, columns, window, ranges)]
     if columns.range:
-        spans.append(
-            (f" {range_text(row, low, high, columns.range, some=some, several=drawn.points > 1)}", "dim")
-        )
+        spans.append((f" {range_text(row, drawn, columns.range)}", "dim"))
     return spans
 
 
 def _sparkline(
     row: Row, drawn: Curve, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None
 ) -> list[Span]:
-    """The curve in one line: a thin one for what never changed, with marks where it is cut off."""
-    low, high = whole_range(drawn)
+    """The curve in one line: a thin one if it is constant; with marks where it is cut off."""
+    low, high = drawn.range
     if low == high and drawn.points > 1 and not drawn.nonfinite.any():
         known = np.flatnonzero(np.isfinite(drawn.low))
         cells = 0 if row.unreported or not len(known) else int(known[-1]) + 1
@@ -295,10 +292,7 @@ def _sparkline(
 
 
 def unhealthy(row: Row, drawn: Curve) -> dict[int, str]:
-    """The role of each cell of a sparkline with values beyond what is healthy.
-
-    It is that of the row's finding, if it has one that warns; else a quiet one.
-    """
+    """The roles of cells with unhealthy values: that of the row's worst finding, else `info`."""
     band = band_of(row)
     if band is None or row.unreported:
         return {}
@@ -308,17 +302,20 @@ def unhealthy(row: Row, drawn: Curve) -> dict[int, str]:
     return dict.fromkeys(beyond.tolist(), role)
 
 
-def range_text(row: Row, low: float, high: float, width: int, *, some: bool, several: bool = False) -> str:
-    """`0.108 … 0.482`, with `!` at an end that is not healthy; of a distribution `now` its last spread."""
-    side = (width - 3) // 2
-    ends = format_range(low, high, row.unit)
+def range_text(row: Row, drawn: Curve, width: int) -> str:
+    """`0.108 … 0.482`, with `!` at an end that is not healthy; for a distribution its last spread."""
     if row.kind == "band" and row.spread_text:
         return pad(_centre(fit(f"now {row.spread_text}", width), width), width)
+    if not drawn.has_values:
+        return pad(_centre("–", width), width)
+    low, high = drawn.range
+    ends = format_range(low, high, row.unit)
     band = (None if row.unreported else band_of(row)) or (-math.inf, math.inf)
-    first, last = (" !"[not band[0] <= end <= band[1]] if some else " " for end in (low, high))
+    first, last = (" !"[not band[0] <= end <= band[1]] for end in (low, high))
     if low == high:
-        word = "always " if several else ""
-        return pad(_centre(f"{word}{ends[0]}{last}".rstrip() if some else "–", width), width)
+        word = "always " if drawn.points > 1 else ""
+        return pad(_centre(f"{word}{ends[0]}{last}".rstrip(), width), width)
+    side = (width - 3) // 2
     return f"{pad(ends[0], side, right=True)}{first}… {pad(f'{ends[1]}{last}'.rstrip(), side)}"
 
 
@@ -327,7 +324,7 @@ def _centre(text: str, width: int) -> str:
 
 
 def pane_lines(pane: PaneView, width: int) -> list[Line]:
-    """A whole pane without a screen: column words, rows, warnings."""
+    """A whole pane as printed: headings, rows, findings."""
     if not pane.metrics:
         return empty_lines(pane.empty, width)
     columns = plan_columns(width, pane)

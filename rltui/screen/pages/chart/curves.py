@@ -157,7 +157,7 @@ def curves_of(
         sisters = run_list.sisters(state, view, everywhere=True)
         band = sister_band(_sister_cuts(view, row, axis, sisters, low, high, columns))
         if band is not None:
-            made[0].spread, made[0].middle = band.spread, band.middle
+            made[0].spread, made[0].middle = band.spread, band.median
     return made
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.charts.overlaid_runs import SIGNS, OtherRun, other_runs, sister_series
+from rltui.panes.charts.overlaid_runs import SIGNS, overlaid_runs
+from rltui.panes.charts.sister_runs import sister_series
 from rltui.panes.render.card_curve import CardStyle
-from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
@@ -18,21 +16,17 @@ from rltui.session.run_view import RunView
 LEAST_NAME = 8  # cells of a name that is cut
 
 
-def others(state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
-    """What the runs beside the one shown have of a metric, else its sister runs; they are looked up once."""
+def card_style(state: AppState) -> CardStyle:
+    """How cards are drawn at the moment: with the runs that the user selected, else with sister runs."""
+    style = CardStyle(state.ranges, state.time.crosshair)
     view = shown_run.run(state)
     if view is None:
-        return lambda row: ()
+        return style
     runs = shown_run.compared_runs(state, view)
     if runs:
-        return lambda row: other_runs(view, row, runs)
+        return style._replace(overlaid=lambda row: overlaid_runs(view, row, runs))
     sisters = run_list.sisters(state, view, everywhere=False)
-    return lambda row: tuple(OtherRun("", "band", one) for one in sister_series(view, row.tag, sisters))
-
-
-def card_style(state: AppState) -> CardStyle:
-    """How cards are drawn at the moment, with the runs beside."""
-    return CardStyle(state.ranges, others(state), state.time.crosshair)
+    return style._replace(sisters=lambda row: sister_series(view, row.tag, sisters))
 
 
 def sign_of(state: AppState, run: RunView) -> Span:

@@ -11,7 +11,7 @@ from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROL
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
-from rltui.panes.runs.listed_run import fitted_why
+from rltui.panes.runs.listed_run import fitted_summary
 from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
@@ -271,7 +271,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
         role = cells.column.role(run) if cells.column.role is not None else "text"
         if cells.id == "why":
             role = _why_role(run)
-            text = fitted_why(text, cells.width)
+            text = fitted_summary(text, cells.width)
         spans.append((pad(text, cells.width, right=cells.right), role))
     return crop(line(*spans), width)
 
