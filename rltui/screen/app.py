@@ -437,11 +437,13 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         dispatch.wheel(self.state, self.page, direction, x, y)
         self._acted()
 
-    def _dragged(self, cells: int) -> None:
+    def _dragged(self, cells: int) -> bool:
         from rltui.screen.input import dispatch
 
-        dispatch.drag(self.state, cells)
-        self._acted()
+        moved = dispatch.drag(self.state, cells)
+        if moved:
+            self._acted()
+        return moved
 
     def _acted(self) -> None:
         state = self.state

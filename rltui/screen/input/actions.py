@@ -58,10 +58,16 @@ def _open(state: AppState, _: str) -> None:
 
 
 def _select(state: AppState, row: str) -> None:
-    if state.selection.row == row:
-        _open(state, "")
+    """A click: select a row; the same again opens it."""
+    if state.selection.pane == HPARAMS:
+        setting = selected_hparam(state)
+        selected = setting is not None and setting.key == row
     else:
-        state.selection.row = row
+        metric = shown_pane.selected(state)
+        selected = metric is not None and metric.tag == row
+    state.selection.row = row
+    if selected:
+        _open(state, "")
 
 
 def _select_evidence(state: AppState, argument: str) -> None:
@@ -295,7 +301,7 @@ ACTIONS: dict[str, Action] = {
     "select-evidence": _select_evidence,
     "next-evidence": lambda state, _: navigation.turn_evidence(state, 1),
     "previous-evidence": lambda state, _: navigation.turn_evidence(state, -1),
-    "unfold": lambda state, _: navigation.unfold(state),
+    "unfold": navigation.unfold,
     "next-finding": lambda state, _: _turn_finding(state, 1),
     "previous-finding": lambda state, _: _turn_finding(state, -1),
     "acknowledge": lambda state, _: _acknowledge(state, snooze=False),

@@ -24,6 +24,8 @@ from rltui.screen.state import (
 )
 from rltui.screen.text_filter import edited
 
+WHEEL_LINES = 3  # of text that one notch of the wheel scrolls
+
 
 def press(state: AppState, key: str) -> None:
     """A key, as the table of bindings writes it."""
@@ -119,18 +121,25 @@ def click(state: AppState, page: Page, x: int, y: int) -> None:
 
 
 def wheel(state: AppState, page: Page, direction: int, x: int, y: int) -> None:
-    """The wheel, upwards when negative: zoom in a chart, elsewhere to the previous or next line."""
-    chart = state.overlay
-    if not isinstance(chart, ChartOverlay):
-        perform(state, "down" if direction > 0 else "up")
+    """The wheel, upwards when negative: zoom a chart, scroll text, move a selection by one row."""
+    top = state.overlay
+    if isinstance(top, ChartOverlay):
+        spot = page.spot_at(x, y)
+        if spot is not None and spot.action == "cursor":
+            chart_actions.zoom_by_wheel(state, top, direction, int(spot.argument))
         return
-    spot = page.spot_at(x, y)
-    if spot is not None and spot.action == "cursor":
-        chart_actions.zoom_by_wheel(state, chart, direction, int(spot.argument))
+    is_text = isinstance(top, SampleOverlay) or (isinstance(top, ListOverlay) and not top.drawn.items)
+    for _ in range(WHEEL_LINES if is_text else 1):
+        perform(state, "down" if direction > 0 else "up")
 
 
-def drag(state: AppState, cells: int) -> None:
-    """The mouse was moved with its button held, so many cells to the right: pan a chart."""
+def drag(state: AppState, cells: int) -> bool:
+    """The mouse was moved with its button held, so many cells to the right: pan a zoomed chart.
+
+    False where there is nothing to pan.
+    """
     chart = state.overlay
-    if isinstance(chart, ChartOverlay):
-        chart_actions.pan(state, chart, -cells / max(chart.drawn.columns - 1, 1))
+    if not isinstance(chart, ChartOverlay) or chart.zoom is None:
+        return False
+    chart_actions.pan(state, chart, -cells / max(chart.drawn.columns - 1, 1))
+    return True

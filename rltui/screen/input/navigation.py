@@ -155,8 +155,10 @@ def turn_evidence(state: AppState, by: int) -> None:
     selection.evidence = 0 if by > 0 else max(len(shown_pane.rows(state)) - 1, 0)
 
 
-def unfold(state: AppState) -> None:
-    """Show or fold what the selected finding explains."""
+def unfold(state: AppState, index: str = "") -> None:
+    """Show or fold what a finding of the list explains; without an index the selected one."""
+    if index:
+        state.selection.row, state.selection.evidence = index, 0
     finding = shown_run.selected_finding(state)
     if finding is None or not explained(shown_run.findings(state), finding):
         state.notify("it explains no other finding")

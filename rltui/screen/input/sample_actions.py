@@ -37,7 +37,8 @@ _MISSING = {
 def perform_in_list(state: AppState, command: Command) -> bool:
     """Do an action in the list of samples; False where it is not one of the list."""
     action = command.action
-    if action == "select" and state.selection.row == command.argument:
+    selected = selected_sample(state)
+    if action == "select" and selected is not None and selected.key == command.argument:
         action = "open"
     does = _IN_LIST.get(action)
     if by := navigation.distance(action, state.drawn_pane.rows):

@@ -31,7 +31,7 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     over = False  # what is over stands close together
     for index, one in enumerate(listed):
         nested, over_before, over = one.explained_by in causes, over, one.state == "resolved"
-        block = _block(state, one, width, nested=nested, selected=index == at)
+        block, unfolds = _block(state, one, width, nested=nested, selected=index == at)
         lines += [BLANK] if lines and not nested and not (over and over_before) else []
         start = len(lines)
         if index == at:
@@ -42,6 +42,8 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
             Spot(0, start + block.first + evidence, width, 1, "select-evidence", f"{index} {evidence}")
             for evidence in range(block.evidence)
         ]
+        if unfolds:
+            spots.append(Spot(0, len(lines) - 1, width, 1, "unfold", str(index)))
     problems = _problems(state, width)
     if problems:
         lines += [*([BLANK] if lines else []), *problems]
@@ -51,8 +53,13 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     return Page(lines[top : top + height], visible, PaneDrawn(top))
 
 
-def _block(state: AppState, finding: Finding, width: int, *, nested: bool, selected: bool) -> FindingBlock:
-    """One finding in a few lines; with its evidence where it fires, explains itself and is not handled."""
+def _block(
+    state: AppState, finding: Finding, width: int, *, nested: bool, selected: bool
+) -> tuple[FindingBlock, bool]:
+    """One finding in a few lines, with evidence where it fires, is not handled and no other one explains it.
+
+    True where the last line shows how many findings it explains.
+    """
     view, resolved = shown_run.run(state), finding.state == "resolved"
     handled = ""  # acknowledged or snoozed
     if view is not None and not resolved:
@@ -64,7 +71,7 @@ def _block(state: AppState, finding: Finding, width: int, *, nested: bool, selec
         window=None if told or view is None else shown_run.window(state, view),
         selected=state.selection.evidence % len(rows) if selected and rows else -1,
     )  # fmt: skip
-    lines = block.lines
+    lines, count = block.lines, 0
     if not told:
         lines += _hints(state, width) if selected and finding.metrics else []
         if count := len(explained(shown_run.findings(state), finding)):
@@ -73,7 +80,7 @@ def _block(state: AppState, finding: Finding, width: int, *, nested: bool, selec
             lines.append(line((f"     explains {count} more {sign} ", "dim"), (key, "accent")))
     if selected:
         lines[0] = Line(lines[0].spans, "select")
-    return block
+    return block, count > 0
 
 
 def _hints(state: AppState, width: int) -> list[Line]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from rltui.common.text import cell_width, fit
-from rltui.draw.cells import Span, sides
+from rltui.draw.cells import Span
 from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_list import PANES
 from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
-from rltui.screen.pages.page import Page, Spot
+from rltui.screen.pages.page import Hint, Page, hint_bar
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState
 
@@ -26,35 +26,22 @@ def footer(state: AppState, width: int) -> Page:
     used = sum(cell_width(text) for text, _ in left)
     most = max(width - HINTS_LEFT, width // 2) if state.message else width // 2 - 8
     reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, most) if used > 1 else 9
-    right: list[Span] = []
-    spots: list[tuple[int, str]] = []
-    for action, hint in _hints(state, width - reach):
-        words: list[Span] = [(state.options.keys.hint_of(action), "accent"), (f" {hint}  ", "dim")]
-        right += words
-        spots.append((sum(cell_width(text) for text, _ in words), action))
-    x = width - sum(cells for cells, _ in spots)
-    page = Page([sides(left, right, width, back="bar")])
-    for cells, action in spots:
-        page.spots.append(Spot(x, 0, cells, 1, action))
-        x += cells
-    return page
+    return hint_bar(_hints(state, width - reach), width, left)
 
 
-def _hints(state: AppState, room: int) -> list[tuple[str, str]]:
-    """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
-    keys, pane_id, places = state.options.keys, state.shown_pane, key_table().place
+def _hints(state: AppState, room: int) -> list[Hint]:
+    """The most useful hints that fit, in the order of the table."""
+    key_of, pane_id, places = state.options.keys.hint_of, state.shown_pane, key_table().place
     place = pane_id if pane_id in PANES and pane_id in places else "pane"
-    hints = {**places[place].hints, **page_of(state).hints(state)}
-    hints = {action: hint for action, hint in hints.items() if hint and keys.hint_of(action)}
+    words = {**places[place].hints, **page_of(state).hints(state)}
+    hints = [Hint(key_of(action), text, action) for action, text in words.items() if text and key_of(action)]
     order = places["pane"].kept
     fitting = set()
-    for action in sorted(hints, key=lambda one: order.index(one) if one in order else len(order)):
-        cells = cell_width(keys.hint_of(action)) + cell_width(hints[action]) + 3
-        if cells > room:
-            continue
-        room -= cells
-        fitting.add(action)
-    return [(action, hint) for action, hint in hints.items() if action in fitting]
+    for hint in sorted(hints, key=lambda one: order.index(one.action) if one.action in order else len(order)):
+        if hint.cells <= room:
+            room -= hint.cells
+            fitting.add(hint)
+    return [hint for hint in hints if hint in fitting]
 
 
 def _status(state: AppState) -> list[Span]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
-from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
+from rltui.draw.cells import BLANK, Line, Span, crop, fill, line, sides
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard
 from rltui.panes.rows.row import Row
@@ -79,6 +79,41 @@ def card_spots(cards: Sequence[MetricCard], rows: Sequence[Row], down: int = 0) 
     return spots
 
 
+class Hint(NamedTuple):
+    """What some keys do here, as drawn; a click on it does the action."""
+
+    keys: str
+    words: str
+    action: str
+
+    @property
+    def cells(self) -> int:
+        """The width with the gap behind it."""
+        return cell_width(self.keys) + cell_width(self.words) + 3
+
+    @property
+    def spans(self) -> list[Span]:
+        """The hint without the gap."""
+        return [(self.keys, "accent"), (f" {self.words}", "dim")]
+
+
+def hint_spots(hints: Iterable[Hint], x: int, y: int) -> list[Spot]:
+    """Spots of hints that stand side by side, the first one at a cell."""
+    spots = []
+    for hint in hints:
+        spots.append(Spot(x, y, hint.cells - 2, 1, hint.action))
+        x += hint.cells
+    return spots
+
+
+def hint_bar(hints: Sequence[Hint], width: int, left: Sequence[Span] = ()) -> Page:
+    """A line of hints: from the left edge, or where something stands there to the right one."""
+    spans = [span for hint in hints for span in (*hint.spans, ("  ", "dim"))]
+    x = width - sum(hint.cells for hint in hints) if left else 1
+    bar = sides(left or [(" ", "dim"), *spans], spans if left else (), width, back="bar")
+    return Page([bar], hint_spots(hints, x, 0))
+
+
 def too_small(width: int, height: int) -> Page:
     """What a terminal shows that is too small for anything else."""
     words = (f"needs {SMALLEST[0]}x{SMALLEST[1]}", f"is {width}x{height}")
@@ -94,11 +129,12 @@ def scrolled(top: int, first: int, last: int, total: int, height: int) -> int:
 
 
 def box(
-    under: Page, lines: Sequence[Line], width: int, height: int, title: str, foot: Sequence[Span] = ()
-) -> Page:
+    under: Page, lines: Sequence[Line], width: int, height: int, title: str,
+    note: Sequence[Span] = (), hints: Sequence[Hint] = (),
+) -> Page:  # fmt: skip
     """Lines in a frame over the middle of a page; the page behind it stays visible at the edges.
 
-    Lines that do not fit are not drawn: callers scroll.
+    Lines that do not fit are not drawn: callers scroll. note, hints: at the lower edge.
     """
     inner = min(max((cell_width(title) + 4, *(one.width for one in lines))), width - 4)
     inner = max(inner, 10)
@@ -111,7 +147,8 @@ def box(
         back = one.back
         spans = [(text, f"{role}/{back}" if back else role) for text, role in body.spans]
         frame.append(line(("│ ", "dim"), *spans, (" │", "dim"), back="panel"))
-    words = crop(line(*foot), inner - 2)
+    gaps = [span for hint in hints for span in (("  ", "dim"), *hint.spans)][1:]
+    words = crop(line(*note, *gaps), inner - 2)
     rest = inner + 1 - words.width - (2 if words.spans else 0)
     closing = [(" ", "dim"), *words.spans, (" ", "dim")] if words.spans else []
     frame.append(line(("╰" + "─" * max(rest, 0), "dim"), *closing, ("─╯", "dim"), back="panel"))
@@ -120,9 +157,9 @@ def box(
     for at, one in enumerate(frame):
         if y + at < height:
             out[y + at] = over(out[y + at], one, x, width)
-    return Page(
-        out[:height], [Spot(0, 0, width, height, "back"), Spot(x, y, inner + 4, len(frame), "nothing")]
-    )
+    spots = [Spot(0, 0, width, height, "back"), Spot(x, y, inner + 4, len(frame), "nothing")]
+    first = x + max(rest, 0) + 2 + line(*note).width
+    return Page(out[:height], [*spots, *hint_spots(hints, first, y + len(frame) - 1)])
 
 
 def over(under: Line, top: Line, x: int, width: int) -> Line:

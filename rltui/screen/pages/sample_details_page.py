@@ -13,7 +13,7 @@ from rltui.panes.render.sample_view import (
     sample_view,
 )
 from rltui.screen import shown_run
-from rltui.screen.pages.page import Page
+from rltui.screen.pages.page import Hint, Page, hint_bar
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
 
@@ -25,8 +25,8 @@ def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: 
     title = _title(state, overlay, width)
     if isinstance(view, str):
         lines = [title, BLANK, line(("   " + fit(view, width - 4), "dim"))]
-        lines = (lines + [BLANK] * height)[: height - 1]
-        return Page([*lines, _foot(state, overlay, None, width)], drawn=SampleDrawn(0, room))
+        page = Page((lines + [BLANK] * height)[: height - 1], drawn=SampleDrawn(0, room))
+        return page.below(_foot(state, overlay, None, width))
     hits = view.find(overlay.query)
     top = min(max(overlay.top, 0), max(len(view.pieces) - room, 0))
     body = [
@@ -35,7 +35,7 @@ def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: 
     ]
     lines = [title, *(body + [BLANK] * room)[:room]]
     drawn = SampleDrawn(top, room, tuple(hits))
-    return Page([*lines, _foot(state, overlay, view, width, drawn)], drawn=drawn)
+    return Page(lines, drawn=drawn).below(_foot(state, overlay, view, width, drawn))
 
 
 def _view(state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
@@ -87,8 +87,8 @@ def _foot(
     view: SampleView | None,
     width: int,
     drawn: SampleDrawn | None = None,
-) -> Line:
-    hint = state.options.keys.hint_of
+) -> Page:
+    key_of = state.options.keys.hint_of
     if overlay.typing:
         found = f"  {count_of(len(drawn.found), 'line')}" if drawn is not None and overlay.query else ""
         left: list[Span] = [
@@ -97,7 +97,7 @@ def _foot(
             ("▏", "accent"),
             (found, "dim"),
         ]
-        return fill(line(*left, back="bar"), width)
+        return Page([fill(line(*left, back="bar"), width)])
     left = [(" ", "dim")]
     if state.message:
         left.append((fit(state.message, max(width - 12, 8)), "strong"))
@@ -106,20 +106,21 @@ def _foot(
         left.append((f"{last / max(len(view.pieces), 1):.0%}", "dim"))
         if overlay.query:
             left.append((f" · {count_of(len(drawn.found), 'line')} with {fit(overlay.query, 20)}", "mark"))
-    hints = [("Esc", "back"), (f"{hint('left')} {hint('right')}", "samples")]
-    if view is not None and (view.folded or overlay.unfolded):
-        hints.append((hint("sample-fold"), "fold" if overlay.unfolded else "unfold"))
-    hints += [
-        (hint("sample-compare"), "compare"),
-        (f"{hint('sample-step-back')} {hint('sample-step-on')}", "same prompt, other step"),
-        (hint("filter"), "search"),
-        (hint("copy"), "copy"),
+    steps = f"{key_of('sample-step-back')} {key_of('sample-step-on')}"
+    fold = Hint(key_of("sample-fold"), "fold" if overlay.unfolded else "unfold", "sample-fold")
+    hints = [
+        Hint("Esc", "back", "back"),
+        Hint(f"{key_of('left')} {key_of('right')}", "samples", "right"),
+        *([fold] if view is not None and (view.folded or overlay.unfolded) else []),
+        Hint(key_of("sample-compare"), "compare", "sample-compare"),
+        Hint(steps, "same prompt, other step", "sample-step-on"),
+        Hint(key_of("filter"), "search", "filter"),
+        Hint(key_of("copy"), "copy", "copy"),
     ]
-    used = max(sum(cell_width(text) for text, _ in left) + 2, 10)
-    right: list[Span] = []
-    for key, word in hints:
-        cells = cell_width(key) + cell_width(word) + 3
-        if used + cells < width:
-            right += [(key, "accent"), (f" {word}  ", "dim")]
-            used += cells
-    return sides(left, right, width, back="bar")
+    room = width - 1 - max(sum(cell_width(text) for text, _ in left) + 2, 10)
+    fitting = []
+    for hint in hints:
+        if hint.cells <= room:
+            fitting.append(hint)
+            room -= hint.cells
+    return hint_bar(fitting, width, left)

@@ -27,7 +27,7 @@ class LineWidget(Widget, can_focus=True):
         self.draws: Callable[[list[tuple[int, list[Segment]]]], bool] = lambda lines: False
         self.clicked: Callable[[int, int], None] = lambda x, y: None
         self.wheeled: Callable[[int, int, int], None] = lambda direction, x, y: None
-        self.dragged: Callable[[int], None] = lambda cells: None
+        self.dragged: Callable[[int], bool] = lambda cells: False
         self._grip: int | None = None  # where the mouse button went down, then where it has been moved to
         self._moved = False
         self.resized: Callable[[], None] = lambda: None
@@ -95,8 +95,8 @@ class LineWidget(Widget, can_focus=True):
         if self._grip is None or not event.button:
             self._grip = None
         elif event.x != self._grip:
-            by, self._grip, self._moved = event.x - self._grip, event.x, True
-            self.dragged(by)
+            by, self._grip = event.x - self._grip, event.x
+            self._moved = self.dragged(by) or self._moved
 
     def on_mouse_up(self) -> None:
         """Let go."""

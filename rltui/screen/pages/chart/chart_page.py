@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rltui.draw.cells import BLANK, Line, line
+from rltui.draw.cells import BLANK, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread, stable_range, value_range
 from rltui.panes.charts.curve import ARRIVALS
@@ -42,8 +42,8 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     """Title, legend, chart, the cursor's value, keys."""
     row, view, axis = chart.row, shown_run.run(state), chart_axis(state)
     if view is None or axis is None or row.main is None:
-        foot, spots = _foot(state, "step", width, height, log=False)
-        return Page([*[BLANK] * (height - 1), foot], spots, chart.drawn)
+        page = Page([BLANK] * (height - 1), drawn=chart.drawn)
+        return page.below(legend.foot(state, "step", width, log=False))
     buckets = 2 * max(width - 12, 10)
     low, high = x_range = chart.zoom or whole_range(state, chart, buckets)
     end = high
@@ -53,7 +53,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     main = curves[0]
     chart = replace(chart, log=_log_axis(state, chart, main))
     log = bool(chart.log)
-    foot, spots = _foot(state, axis.axis, width, height, log=log)
+    foot = legend.foot(state, axis.axis, width, log=log)
     if chart.spread == "none":
         main.middle = None
     behind = area(main, log=log) if chart.spread != "none" else None
@@ -63,7 +63,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         lines += [BLANK, line(("   no finite points here", "dim"))]
         lines += [BLANK] * (height - len(lines) - 1)
         nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
-        return Page([*lines[: height - 1], foot], spots, nothing)
+        return Page(lines[: height - 1], drawn=nothing).below(foot)
     shared = [curve.reach(log=log) for curve in curves if not curve.own]
     drawable = [one for one in shared if np.isfinite(one.low).any()]
     needed, cut = data_range(row, main.points, drawable, state.ranges)
@@ -95,17 +95,10 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         grid.cursor(min(column, grid.width - 1))
     lines += [line((" ", "text"), *one.spans) for one in grid.lines()]
     lines.append(legend.under_cursor(curves, chart.cursor, axis.axis, grid.width, width))
-    lines.append(foot)
     left = grid.left + 1
-    spots += [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
+    spots = [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
     made = ChartDrawn(x_range, held, grid.width, buckets, main.points, log)
-    return Page(lines[:height], spots, made)
-
-
-def _foot(state: AppState, axis: str, width: int, height: int, *, log: bool) -> tuple[Line, list[Spot]]:
-    """The keys, and the spots to click them."""
-    foot, places = legend.foot(state, axis, width, log=log)
-    return foot, [Spot(x, height - 1, cells, 1, action) for x, cells, action in places]
+    return Page(lines[: height - 1], spots, made).below(foot)
 
 
 def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:

@@ -16,6 +16,7 @@ from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text
+from rltui.screen.pages.page import Hint, Page, hint_bar
 from rltui.screen.state import AppState
 
 
@@ -233,29 +234,18 @@ def _ends(curve: ChartCurve, at: int) -> str:
     return f"  {curve.spread.words} {'…'.join(format_range(low, high, curve.unit))}"
 
 
-def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:
-    """The keys, and where each of them stands: (first cell, cells, action)."""
+def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> Page:
+    """The hints of the chart; a message beside those that are left."""
     words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
-    hints, place = [], key_table().place["chart"]
-    hint_of = state.options.keys.hint_of
-    for action, what in place.hints.items():
-        keys = hint_of(action)
-        if action == "smoother":
-            keys = f"{keys} {hint_of('rougher')}"
-        hints.append((keys, words.get(action, what), place.kept.index(action), action))
+    key_of, place = state.options.keys.hint_of, key_table().place["chart"]
+    keys = {"smoother": f"{key_of('smoother')} {key_of('rougher')}"}
+    hints = [
+        Hint(keys.get(action, key_of(action)), words.get(action, text), action)
+        for action, text in place.hints.items()
+    ]
     message = f" {state.message}" if state.message else ""
     room = width - 1 - min(cell_width(message), width - 20)  # a message leaves room for the way out
-    while sum(cell_width(keys + what) + 3 for keys, what, *_ in hints) > room and len(hints) > 1:
-        hints.remove(max(hints, key=lambda one: one[2]))
-    spans: list[Span] = [(" ", "dim")]
-    places = []
-    x = 1
-    if message:
-        x = width - sum(cell_width(keys + what) + 3 for keys, what, *_ in hints)
-        spans = [(fit(message, x - 1), "strong"), (" " * max(x - cell_width(message), 1), "dim")]
-    for keys, what, _, action in hints:
-        cells = cell_width(keys + what) + 3
-        spans += [(keys, "accent"), (f" {what}  ", "dim")]
-        places.append((x, cells - 2, action))
-        x += cells
-    return sides(spans, [], width, back="bar"), places
+    while sum(hint.cells for hint in hints) > room and len(hints) > 1:
+        hints.remove(max(hints, key=lambda hint: place.kept.index(hint.action)))
+    room = width - sum(hint.cells for hint in hints) - 1
+    return hint_bar(hints, width, [(fit(message, room), "strong")] if message else ())

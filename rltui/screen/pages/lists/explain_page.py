@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.common.text import count_of, fit
-from rltui.draw.cells import BLANK, Line, Span, cut, hanging, line, wrap
+from rltui.draw.cells import BLANK, Line, cut, hanging, line, wrap
 from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.metric_explanation import metric_card_of_name
@@ -14,6 +14,7 @@ from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.pages.lists.list_page import BACK, ListContent
+from rltui.screen.pages.page import Hint
 from rltui.screen.state import AppState
 
 LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
@@ -21,7 +22,7 @@ ROLES = {"healthy": "good", "watch for": "warn"}
 ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
 WIDTH = 84  # cells of running text; longer lines are hard to read
 SETTING_WIDTH = 92  # cells of the value of a setting
-_FOOT: tuple[Span, ...] = (("Enter", "accent"), (" go there  ", "dim"), *BACK)
+_HINTS = (Hint("Enter", "go there", "open"), BACK)
 
 
 def explanation(state: AppState, row: Row, width: int) -> ListContent:
@@ -61,7 +62,7 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     if metric is not None and metric.sources:
         lines.append(BLANK)
         lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
-    return ListContent(lines, items, row.title, [*_FOOT])
+    return ListContent(lines, items, row.title, _HINTS)
 
 
 def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:

@@ -7,20 +7,20 @@ from dataclasses import field
 from rltui.common.data_class import dataclass
 from rltui.common.text import count_of
 from rltui.draw.cells import Line, Span, line
-from rltui.screen.pages.page import Page, Spot, box, scrolled
+from rltui.screen.pages.page import Hint, Page, Spot, box, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
 
-BACK: tuple[Span, ...] = (("Esc", "accent"), (" back", "dim"))
+BACK = Hint("Esc", "back", "back")
 
 
 @dataclass(slots=True)
 class ListContent:
-    """What a list shows: lines, which of them can be chosen with which argument, words at the lower edge."""
+    """What a list shows: lines, which of them can be chosen with which argument, hints at the lower edge."""
 
     lines: list[Line]
     items: list[tuple[int, str]] = field(default_factory=list)
     title: str = ""
-    foot: list[Span] = field(default_factory=lambda: [*BACK])
+    hints: tuple[Hint, ...] = (BACK,)
     tall: int = 0  # lines that it keeps while the user types
 
 
@@ -57,11 +57,12 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
         padding = " " * max(widest - first.width, 0)
         visible[0] = Line((*first.spans, (padding, "text")), first.back)
     more = f" {top + len(visible)}/{len(lines)} " if len(lines) > room else ""
-    foot = content.foot
+    note, hints = [(more, "dim")], content.hints
     if overlay.searches and (overlay.typing or overlay.query):
-        foot = _search_foot(overlay, found, match)
-    page = box(under, visible, width, height, content.title, [(more, "dim"), *foot])
-    frame = page.spots[-1]
+        note += _search_words(overlay, found, match)
+        hints = () if overlay.typing else (Hint("n N", "next", "next-finding"),)
+    page = box(under, visible, width, height, content.title, note, hints)
+    frame = page.spots[1]
     for index, (place, _) in enumerate(items):
         y = place - top
         if 0 <= y < room:
@@ -90,10 +91,9 @@ def _with_marks(source: Line, query: str) -> Line:
     return line(*cells, back=source.back)
 
 
-def _search_foot(overlay: ListOverlay, found: tuple[int, ...], match: int | None) -> list[Span]:
+def _search_words(overlay: ListOverlay, found: tuple[int, ...], match: int | None) -> list[Span]:
     """What is searched for, and which of the lines found is shown."""
     place = found.index(match) + 1 if match in found else 0
     count = f"{place} of {len(found)}" if place else count_of(len(found), "line")
     cursor = "▏" if overlay.typing else ""
-    keys: list[Span] = [] if overlay.typing else [("   n N", "accent"), (" next", "dim")]
-    return [(f"/{overlay.query}{cursor}", "strong"), (f"  {count}", "dim"), *keys]
+    return [(f"/{overlay.query}{cursor}", "strong"), (f"  {count}{'' if overlay.typing else '   '}", "dim")]

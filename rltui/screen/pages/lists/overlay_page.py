@@ -11,7 +11,7 @@ from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
 from rltui.screen.pages.lists.palette_page import palette
 from rltui.screen.pages.lists.problems_page import problems_content
 from rltui.screen.pages.lists.runs_page import runs_page
-from rltui.screen.pages.page import Page
+from rltui.screen.pages.page import Page, Spot
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.pages.sample_details_page import sample_details
 from rltui.screen.run_list import listing
@@ -72,4 +72,7 @@ def filter_prompt(state: AppState, under: Page, width: int, height: int) -> Page
     gap = max(width - cell_width(text) - 1 - cell_width(hint), 0)
     spans: list[Span] = [(" filter ", "accent"), (query, "strong"), ("▏", "accent"), (" " * gap, "text")]
     lines = [*under.lines[: height - 1], line(*spans, (hint, "dim"), back="bar")]
-    return Page(lines, under.spots)
+    spots = [spot for spot in under.spots if spot.y < height - 1]
+    if hint:
+        spots += [Spot(width - 23, height - 1, 10, 1, "nothing"), Spot(width - 10, height - 1, 9, 1, "back")]
+    return Page(lines, spots)

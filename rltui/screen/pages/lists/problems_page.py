@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from rltui.common.text import fit
-from rltui.draw.cells import BLANK, Line, Span, hanging, line, wrap
+from rltui.draw.cells import BLANK, Line, hanging, line, wrap
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.rules.finding import Finding
 from rltui.screen import shown_run
 from rltui.screen.pages.lists.list_page import BACK, ListContent
+from rltui.screen.pages.page import Hint
 from rltui.screen.state import AppState
 
 LABEL, NARROW_LABEL = 11, 10  # cells of the words before the text
 WIDTH = 84  # cells of running text; longer lines are hard to read
-_FOOT: tuple[Span, ...] = (("Enter", "accent"), (" metric  ", "dim"), ("/", "accent"), (" search  ", "dim"))
+_HINTS = (Hint("Enter", "metric", "open"), Hint("/", "search", "filter"), BACK)
 
 
 def problems_content(state: AppState, width: int) -> ListContent:
@@ -43,7 +44,7 @@ def problems_content(state: AppState, width: int) -> ListContent:
     lines.append(line(("Terms", "strong")))
     for term in definitions().term:
         lines += [BLANK, *_term(term, label_cells, width)]
-    return ListContent(lines, items, "Problems and terms", [*(_FOOT if items else _FOOT[2:]), *BACK])
+    return ListContent(lines, items, "Problems and terms", _HINTS if items else _HINTS[1:])
 
 
 def _problem(problem: TrainingProblem, findings: list[Finding], label_cells: int, width: int) -> list[Line]:

@@ -16,7 +16,7 @@ from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_heal
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.overlaid_runs import sign_of
-from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.pages.page import Hint, Page, Spot, hint_bar, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 LEAST_NAME, MOST_NAME = 12, 40  # cells
@@ -54,10 +54,10 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     head = [_title(state, overlay, found, columns, width)]
     if height >= 8:
         head.append(_words(state, columns, width))
-    foot = [_foot(state, overlay, width)]
+    foot = _foot(state, overlay, width)
     if height >= 10 and items:
-        foot.insert(0, _selected(state, items[at][1], width))
-    room = max(height - len(head) - len(foot), 1)
+        foot = Page([_selected(state, items[at][1], width)]).below(foot)
+    room = max(height - len(head) - len(foot.lines), 1)
     count = len(found.runs) + len(found.groups)
     top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), place, count, room)
     titles = run_list.titles(state, columns[0].width)
@@ -75,10 +75,9 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     if not count:
         lines.append(line((" no run matches", "dim")))
     lines += [BLANK] * (room - len(lines))
-    page = Page([*head, *lines, *foot], spots)
+    page = Page([*head, *lines], spots, ListDrawn(at, top, 0, room, len(items), items, (width, height)))
     page.spots += _head_spots(columns) if height >= 8 else []
-    page.drawn = ListDrawn(at, top, 0, room, len(items), items, (width, height))
-    return page
+    return page.below(foot)
 
 
 def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFacts | RunGroup]]:
@@ -157,9 +156,8 @@ def _selected(state: AppState, name: str, width: int) -> Line:
     return crop(line(*left), width)
 
 
-def _foot(state: AppState, overlay: ListOverlay, width: int) -> Line:
+def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
     """The keys of this page; a filter while it is typed, and what it can be completed to."""
-    keys = state.options.keys
     if overlay.typing:
         offered = run_list.completions(state, overlay.query)
         left: list[Span] = [(" filter ", "accent"), (overlay.query, "strong"), ("▏", "accent")]
@@ -169,13 +167,14 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Line:
             if cell_width(words) + cell_width(one) + 2 > room:
                 break
             words += f"  {one}"
-        return sides(left, [("Tab", "accent"), (f"{words} ", "dim")] if words else [], width, back="bar")
+        right: list[Span] = [("Tab", "accent"), (f"{words} ", "dim")] if words else []
+        return Page([sides(left, right, width, back="bar")])
     if state.message:
-        return sides([(f" {state.message}", "strong")], [], width, back="bar")
-    left = [(" ", "text")]
-    for action, what in key_table().place["runs"].hints.items():
-        left += [(keys.hint_of(action), "accent"), (f" {what}  ", "dim")]
-    return fill(crop(line(*left, back="bar"), width), width)
+        return hint_bar((), width, [(f" {state.message}", "strong")])
+    hints = key_table().place["runs"].hints.items()
+    return hint_bar(
+        [Hint(state.options.keys.hint_of(action), words, action) for action, words in hints], width
+    )
 
 
 # ---- lines
