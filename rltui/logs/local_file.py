@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 from types import TracebackType
+from typing import BinaryIO
 
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import HEAD, File
@@ -74,8 +75,12 @@ class LocalFile:
         if descriptor >= 0:
             os.close(descriptor)
 
+    def stream(self) -> BinaryIO:
+        """The opened file as a seekable stream, for libraries that need one."""
+        return os.fdopen(os.dup(self._descriptor), "rb")
+
     def stamp(self) -> tuple[int, ...]:
-        """The attributes that tell of a change, as they were when they were asked for last."""
+        """The attributes that change with the file, as of the last `size` or `with`."""
         return stamp(self.status) if self.status else ()
 
     @property

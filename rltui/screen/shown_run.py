@@ -14,7 +14,7 @@ from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.rules.finding import Finding, explained, unexplained
-from rltui.run_context.hparams.hparams import NONE
+from rltui.run_context.hparams.hparams import NO_HPARAMS
 from rltui.run_context.spans.logged_spans import NO_SPANS
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
@@ -82,10 +82,10 @@ def short_name(state: AppState, name: str) -> str:
 
 def answer_inputs(state: AppState, view: RunView, pane: str) -> AnswerInputs:
     """What files beside the logs say for the answer of a pane, as far as they have been read."""
-    hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NONE
+    hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NO_HPARAMS
     samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
     spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else NO_SPANS
-    known = hparams is not NONE or samples is not None or spans is not NO_SPANS
+    known = hparams is not NO_HPARAMS or samples is not None or spans is not NO_SPANS
     return AnswerInputs(hparams, samples, spans) if known else NO_INPUTS
 
 

@@ -31,7 +31,7 @@ from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdo
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
 from rltui.panes.without_metrics.console_pane import console_ends
 from rltui.run_context.hparams.hparam_files import hparams_beside
-from rltui.run_context.hparams.hparams import NONE
+from rltui.run_context.hparams.hparams import NO_HPARAMS
 from rltui.run_context.spans.logged_spans import NO_SPANS
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -193,7 +193,7 @@ def _answer_inputs(
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [
         known._replace(
-            hparams=hparams_beside(each, how.logdirs) if pane in USE_HPARAMS else NONE,
+            hparams=hparams_beside(each, how.logdirs) if pane in USE_HPARAMS else NO_HPARAMS,
             spans=spans_beside(each, how.logdirs) if pane in USE_SPANS else NO_SPANS,
         )
         for known, each in zip(found, paths, strict=True)

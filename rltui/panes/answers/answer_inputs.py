@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.run_context.hparams.hparams import NONE, HParams
+from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class AnswerInputs(NamedTuple):
     """Hyperparameters, samples and spans from files beside the logs of a run; empty if not read."""
 
-    hparams: HParams = NONE
+    hparams: HParams = NO_HPARAMS
     samples: RunSamples | None = None
     spans: LoggedSpans = NO_SPANS
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.run_context.hparams.hparams import NONE, HParam, HParams, merge, same
+from rltui.run_context.hparams.hparams import NO_HPARAMS, HParam, HParams, merge, same
 from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic, topic_order
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.session.run_view import RunView
@@ -155,7 +155,7 @@ FileHParams = Callable[[RunView], HParams]  # hyperparameters in files beside a 
 
 def no_file_hparams(view: RunView) -> HParams:
     """For callers that read no files beside the logs."""
-    return NONE
+    return NO_HPARAMS
 
 
 def hparams_of_run(view: RunView, file_hparams: HParams) -> HParams:

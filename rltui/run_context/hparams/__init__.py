@@ -1,1 +1,1 @@
-"""Hyperparameters of runs: where they are read, and what they are about."""
+"""Hyperparameters of runs: the files and records they are read from, and their topics."""

@@ -1,4 +1,4 @@
-"""Hyperparameters in files beside the logs: looked for when somebody asks for them, never at the start."""
+"""Hyperparameters in files near the logs, read on demand and not at startup."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from rltui.common.named_tuple import NamedTuple
@@ -16,7 +17,7 @@ from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import LocalFile
 from rltui.logs.log_file_names import TRAINER_STATE, names
 from rltui.run_context.hparams.hparams import (
-    NONE,
+    NO_HPARAMS,
     HParams,
     hparams_of,
     merge,
@@ -26,30 +27,34 @@ from rltui.run_context.hparams.hparams import (
 )
 from rltui.run_context.hparams.known_hparams import known_hparams
 
-LIMIT = 1 << 20  # bytes of a file
-END = 1 << 16  # bytes of each end of a trainer's state, whose middle is the log
+LARGEST_FILE = 1 << 20  # bytes
+STATE_END = 1 << 16  # bytes at each end of a trainer's state, between which is the log
 LEVELS = 3  # folders above that of a log
-FOLDERS = 12  # folders that are looked into for one run
-LISTED = 4000  # entries of a folder that are looked at for sub-folders of hyperparameters
+MOST_FOLDERS = 12  # of one run
+MOST_ENTRIES = 4000  # of a folder that may have sub-folders of hyperparameters
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
 
 
 class Folder(NamedTuple):
-    """A folder to look into: where it is, and how messages call it."""
+    """A folder that may have files of hyperparameters."""
 
     place: Path
-    shown: str
+    shown: str  # relative to LOGDIR, for messages; empty for LOGDIR itself
+
+    def shown_name(self, name: str) -> str:
+        """The path of an entry for messages."""
+        return f"{self.shown}/{name}" if self.shown else name
 
 
 def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
-    """The hyperparameters in files beside logs with these paths (as `Source.path`), nearest folders first.
+    """The hyperparameters in files near logs with these paths (as `Source.path`), nearest folders first.
 
-    Looks into the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long
-    as the file system does.
+    Reads the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long as the
+    file system does.
     """
     return merge(
-        read(folder.place / name, f"{folder.shown}/{name}" if folder.shown else name)
+        read(folder.place / name, folder.shown_name(name))
         for folder in folders_of(paths, logdirs)
         for name in known_hparams().files
     )
@@ -79,7 +84,7 @@ class HParamFiles:
 
 
 def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> list[Folder]:
-    """The folders to look into, nearest first, each once."""
+    """The folders near logs that may have files of hyperparameters, nearest first, each once."""
     levels: list[list[Folder]] = [[] for _ in range(LEVELS + 2)]
     roots = roots_of(logdirs, REGISTRY.could_be_log)
     for path in dict.fromkeys(paths):
@@ -95,13 +100,13 @@ def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) 
                 break
             folder = folder.rpartition("/")[0]
     unique = {folder.place: folder for level in levels for folder in level}
-    return list(unique.values())[:FOLDERS]
+    return list(unique.values())[:MOST_FOLDERS]
 
 
 def _root_of(path: str, roots: Sequence[Root]) -> Root | None:
-    fitting = [root for root in roots if path.startswith(root.prefix)]
-    for root in fitting:  # two LOGDIRs can share a prefix when one of them is a single file
-        if len(fitting) == 1 or (Path(root.place) / path[len(root.prefix) :]).exists():
+    matching = [root for root in roots if path.startswith(root.prefix)]
+    for root in matching:  # two LOGDIRs share a prefix if one of them is a single file
+        if len(matching) == 1 or (Path(root.place) / path[len(root.prefix) :]).exists():
             return root
     return None
 
@@ -111,37 +116,39 @@ def _folder(root: Root, folder: str) -> Folder:
 
 
 def _hparams_folders(folder: Folder) -> list[Folder]:
-    """Sub-folders that `add_hparams` makes, named by the time."""
-    found = []
+    """Sub-folders that `add_hparams` creates, named after the time."""
     try:
         with os.scandir(folder.place) as entries:
-            for _, entry in zip(range(LISTED), entries, strict=False):
-                if names().subrun_folder.match(entry.name) and entry.is_dir(follow_symlinks=False):
-                    name = clean(entry.name)
-                    found.append(Folder(Path(entry.path), f"{folder.shown}/{name}" if folder.shown else name))
+            found = [
+                Folder(Path(entry.path), folder.shown_name(clean(entry.name)))
+                for entry in islice(entries, MOST_ENTRIES)
+                if names().subrun_folder.match(entry.name) and entry.is_dir(follow_symlinks=False)
+            ]
     except OSError:
         return []
-    return sorted(found, key=lambda one: one.shown)[:4]
+    return sorted(found, key=lambda subfolder: subfolder.shown)[:4]
 
 
 def read(place: Path, shown: str, wanted: re.Pattern[bytes] | None = None) -> HParams:
-    """The hyperparameters in one file; none when it is not there, a problem when it cannot be read.
+    """The hyperparameters in one file; none if it does not exist, a problem if it cannot be read.
 
-    wanted: none either where this is not found in it, for to parse a large one takes 10 ms.
+    wanted: a file without a match of this is not parsed, which takes 10 ms for a large one.
     """
     try:
         with LocalFile(str(place), shown) as file:
             size = file.size()
-            if place.name == TRAINER_STATE and size > LIMIT:
-                data = _without_history(file.read_at(0, END), file.read_at(size - END, END))
-            elif size > LIMIT:
+            if place.name == TRAINER_STATE and size > LARGEST_FILE:
+                data = _without_history(file.read_at(0, STATE_END), file.read_at(size - STATE_END, STATE_END))
+            elif size > LARGEST_FILE:
                 return _unreadable(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
             else:
-                data = file.read_at(0, LIMIT)
+                data = file.read_at(0, LARGEST_FILE)
     except OSError as error:
-        return NONE if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")
+        return (
+            NO_HPARAMS if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")
+        )
     if wanted is not None and wanted.search(data) is None:
-        return NONE
+        return NO_HPARAMS
     return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
 
 
@@ -152,14 +159,14 @@ def _unreadable(shown: str, message: str) -> HParams:
 def _json(text: str, name: str, shown: str) -> HParams:
     record = parse_json(text)
     if record is None:
-        said = "no JSON object; the settings in it are not shown"
-        return _unreadable(shown, said) if text.strip() else NONE
+        message = "no JSON object; the settings in it are not shown"
+        return _unreadable(shown, message) if text.strip() else NO_HPARAMS
     if name == TRAINER_STATE:
         keys = known_hparams().trainer_state_keys
         record = {key: record[key] for key in keys if record.get(key) is not None}
     if name == "task.json":
         return _of_clearml(record, shown)
-    # A Hugging Face model saved beside its logs describes itself, not the training.
+    # The configuration of a Hugging Face model that was saved near the logs, not of the training.
     model = "model_type" in record or "architectures" in record
     return hparams_of(record, shown, "model_config" if model and name == "config.json" else "")
 
@@ -168,7 +175,7 @@ def _of_clearml(record: Mapping[str, object], shown: str) -> HParams:
     """The task of ClearML's offline mode: parameters by section, each with a `value`, and its name."""
     sections = record.get("hyperparams")
     if not isinstance(sections, dict) or "project_name" not in record:
-        return NONE
+        return NO_HPARAMS
     found: dict[str, object] = {}
     for section, entries in sections.items():
         for key, entry in entries.items() if isinstance(entries, dict) else ():
@@ -191,14 +198,13 @@ def _yaml(text: str, name: str, shown: str) -> HParams:
     if isinstance(found, dict):
         return hparams_of(found, shown)
     if isinstance(found, list) and name == "overrides.yaml":
-        return hparams_of(dict(_override(str(one)) for one in found), shown)
+        return hparams_of(dict(_override(str(item)) for item in found), shown)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
-        found = found[0]  # the one argument of a constructor
-    if isinstance(found, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found):
-        return hparams_of(
-            {str(key): value for key, value in found}, shown
-        )  # an ordered dict, as SB3 zoo writes
-    return NONE if found is None else _unreadable(shown, "no mapping; the settings in it are not shown")
+        found = found[0]  # the only argument of a constructor
+    # An ordered dict, as SB3 zoo writes it.
+    if isinstance(found, list) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in found):
+        return hparams_of({str(key): value for key, value in found}, shown)
+    return NO_HPARAMS if found is None else _unreadable(shown, "no mapping; the settings in it are not shown")
 
 
 def _override(word: str) -> tuple[str, object]:
@@ -208,7 +214,7 @@ def _override(word: str) -> tuple[str, object]:
 
 
 def _without_history(head: bytes, tail: bytes) -> bytes:
-    """A trainer's state from its two ends, without the log between them; empty in an unknown layout."""
+    """The state of a trainer from its two ends, without the log between them; empty in an unknown layout."""
     begin, mark, _ = head.partition(b'"log_history": [')
     _, end, rest = tail.rpartition(b"\n  ],\n")
     return begin + rest if mark and end else b""

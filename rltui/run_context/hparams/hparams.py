@@ -1,7 +1,7 @@
-"""Hyperparameters: what a run was started with, by key, each with the place that says so.
+"""Hyperparameters of a run by key, each with its source.
 
-Keys are `a/b/c`. Several places may say the same key; the first one is believed, those that say it
-otherwise are kept beside it.
+Keys are `a/b/c`. If several sources have the same key, the first one takes precedence; different values of
+the others are kept as well.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from rltui.run_context.hparams.known_hparams import (
 
 Value = str | int | float | bool | None
 
-MOST = 3000  # of one place; a file with more is no list of hyperparameters
-VISITED = 30_000  # values looked at: aliases can make a small document endless
-DEPTH = 24
-ITEMS = 48  # entries of a list that are shown
-LENGTH = 2000  # characters of one value
+MOST_HPARAMS = 3000  # of one source; a file with more is no list of hyperparameters
+MOST_VISITED = 30_000  # values: aliases can make a small document endless
+DEEPEST = 24  # levels
+MOST_ITEMS = 48  # entries of a list that are shown
+LONGEST_VALUE = 2000  # characters
 
 _NUMBER = regex(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-# Values that look like secrets must not leave with a snapshot.
+# Values that look like secrets must not be part of a snapshot.
 _LOGIN = regex(r"://[^/\s:@]+:[^/\s@]+@")
 HIDDEN = "(hidden)"
 _WORDS: dict[str, Value] = {
@@ -54,18 +54,18 @@ class HParam(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as people read it; a dash stands for none."""
+        """See `value_text`."""
         return value_text(self.value)
 
     @property
     def unset(self) -> bool:
-        """Whether it says nothing: none, or empty text."""
+        """Whether the value is none or empty."""
         return self.value is None or self.value in ("", "[]", "{}")
 
 
 @dataclass(frozen=True, slots=True)
 class HParams:
-    """All hyperparameters of a run. `others` contradict what `entries` say of the same key."""
+    """All hyperparameters of a run. others: different values of keys in `entries`, from other sources."""
 
     entries: Mapping[str, HParam] = field(default_factory=dict)
     others: tuple[HParam, ...] = ()
@@ -73,15 +73,15 @@ class HParams:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The places, in the order in which they are believed."""
+        """The sources in order of precedence."""
         return tuple(dict.fromkeys(entry.source for entry in (*self.entries.values(), *self.others)))
 
 
-NONE = HParams()
+NO_HPARAMS = HParams()
 
 
 def merge(parts: Iterable[HParams]) -> HParams:
-    """Several places as one: of a key the first place is believed."""
+    """Merge hyperparameters of several sources; of a key the first source takes precedence."""
     entries: dict[str, HParam] = {}
     others: list[HParam] = []
     problems: list[Problem] = []
@@ -95,43 +95,43 @@ def merge(parts: Iterable[HParams]) -> HParams:
 
 
 def find_hparam(entries: Mapping[str, HParam], key: str) -> HParam | None:
-    """The hyperparameter that a person means: its key, the end of one, or another framework's name of it.
+    """The hyperparameter with this key, with a key that ends with it, or with another framework's name of it.
 
-    Of several keys with that end that of the policy, then the one with the fewest parts, then the first.
+    Of several keys with that end, the one of the policy, then the one with the fewest parts, then the first.
     """
     found = entries.get(key)
     if found is not None:
         return found
     for name in names_of_setting(key):
-        fitting = [
-            entry
-            for entry in entries.values()
-            if (known := plain_key(entry.key)) == name or known.endswith(f"/{name}")
-        ]
-        if fitting:
-            return min(fitting, key=_distance_from_policy)
+        matches = [entry for entry in entries.values() if f"/{plain_key(entry.key)}".endswith(f"/{name}")]
+        if matches:
+            return min(matches, key=_distance_from_policy)
     return None
 
 
 def settings_digest(entries: Mapping[str, HParam]) -> str:
-    """The same for runs that were started alike but for seed, names and places; empty without settings."""
-    kept = sorted(f"{plain_key(entry.key)}={value_text(entry.value)}" for entry in _settings(entries))
-    return paths.digest("\n".join(kept), 24) if kept else ""
+    """A digest of keys and values, except for seed, names and paths; empty without settings."""
+    return _digest(f"{plain_key(entry.key)}={entry.text}" for entry in _settings(entries))
 
 
 def keys_digest(entries: Mapping[str, HParam]) -> str:
-    """The same for runs with the same settings whatever their values, as in a sweep; empty without any."""
-    kept = sorted(plain_key(entry.key) for entry in _settings(entries))
-    return paths.digest("\n".join(kept), 24) if kept else ""
+    """A digest of the keys alone, which the runs of a sweep share; empty without settings."""
+    return _digest(plain_key(entry.key) for entry in _settings(entries))
 
 
-def _settings(entries: Mapping[str, HParam]) -> list[HParam]:
-    """What may make a difference to the training."""
-    return [entry for entry in entries.values() if not entry.unset and not _only_identity(entry.key)]
+def _digest(lines: Iterable[str]) -> str:
+    text = "\n".join(sorted(lines))
+    return paths.digest(text, 24) if text else ""
+
+
+def _settings(entries: Mapping[str, HParam]) -> Iterator[HParam]:
+    """The hyperparameters that may affect the training."""
+    return (entry for entry in entries.values() if not entry.unset and not _is_identity(entry.key))
 
 
 @lru_cache(maxsize=8192)
-def _only_identity(key: str) -> bool:
+def _is_identity(key: str) -> bool:
+    """Whether a key identifies the run: a seed, a name or a path."""
     words = re.split(r"[_.\s-]+", plain_key(key).rpartition("/")[2])
     if any(word in ("seed", "seeds") for word in words):
         return True
@@ -144,23 +144,21 @@ def _distance_from_policy(entry: HParam) -> tuple[bool, int]:
 
 
 def hparams_of(record: Mapping[str, object], source: str, prefix: str = "") -> HParams:
-    """A nested record as hyperparameters. What goes beyond the limits is left out, which is a problem."""
+    """The hyperparameters of a nested record. What exceeds the limits is left out and reported."""
     entries: dict[str, HParam] = {}
-    problems: tuple[Problem, ...] = ()
-    walk = _Walk()
-    for key, value in walk.values(prefix, record, 0):
-        if len(entries) >= MOST:
-            walk.full = True
+    flattener = _Flattener()
+    for key, value in flattener.values(prefix, record, 0):
+        if len(entries) >= MOST_HPARAMS:
+            flattener.exceeded = True
             break
-        entries.setdefault(key, HParam(key, _discreet(key, value), source))
-    if walk.full:
-        message = f"only the first {len(entries):,} settings are shown"
-        problems = (Problem("warning", "settings-cut", source, message),)
-    return HParams(entries, (), problems)
+        entries.setdefault(key, HParam(key, _without_secrets(key, value), source))
+    if not flattener.exceeded:
+        return HParams(entries)
+    message = f"only the first {len(entries):,} settings are shown"
+    return HParams(entries, (), (Problem("warning", "settings-cut", source, message),))
 
 
-def _discreet(key: str, value: Value) -> Value:
-    """A value without passwords and tokens."""
+def _without_secrets(key: str, value: Value) -> Value:
     if not isinstance(value, str) or not value:
         return value
     keys, values = secret_patterns()
@@ -169,32 +167,34 @@ def _discreet(key: str, value: Value) -> Value:
     return _LOGIN.sub(f"://{HIDDEN}@", values.sub(HIDDEN, value)) if len(value) > 8 else value
 
 
-class _Walk:
-    """Goes through a record once, with a limit on what it looks at."""
+class _Flattener:
+    """Flattens a record once, with a limit on the number of values that are visited."""
 
     def __init__(self) -> None:
-        self.left = VISITED
-        self.full = False
+        self.left = MOST_VISITED
+        self.exceeded = False
 
-    def _spend(self) -> bool:
+    def _visit(self) -> bool:
         self.left -= 1
-        self.full = self.full or self.left < 0
+        self.exceeded = self.exceeded or self.left < 0
         return self.left >= 0
 
     def values(self, prefix: str, value: object, depth: int) -> Iterator[tuple[str, Value]]:
-        if not self._spend():
+        if not self._visit():
             return
-        if depth >= DEPTH and isinstance(value, Mapping | list | tuple):
-            self.full = True
+        if depth >= DEEPEST and isinstance(value, Mapping | list | tuple):
+            self.exceeded = True
             return
         if isinstance(value, Mapping) and (value or not prefix):
             for key, item in value.items():
-                word = clean(str(key)[:LENGTH], 200)
+                word = clean(str(key)[:LONGEST_VALUE], 200)
                 yield from self.values(f"{prefix}/{word}" if prefix else word, item, depth + 1)
-        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value[:ITEMS]):
-            for index, item in enumerate(value[:ITEMS]):
+        elif isinstance(value, list | tuple) and any(
+            isinstance(item, Mapping) for item in value[:MOST_ITEMS]
+        ):
+            for index, item in enumerate(value[:MOST_ITEMS]):
                 yield from self.values(f"{prefix}/{index}", item, depth + 1)
-            if len(value) > ITEMS:
+            if len(value) > MOST_ITEMS:
                 yield (f"{prefix}/…", f"{len(value):,} in all")
         else:
             yield (prefix, self._scalar(value, depth))
@@ -205,28 +205,28 @@ class _Walk:
         if isinstance(value, int):
             return value if abs(value) < 10**300 else "a number beyond all bounds"
         if isinstance(value, str):
-            return clean(value[: 2 * LENGTH], LENGTH)
-        return clean(self._listed(value, depth)[: 2 * LENGTH], LENGTH)
+            return clean(value[: 2 * LONGEST_VALUE], LONGEST_VALUE)
+        return clean(self._text(value, depth)[: 2 * LONGEST_VALUE], LONGEST_VALUE)
 
-    def _listed(self, value: object, depth: int) -> str:
+    def _text(self, value: object, depth: int) -> str:
         if isinstance(value, Mapping):
             return "{}" if not value else "{…}"
         if not isinstance(value, list | tuple | set | frozenset):
-            return str(value)[:LENGTH]
-        if depth >= DEPTH:
+            return str(value)[:LONGEST_VALUE]
+        if depth >= DEEPEST:
             return "[…]"
         words = []
         for index, item in enumerate(value):
-            if index >= ITEMS or not self._spend():
+            if index >= MOST_ITEMS or not self._visit():
                 words.append(f"… {len(value):,} in all")
                 break
             nested = isinstance(item, list | tuple | set | frozenset | Mapping)
-            words.append(self._listed(item, depth + 1) if nested else value_text(self._scalar(item, depth)))
+            words.append(self._text(item, depth + 1) if nested else value_text(self._scalar(item, depth)))
         return f"[{', '.join(words)}]"
 
 
 def value_text(value: Value) -> str:
-    """A value as people read it."""
+    """A value as it is displayed; a dash for none."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -237,7 +237,7 @@ def value_text(value: Value) -> str:
 
 
 def parse_value(text: str) -> Value:
-    """What a word in a table stands for: a number, true, false, none, or itself."""
+    """The value of a word: a number, true, false, none, or the word itself."""
     word = text.strip()
     if word.lower() in _WORDS:
         return _WORDS[word.lower()]
@@ -246,11 +246,11 @@ def parse_value(text: str) -> Value:
         if plain and len(word.lstrip("+-")) > 1 and word.lstrip("+-").startswith("0"):
             return word  # a name made of digits
         return int(word) if plain else float(word)
-    return clean(word[: 2 * LENGTH], LENGTH)
+    return clean(word[: 2 * LONGEST_VALUE], LONGEST_VALUE)
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two values mean the same: formats write 1, 1.0, `1.0` and true for one thing."""
+    """Whether two values are equal: formats write 1, 1.0, `1.0` and true for the same value."""
     one = parse_value(one) if isinstance(one, str) else one
     other = parse_value(other) if isinstance(other, str) else other
     if one == other or (one in (None, "") and other in (None, "")):
@@ -271,7 +271,7 @@ def _number(value: Value) -> float | None:
 
 
 def parse_json(text: str) -> Mapping[str, object] | None:
-    """A JSON object, None if it is none. Python's own parser: settings hold NaN and Infinity."""
+    """A JSON object, None if it is none. Parsed by `json`, since settings contain NaN and Infinity."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -280,9 +280,9 @@ def parse_json(text: str) -> Mapping[str, object] | None:
 
 
 def parse_yaml(text: str) -> object:
-    """A YAML document by a loader that makes plain data only. Tags of objects are passed over.
+    """A YAML document as plain data; tags of objects are ignored.
 
-    Raises ValueError with one line that says where it is wrong.
+    Raises ValueError with one line that says what is wrong, and where.
     """
     import yaml
 
@@ -304,5 +304,6 @@ def parse_yaml(text: str) -> object:
         place = f" in line {mark.line + 1}" if mark is not None else ""
         raise ValueError(f"{getattr(error, 'problem', None) or 'no YAML'}{place}") from error
     except (RecursionError, TypeError, AttributeError, OverflowError, LookupError) as error:
-        # What PyYAML's own makers raise for values that do not suit the type they claim, as `!!bool maybe`.
+        # Raised by PyYAML's constructors for values that do not have their declared type, such as `!!bool
+        # maybe`.
         raise ValueError(f"no YAML that can be read ({type(error).__name__})") from error

@@ -1,4 +1,4 @@
-"""What is known of hyperparameters: names of files and texts, the keys that matter most, topics of others."""
+"""What is known about hyperparameters: names of files and texts, the most important keys, topics of keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNSET = "Not set"
 
 
 class Topic(NamedTuple):
-    """Keys with a part that begins with one of `words` belong to it, unless to a topic of a lower rank."""
+    """The topic of keys with a part that begins with one of `words`; the lowest rank takes precedence."""
 
     title: str
     rank: float
@@ -41,19 +41,19 @@ class KnownHParams(NamedTuple):
 
 @cache
 def known_hparams() -> KnownHParams:
-    """What is known of hyperparameters, read once."""
+    """The shipped table."""
     return read_table("hparams", lambda: table_of(KnownHParams, topics=ListField(table_of(Topic))))
 
 
 @cache
 def text_pattern() -> re.Pattern[str]:
-    """What is found in the name of a text that may hold hyperparameters."""
+    """Matches the name of a text that may hold hyperparameters."""
     return re.compile("|".join(known_hparams().text_patterns), re.IGNORECASE)
 
 
 @cache
 def secret_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is found in keys of secrets, and in values that are secrets themselves."""
+    """Match keys of secrets, and values that are secrets."""
     known = known_hparams()
     return re.compile("|".join(known.secret_keys), re.IGNORECASE), re.compile("|".join(known.secret_values))
 
@@ -75,22 +75,22 @@ def _topic_patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 @lru_cache(maxsize=65536)
 def plain_key(key: str) -> str:
-    """A key of a setting as it is compared: small letters, `/` between parts, `_` between words."""
+    """A key in the form in which keys are compared: lower case, `/` between parts, `_` between words."""
     return key.lower().removesuffix("/value").replace(".", "/").replace("-", "_").replace(" ", "_")
 
 
 @lru_cache(maxsize=1024)
 def names_of_setting(key: str) -> tuple[str, ...]:
-    """A name of a setting, then what other frameworks call it: in small letters, parts between slashes."""
+    """The plain key of a setting, then those of the same setting in other frameworks."""
     key = plain_key(key)
     above, slash, word = key.rpartition("/")
-    same = next((names.split() for names in known_hparams().same_settings if word in names.split()), [word])
-    return (key, *(f"{above}{slash}{name}" for name in same if name != word))
+    names = next((names.split() for names in known_hparams().same_settings if word in names.split()), ())
+    return (key, *(f"{above}{slash}{name}" for name in names if name != word))
 
 
 @lru_cache(maxsize=8192)
 def rank(key: str) -> int | None:
-    """The place of a key among the key settings; None when it is none of them."""
+    """The position of a key among the key settings; None if it is none of them."""
     if key.startswith("model_config/") and not key.endswith("_name_or_path"):
         return None
     return next((index for index, pattern in enumerate(_key_patterns()) if pattern.search(key)), None)
@@ -98,7 +98,7 @@ def rank(key: str) -> int | None:
 
 @lru_cache(maxsize=8192)
 def topic(key: str) -> str:
-    """The heading under which a key stands when it is no key setting."""
+    """The heading of a key that is no key setting."""
     if key.startswith("model_config/"):
         return "Model"
     return next((title for title, pattern in _topic_patterns() if pattern.search(key)), OTHER)
@@ -106,5 +106,5 @@ def topic(key: str) -> str:
 
 @cache
 def topic_order() -> list[str]:
-    """The headings in the order in which they are shown."""
+    """The headings in display order."""
     return [KEY, *(topic.title for topic in known_hparams().topics), OTHER, UNSET]

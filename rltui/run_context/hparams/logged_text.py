@@ -1,4 +1,4 @@
-"""Hyperparameters in a log itself: texts named like them, and TensorBoard's own records."""
+"""Hyperparameters in a log: texts with such names, and TensorBoard's hparams records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.batch import Text
 from rltui.run_context.hparams.hparams import (
-    NONE,
+    NO_HPARAMS,
     HParams,
     hparams_of,
     merge,
@@ -26,52 +26,51 @@ _LINE = regex(r"^\s*(?:-\s*)?[\w./ -]{1,120}?\s*[:=]\s?.*$")
 
 
 def is_hparams_tag(tag: str) -> bool:
-    """Whether a text of this tag may be hyperparameters: its last word that matters is named like them."""
-    return text_pattern().search(_word(tag)) is not None
+    """Whether a text with this tag may hold hyperparameters, by the name of the text."""
+    return text_pattern().search(_text_name(tag)) is not None
 
 
-def _word(tag: str) -> str:
-    """`args/text_summary` -> `args`: what names the text."""
+def _text_name(tag: str) -> str:
+    """`args/text_summary` -> `args`."""
     return tag.removesuffix("/text_summary").rpartition("/")[2]
 
 
 def logged_hparams(texts: Iterable[Text], hparams: Mapping[str, object] | None = None) -> HParams:
-    """The hyperparameters in a log's own records, those of TensorBoard first."""
+    """The hyperparameters in the records of a log, those of TensorBoard first. hparams: merged records."""
     parts = [hparams_of(hparams, "hparams record")] if hparams else []
     for text in texts:
         if text.kind == "hparams":
-            found = parse_json(text.body)
-            parts.append(hparams_of(found, "hparams record") if found else NONE)
+            parts.append(hparams_of(parse_json(text.body) or {}, "hparams record"))
         elif text.kind == "text" and is_hparams_tag(text.tag):
             parts.append(_of_text(text))
     return merge(parts)
 
 
 def _of_text(text: Text) -> HParams:
-    word = _word(text.tag)
+    name = _text_name(text.tag)
     record = parse_mapping(text.body)
-    source = f"{word} record"
+    source = f"{name} record"
     if record is None:
         if not text.body.lstrip().startswith("{"):
-            return NONE  # words about hyperparameters
+            return NO_HPARAMS  # prose about hyperparameters
         message = "the record is no whole JSON object; what it says is not shown"
         return HParams(problems=(Problem("warning", "settings-unreadable", source, message),))
-    return hparams_of(record, source, "" if word.lower() in known_hparams().text_names else word)
+    return hparams_of(record, source, "" if name.lower() in known_hparams().text_names else name)
 
 
 def parse_mapping(body: str) -> Mapping[str, object] | None:
-    """The mapping that a text spells as JSON, Python, a Markdown table of two columns, or YAML; or None."""
+    """The mapping in JSON, Python, a Markdown table of two columns or YAML; None for other texts."""
     text = body.strip("\n")
     for wrapped in (_FENCE.match(text), _PRE.match(text)):
         if wrapped is not None:
             text = wrapped[1]
     stripped = text.strip()
     if stripped.startswith("{"):
-        return parse_json(stripped) or _python(stripped)
+        return parse_json(stripped) or _python_dict(stripped)
     if stripped.startswith("|"):
-        return _table(stripped)
-    lines = [one for one in text.splitlines() if one.strip()]
-    if len(lines) < 2 or sum(_LINE.match(one) is not None for one in lines) < 0.8 * len(lines):
+        return _markdown_table(stripped)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or sum(_LINE.match(line) is not None for line in lines) < 0.8 * len(lines):
         return None
     try:
         found = parse_yaml(text)
@@ -79,11 +78,11 @@ def parse_mapping(body: str) -> Mapping[str, object] | None:
         found = None
     if isinstance(found, dict):
         return found
-    pairs = (re.split(r"\s*[:=]\s*", one.strip(), maxsplit=1) for one in lines if _LINE.match(one))
+    pairs = (re.split(r"\s*[:=]\s*", line.strip(), maxsplit=1) for line in lines if _LINE.match(line))
     return {key: parse_value(value) for key, value in pairs}
 
 
-def _python(text: str) -> Mapping[str, object] | None:
+def _python_dict(text: str) -> Mapping[str, object] | None:
     import ast
 
     try:
@@ -93,13 +92,13 @@ def _python(text: str) -> Mapping[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _table(text: str) -> Mapping[str, object] | None:
-    """The rows of a Markdown table of two columns; None for any other table."""
+def _markdown_table(text: str) -> Mapping[str, object] | None:
+    """The rows of a Markdown table of two columns; None for other tables."""
     rows = []
-    for number, one in enumerate(text.splitlines()):
-        if not one.strip():
+    for number, line in enumerate(text.splitlines()):
+        if not line.strip():
             continue
-        cells = [cell.strip() for cell in _CELL.split(one.strip().removeprefix("|").removesuffix("|"))]
+        cells = [cell.strip() for cell in _CELL.split(line.strip().removeprefix("|").removesuffix("|"))]
         if number < 2 and len(cells) != 2:
             return None
         if len(cells) < 2:

@@ -1,1 +1,1 @@
-"""Spans of steps beside the logs."""
+"""Spans in files near the logs: what ran when within a step."""

@@ -1,4 +1,4 @@
-"""Traces in the format of chrome://tracing: of torch's profiler, and timelines of Ray.
+"""Traces in the Trace Event Format: those of torch's profiler, and timelines of Ray.
 
 Events are objects in one JSON array, with `ts` and `dur` in microseconds. Sources: the Trace Event Format,
 "complete events" (`ph` is X); pytorch/kineto libkineto/src/output_json.cpp (`baseTimeNanoseconds` before the
@@ -6,7 +6,7 @@ array, category `user_annotation` for `record_function`, `ProfilerStep#N` for st
 schedule); ray-project/ray python/ray/_private/profiling.py and a timeline of Ray 2.60 (category `task::NAME`
 for a task, `task:execute` and others for its parts).
 
-A trace of torch is mostly operators and kernels, gigabytes of them: only what the program annotated is read.
+A trace of torch may have gigabytes of operators and kernels: only annotations of the program are read.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.run_context.spans.logged_spans import LoggedSpans, Span
 
-HEAD = 1 << 16  # bytes that say which of the two it is
-LONGEST = 1 << 20  # bytes of an event
-OVERLAP = 1 << 12  # bytes in which an event begins
-MOST = 20_000  # spans kept, the longest
+HEAD = 1 << 16  # bytes by which the two are told apart
+LONGEST_EVENT = 1 << 20  # bytes
+OVERLAP = 1 << 12  # bytes before an annotation in which its event begins
+MOST_SPANS = 20_000  # the longest are kept
 MICROSECONDS = 1e-6
 TASK = "task::"
 _ANNOTATED = regex(rb'"cat":\s*"user_annotation"')
@@ -33,11 +33,11 @@ _STEP = regex(r"ProfilerStep#(\d+)$")
 
 
 class ChromeTrace:
-    """A trace that is given piece by piece, cut anywhere; torn and foreign events are left out."""
+    """Parses a trace in pieces that may be cut anywhere; torn and other events are left out."""
 
     def __init__(self) -> None:
         self._rest = b""
-        self._annotated: bool | None = None  # whether it is one of torch
+        self._annotated: bool | None = None  # whether it is a trace of torch
         self._base = 0.0  # seconds since 1970
         self._spans: list[Span] = []
         self._steps: list[Span] = []
@@ -45,11 +45,11 @@ class ChromeTrace:
 
     @property
     def annotated(self) -> bool:
-        """Whether only a small part of its bytes is looked at."""
+        """Whether only annotations are read, a small part of its bytes."""
         return bool(self._annotated)
 
     def feed(self, data: bytes) -> None:
-        """Take the bytes that follow."""
+        """Parse the next bytes."""
         data = self._rest + data
         if self._annotated is None:
             if len(data) < HEAD:
@@ -59,7 +59,7 @@ class ChromeTrace:
         self._rest = self._annotations(data) if self._annotated else self._events(data)
 
     def close(self, source: str) -> LoggedSpans:
-        """What was found, with what the last bytes hold."""
+        """The spans, after the last bytes."""
         data = self._rest
         if self._annotated is None:
             data = self._begin(data)
@@ -68,23 +68,18 @@ class ChromeTrace:
             last = _ANNOTATED.search(rest)
             rest = rest[max(rest.rfind(b"{", 0, last.start()), 0) :] if last is not None else b""
         end = len(rest)
-        for _ in range(4):  # behind the last event stand the ends of the array and of the document
+        for _ in range(4):  # after the last event come the ends of the array and of the document
             end = rest.rfind(b"}", 0, end)
             if end < 0 or self._event(rest[: end + 1]):
                 break
-        spans = self._spans
-        if any(span.name.startswith(TASK) for span in spans):
-            spans = [
-                Span(span.name.removeprefix(TASK), span.begin, span.end)
-                for span in spans
-                if span.name.startswith(TASK)
-            ]
-        spans.sort(key=lambda one: (one.begin, -one.end))
+        tasks = [span for span in self._spans if span.name.startswith(TASK)]
+        spans = [span._replace(name=span.name.removeprefix(TASK)) for span in tasks] or self._spans
+        spans.sort(key=lambda span: (span.begin, -span.end))
         notes = (f"the {self._left_out:,} shortest spans are left out",) if self._left_out else ()
         return LoggedSpans({}, tuple(spans), tuple(self._steps), source, notes)
 
     def _begin(self, head: bytes) -> bytes:
-        """Look at the head; what follows it."""
+        """Examine the head; returns the bytes of the events."""
         base = _BASE.search(head, 0, HEAD)
         self._base = float(base[1]) * 1e-9 if base is not None else 0.0
         self._annotated = (
@@ -94,13 +89,13 @@ class ChromeTrace:
         return head[head.find(b"[", max(array, 0)) + 1 :]
 
     def _annotations(self, data: bytes) -> bytes:
-        """Take the annotated events; what must be looked at again with the next bytes."""
+        """Parse the annotated events; returns the bytes that are needed again with the next ones."""
         done = 0
         for found in _ANNOTATED.finditer(data):
             begin = data.rfind(b"{", done, found.start())
-            end = _END.search(data, found.end(), found.end() + LONGEST)
+            end = _END.search(data, found.end(), found.end() + LONGEST_EVENT)
             if begin < 0 or end is None:
-                if begin >= 0 and len(data) - begin < LONGEST:
+                if begin >= 0 and len(data) - begin < LONGEST_EVENT:
                     return data[begin:]
                 continue
             self._event(data[begin : end.start() + 1])
@@ -108,14 +103,14 @@ class ChromeTrace:
         return data[max(done, len(data) - OVERLAP) :]
 
     def _events(self, data: bytes) -> bytes:
-        """Take all whole events; the bytes of the last one."""
+        """Parse all complete events; returns the bytes of the last one."""
         pieces = _NEXT.split(data)
         for piece in pieces[:-1]:
             self._event(piece + b"}")
-        return pieces[-1][-LONGEST:]
+        return pieces[-1][-LONGEST_EVENT:]
 
     def _event(self, data: bytes) -> bool:
-        """Take an event; whether it was one."""
+        """Parse an event; False if it is none."""
         try:
             event = orjson.loads(data)
         except orjson.JSONDecodeError:
@@ -137,10 +132,10 @@ class ChromeTrace:
             return True
         category = event.get("cat")
         if isinstance(category, str) and category.startswith(TASK):
-            name = category  # which says of which class it is a method, too
+            name = category  # includes the class of a method
         self._spans.append(Span(clean(name), start, end))
-        if len(self._spans) >= 2 * MOST:
-            self._spans.sort(key=lambda one: one.begin - one.end)
-            del self._spans[MOST:]
-            self._left_out += MOST
+        if len(self._spans) >= 2 * MOST_SPANS:
+            self._spans.sort(key=lambda span: span.begin - span.end)
+            del self._spans[MOST_SPANS:]
+            self._left_out += MOST_SPANS
         return True

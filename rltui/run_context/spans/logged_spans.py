@@ -1,4 +1,4 @@
-"""Spans as their formats give them: of numbered steps, or on a clock of their own."""
+"""The spans of one file: by step, or on a clock."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Span(NamedTuple):
     end: float
 
 
-# By rising step, each in order of begin, in seconds since the first span of the step began.
+# By rising step; spans in order of begin, in seconds since the begin of the first span of the step.
 StepSpans = Mapping[int, tuple[Span, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoggedSpans:
-    """The spans of one file. Either `by_step`, or `timed` on a clock that steps are looked up on.
+    """The spans of one file, either `by_step` or `timed`. Compared by identity.
 
-    `timed` are in order of begin, in seconds since 1970 where the file says so; `profiled` are the steps of
-    a profiler on the same clock. `source` names the file, `notes` say what was left out of it. `stamp`
-    changes when the file does. Equal is only what was read at once.
+    timed: in order of begin, in seconds since 1970 or another epoch of the file; their steps follow from wall
+    times. profiled: the steps of a profiler on the same clock. source: the name of the file. notes: what was
+    left out of it. stamp: changes when the file changes.
     """
 
     by_step: StepSpans = field(default_factory=dict)
@@ -44,8 +44,8 @@ class LoggedSpans:
 NO_SPANS = LoggedSpans()
 
 
-def from_first(spans: list[tuple[str, float, float]]) -> tuple[Span, ...]:
-    """Name, begin and end of the spans of a step, counted from the first of them."""
+def relative_spans(spans: list[tuple[str, float, float]]) -> tuple[Span, ...]:
+    """The spans of a step from name, begin and end of each, relative to the first begin."""
     first = min(begin for _, begin, _ in spans)
-    made = (Span(name, begin - first, end - first) for name, begin, end in spans)
-    return tuple(sorted(made, key=lambda one: (one.begin, -one.end)))
+    relative = (Span(name, begin - first, end - first) for name, begin, end in spans)
+    return tuple(sorted(relative, key=lambda span: (span.begin, -span.end)))

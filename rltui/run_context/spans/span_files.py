@@ -1,18 +1,18 @@
-"""Spans of steps in files beside the logs: what ran when, read when somebody asks for it.
+"""Finds and reads the files of spans near the logs.
 
-Looked for from the folders of the logs upwards, the nearest first: `timing_spans.jsonl`, the tables of
-Telescope, and traces of torch and Ray, also in folders named for traces and profiles.
+They are searched for in the folders of the logs and those above, the nearest first: `timing_spans.jsonl`, the
+tables of Telescope, and traces of torch and Ray, also in folders named after traces and profiles.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from rltui.common.named_tuple import NamedTuple
@@ -24,15 +24,15 @@ from rltui.run_context.spans import chrome_trace, span_lines, telescope_events
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
 LINES = "timing_spans.jsonl"
-# Where Telescope's tables lie in W&B's folder of a run; the newest whole block before what is under way.
+# Paths of Telescope's tables in W&B's folder of a run; the newest complete block before the current one.
 TABLES = ("files/events/block_live.zip", "files/events/tail.zip", "events/block_live.zip", "events/tail.zip")
-END = 1 << 20  # bytes of the end of a file of lines that are read
-PIECE = 1 << 20
-LIMIT = 512 << 20  # bytes of a trace, unpacked; of one whose events are all looked at less
-LIMIT_EVENTS = 64 << 20
-LISTED = 2000  # entries of a folder that are looked at
-TRACES = 3  # that are tried
-TOGETHER = 600.0  # seconds in which the ranks of a job write their traces
+LINES_END = 1 << 20  # bytes at the end of a file of lines that are read
+PIECE = 1 << 20  # bytes
+ANNOTATIONS_LIMIT = 512 << 20  # decompressed bytes of a trace of which only annotations are read
+EVENTS_LIMIT = 64 << 20  # the same where all events are read
+MOST_ENTRIES = 2000  # of a folder
+MOST_TRACES = 3  # files that are tried
+RANKS_WRITE = 600.0  # seconds within which the ranks of a job write their traces
 _TRACE = regex(r"(?:trace|timeline|prof).*\.json(?:\.gz)?$", re.IGNORECASE)
 _FOLDER = regex(r"trace|timeline|prof", re.IGNORECASE)
 _RANK = regex(r"(?:rank|trace|worker)[-_]?(\d+)", re.IGNORECASE)
@@ -42,7 +42,7 @@ _Parse = Callable[[LocalFile, str], LoggedSpans]
 
 
 class _Trace(NamedTuple):
-    """A file that may be a trace: where it is, how messages call it, when it was written."""
+    """A file that may be a trace: absolute path, base name, modification time."""
 
     place: str
     name: str
@@ -50,7 +50,7 @@ class _Trace(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """The rank that wrote it, where the name says so."""
+        """The rank in its name; 0 without one."""
         found = _RANK.search(self.name)
         return int(found[1]) if found is not None else 0
 
@@ -58,9 +58,9 @@ class _Trace(NamedTuple):
 def spans_beside(
     paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]], known: LoggedSpans = NO_SPANS
 ) -> LoggedSpans:
-    """The newest spans beside logs with these paths, from the nearest folder that has some.
+    """The newest spans near logs with these paths, from the nearest folder that has some.
 
-    `known` is returned where its file has not changed. Blocks as long as the file system does.
+    Returns `known` if its file has not changed. Blocks as long as the file system does.
     """
     for folder in folders_of(paths, logdirs):
         for name, parse in ((LINES, _lines), *((table, _tables) for table in TABLES)):
@@ -75,7 +75,7 @@ def spans_beside(
 
 
 def _read(place: str, name: str, parse: _Parse, known: LoggedSpans) -> LoggedSpans:
-    """The spans of a file; none where it is not there or cannot be read."""
+    """The spans of a file; none if it is missing or cannot be read."""
     try:
         with LocalFile(place, name) as file:
             stamp = (place, *file.stamp())
@@ -88,19 +88,20 @@ def _read(place: str, name: str, parse: _Parse, known: LoggedSpans) -> LoggedSpa
 
 def _lines(file: LocalFile, name: str) -> LoggedSpans:
     size = file.size()
-    begin = max(0, size - END)
+    begin = max(0, size - LINES_END)
     lines = file.read_at(begin, size - begin).split(b"\n")
     return LoggedSpans(span_lines.parse(lines[1 if begin else 0 :]), source=name)
 
 
 def _tables(file: LocalFile, name: str) -> LoggedSpans:
-    return telescope_events.parse(io.BufferedReader(_Seekable(file)), name)
+    with file.stream() as stream:
+        return telescope_events.parse(stream, name)
 
 
 def _trace(file: LocalFile, name: str) -> LoggedSpans:
     trace, read = chrome_trace.ChromeTrace(), 0
-    for piece in _pieces(file, packed=name.lower().endswith(".gz")):
-        if read > (LIMIT if trace.annotated else LIMIT_EVENTS):
+    for piece in _pieces(file, compressed=name.lower().endswith(".gz")):
+        if read > (ANNOTATIONS_LIMIT if trace.annotated else EVENTS_LIMIT):
             found = trace.close(name)
             return replace(found, notes=(*found.notes, f"the first {read >> 20} MB of {name} are read"))
         trace.feed(piece)
@@ -108,72 +109,42 @@ def _trace(file: LocalFile, name: str) -> LoggedSpans:
     return trace.close(name)
 
 
-def _pieces(file: LocalFile, *, packed: bool) -> Iterator[bytes]:
-    """A file piece by piece, unpacked; a torn one as far as it goes."""
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
+def _pieces(file: LocalFile, *, compressed: bool) -> Iterator[bytes]:
+    """The decompressed pieces of a file; of a torn one those before its end."""
+    gzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if compressed else None
     offset = 0
     while data := file.read_at(offset, PIECE):
         offset += len(data)
-        if unpack is None:
+        if gzip is None:
             yield data
             continue
-        while data and not unpack.eof:
-            yield unpack.decompress(data, PIECE)
-            data = unpack.unconsumed_tail
+        while data and not gzip.eof:
+            yield gzip.decompress(data, PIECE)
+            data = gzip.unconsumed_tail
 
 
 def _traces(folder: Folder) -> list[_Trace]:
-    """Files of a folder that may be traces, and of folders in it named for them; of ranks the first."""
+    """Files that may be traces, newest first, in a folder and its trace folders; of ranks the first."""
     found: list[_Trace] = []
-    for place in (folder.place, *_folders(folder.place)):
+    entries = _entries(folder.place)
+    named = sorted(entry.name for entry in entries if _FOLDER.search(entry.name) and entry.is_dir())
+    for place in (folder.place, *(folder.place / name for name in named[:8])):
         for entry in _entries(place):
             try:
                 if _TRACE.search(entry.name) and entry.is_file():
                     found.append(_Trace(entry.path, entry.name, entry.stat().st_mtime))
             except OSError:
-                continue  # it is gone
-    newest = max((one.modified for one in found), default=0.0)
-    found.sort(key=lambda one: (one.modified < newest - TOGETHER, one.rank, -one.modified, one.name))
-    return found[:TRACES]
-
-
-def _folders(place: Path) -> list[Path]:
-    names = (entry.name for entry in _entries(place) if _FOLDER.search(entry.name) and entry.is_dir())
-    return [place / name for name in sorted(names)][:8]
+                continue  # it was deleted meanwhile
+    newest = max((trace.modified for trace in found), default=0.0)
+    found.sort(
+        key=lambda trace: (trace.modified < newest - RANKS_WRITE, trace.rank, -trace.modified, trace.name)
+    )
+    return found[:MOST_TRACES]
 
 
 def _entries(place: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(place) as entries:
-            return [entry for _, entry in zip(range(LISTED), entries, strict=False)]
+            return list(islice(entries, MOST_ENTRIES))
     except OSError:
         return []
-
-
-class _Seekable(io.RawIOBase):
-    """A file that a reader of archives can seek in."""
-
-    def __init__(self, file: LocalFile) -> None:
-        self._file = file
-        self._at = 0
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def seekable(self) -> bool:
-        """Yes."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to an offset."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._file.size()}[whence]
-        self._at = max(base + offset, 0)
-        return self._at
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read from where it stands."""
-        data = self._file.read_at(self._at, len(buffer))
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)

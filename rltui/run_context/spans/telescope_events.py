@@ -1,9 +1,9 @@
 """The timeline of Telescope: tables of events in a zip file, in W&B's folder of the run.
 
 Source: eduardoslonski/telescope src/telescope/orchestrator/loggers/event_logger.py @ f002cb2.
-`trainer.parquet` has a row for what a rank did in a step, `events_infra.parquet` and `events_rollout.parquet`
-a row for each begin and end; times are seconds since 1970. Generation overlaps with training: of each kind of
-rollout event it is told when at least one was under way.
+`trainer.parquet` has a row for each event of a rank in a step, `events_infra.parquet` and
+`events_rollout.parquet` a row for each begin and end; times are seconds since 1970. Generation overlaps with
+training: for each type of rollout event, the spans are those in which at least one was running.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.common.text import clean
-from rltui.run_context.spans.logged_spans import LoggedSpans, Span, from_first
+from rltui.run_context.spans.logged_spans import LoggedSpans, Span, relative_spans
 
-STEPS = 64  # newest steps kept
-MOST = 4000  # spans of a step
-LARGEST = 64 << 20  # bytes of a table; a larger one is left out
+KEPT_STEPS = 64  # the newest
+MOST_SPANS = 4000  # of a step
+LARGEST_TABLE = 64 << 20  # bytes; a larger one is left out
 TRAINER, INFRA, ROLLOUT = "trainer.parquet", "events_infra.parquet", "events_rollout.parquet"
 Table = Mapping[str, list[object]]
 
@@ -31,30 +31,32 @@ def parse(file: IO[bytes], source: str) -> LoggedSpans:
     with zipfile.ZipFile(file) as archive:
         trainer, infra, rollout = (_table(archive, name, notes) for name in (TRAINER, INFRA, ROLLOUT))
     steps = _trainer_spans(trainer)
-    kinds = _under_way(rollout)
-    syncs = _pairs(infra, ("event_type", "step", "server_id"))
+    rollouts = _running_rollouts(rollout)
+    infra_spans = _pairs(infra, ("event_type", "step", "server_id"))
     by_step: dict[int, tuple[Span, ...]] = {}
-    for step in sorted(steps)[-STEPS:]:
+    for step in sorted(steps)[-KEPT_STEPS:]:
         spans = steps[step]
-        begin, end = min(one[1] for one in spans), max(one[2] for one in spans)
-        spans += [(str(key[0]), *edges) for key, edges in syncs.items() if key[1] == step]
-        for kind, (begins, ends) in kinds.items():
+        begin, end = min(span[1] for span in spans), max(span[2] for span in spans)
+        spans += [(str(key[0]), *edges) for key, edges in infra_spans.items() if key[1] == step]
+        for kind, (begins, ends) in rollouts.items():
             inside = (ends > begin) & (begins < end)
             pairs = zip(np.maximum(begins[inside], begin), np.minimum(ends[inside], end), strict=True)
             spans += [(kind, float(first), float(last)) for first, last in pairs]
-        by_step[step] = from_first([(clean(name), first, last) for name, first, last in spans[:MOST]])
+        by_step[step] = relative_spans(
+            [(clean(name), first, last) for name, first, last in spans[:MOST_SPANS]]
+        )
     return LoggedSpans(by_step, source=source, notes=tuple(notes))
 
 
 def _table(archive: zipfile.ZipFile, name: str, notes: list[str]) -> Table:
-    """The columns of a table; none where it is not there, too large, or damaged."""
+    """The columns of a table; none if it is missing, too large or damaged."""
     import pyarrow
     import pyarrow.parquet
 
     if name not in archive.namelist():
         return {}
-    if archive.getinfo(name).file_size > LARGEST:
-        notes.append(f"{name} is larger than {LARGEST >> 20} MB and left out")
+    if archive.getinfo(name).file_size > LARGEST_TABLE:
+        notes.append(f"{name} is larger than {LARGEST_TABLE >> 20} MB and left out")
         return {}
     try:
         table = pyarrow.parquet.read_table(pyarrow.BufferReader(archive.read(name)))
@@ -66,7 +68,7 @@ def _table(archive: zipfile.ZipFile, name: str, notes: list[str]) -> Table:
 
 
 def _trainer_spans(table: Table) -> dict[int, list[tuple[str, float, float]]]:
-    """By step what the first rank did, without what is inside of something else."""
+    """By step, the outermost events of the first rank."""
     steps: dict[int, list[tuple[str, float, float]]] = {}
     names = ("event_type", "step", "rank", "start_time", "end_time", "depth")
     if any(name not in table for name in names):
@@ -82,7 +84,7 @@ def _trainer_spans(table: Table) -> dict[int, list[tuple[str, float, float]]]:
 
 
 def _pairs(table: Table, keys: tuple[str, ...]) -> dict[tuple[object, ...], tuple[float, float]]:
-    """Begin and end of what has both, by the values of these columns; the last where it ran again."""
+    """Begin and end of each event that has both, by the values of `keys`; the last of repeated ones."""
     found: dict[tuple[object, ...], tuple[float, float]] = {}
     if any(name not in table for name in (*keys, "phase", "timestamp")):
         return found
@@ -97,8 +99,8 @@ def _pairs(table: Table, keys: tuple[str, ...]) -> dict[tuple[object, ...], tupl
     return found
 
 
-def _under_way(table: Table) -> dict[str, tuple[Floats, Floats]]:
-    """By kind of event, begins and ends (n,) of the times in which at least one was under way."""
+def _running_rollouts(table: Table) -> dict[str, tuple[Floats, Floats]]:
+    """By event type, begins and ends (n,) of the periods in which at least one event was running."""
     keys = ("event_type", "sample_id", "agent_id", "generation_idx", "tool_call_idx")
     kinds: dict[str, list[tuple[float, float]]] = {}
     for key, edges in _pairs(table, keys).items():
@@ -106,8 +108,8 @@ def _under_way(table: Table) -> dict[str, tuple[Floats, Floats]]:
     found: dict[str, tuple[Floats, Floats]] = {}
     for kind, edges_of_kind in kinds.items():
         begins, ends = np.array(sorted(edges_of_kind), np.float64).T
-        reach = np.maximum.accumulate(ends)
-        fresh = np.append(True, begins[1:] > reach[:-1])
-        last = np.append(np.flatnonzero(fresh)[1:] - 1, len(begins) - 1)
-        found[kind] = (begins[fresh], reach[last])
+        latest_end = np.maximum.accumulate(ends)
+        starts = np.append(True, begins[1:] > latest_end[:-1])
+        last = np.append(np.flatnonzero(starts)[1:] - 1, len(begins) - 1)
+        found[kind] = (begins[starts], latest_end[last])
     return found

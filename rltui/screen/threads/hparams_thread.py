@@ -11,7 +11,7 @@ from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
 from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.hparams import hparam_files
-from rltui.run_context.hparams.hparams import NONE, HParams
+from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 from rltui.session.run_view import RunView
 from rltui.store.run import Run
@@ -47,10 +47,10 @@ class HParamsThread:
         paths = tuple(source.path for source in list(view.run.sources.values()) if source.format)
         known = self._found.get(view.name)
         if not self.logdirs or not paths:
-            return NONE
+            return NO_HPARAMS
         if known is None or known[0] != paths or time.monotonic() - known[1] > AGAIN:
             self._ask(view.name, paths)
-        return known[2] if known is not None else NONE
+        return known[2] if known is not None else NO_HPARAMS
 
     def plan_of(self, run: Run, *, again: bool = False) -> tuple[int, ...]:
         """What files beside a run's logs say of how many steps it was meant to take, as far as they are read.

@@ -13,7 +13,7 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans, Span
 from rltui.run_context.spans.span_files import spans_beside
-from rltui.run_context.spans.span_lines import STEPS, parse
+from rltui.run_context.spans.span_lines import KEPT_STEPS, parse
 from tests.support.runs.pane_answers import run
 
 STEP = {
@@ -52,7 +52,7 @@ def test_the_newest_steps_beside_a_log(tmp_path: Path) -> None:
     path = tmp_path / "run" / "timing_spans.jsonl"
     path.write_text("".join(json.dumps({**STEP, "step": step}) + "\n" for step in range(200)))
     found = spans_beside(["run/metrics.jsonl"], [tmp_path])
-    assert list(found.by_step) == list(range(200 - STEPS, 200))
+    assert list(found.by_step) == list(range(200 - KEPT_STEPS, 200))
     assert spans_beside(["run/metrics.jsonl"], [tmp_path], found) is found
     path.unlink()
     assert spans_beside(["run/metrics.jsonl"], [tmp_path]) is NO_SPANS
