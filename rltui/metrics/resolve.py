@@ -1,4 +1,4 @@
-"""The names of one run: every tag is told what it means, once, and then remembered."""
+"""Resolving the tags of a run to metrics."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _LEARNER = regex(  # `worker_1/reward`, `condition_no kl/reward`
     r"((?:agent|player|condition|experiment|exp|variant|arm|method|algo|algorithm)_[^/]{1,60}"
     r"|[a-z]{2,12}_\d{1,3})/(?=.)"
 )
-# Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
-_OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")
+# Panes that also show the metrics of evaluations; those of other panes move to `validation`.
+_PANES_WITH_EVALUATIONS = ("timing", "perf", "system", "load", "rollout", "other")
 
 
 CONTESTED = "A guess: other frameworks mean something else by this name."
-SAMPLES = "samples"  # the table of what rltui makes of samples
-CUSTOM = "other.custom"  # a metric of the run itself: its key is section, group and metric
+SAMPLES = "samples"  # the file of names of metrics that rltui computes from samples
+CUSTOM = "other.custom"  # any metric of the run itself, placed by the parts of its key
 
 
 class _Meaning(NamedTuple):
-    """What all tags have in common that lead to one entry; no metric where it leads nowhere."""
+    """The properties of a name target; no metric if its canonical id is unknown."""
 
     metric: Metric | None
     unit: str = ""
     scale: float = 1.0
     comparable: bool = True
     held_out: bool = False
-    kind: bool = False  # its title says only of what kind it is
+    generic: bool = False  # the title is made from the key
 
 
 def _title_from_key(tag: str, pattern: str, part: str) -> str:
-    """A title from the key itself, for metrics of which only the kind is known."""
+    """The title of a generic metric."""
     last = folders(tag)[-1]
     if not part or pattern.endswith("*"):
         return humanise(last)
@@ -52,7 +52,7 @@ def _title_from_key(tag: str, pattern: str, part: str) -> str:
 
 
 class _Guess(NamedTuple):
-    """What most frameworks mean by a name, and whether those who write it hold it out."""
+    """The meaning of a name in most frameworks, and whether it is from an evaluation."""
 
     found: Resolved
     vote: Vote
@@ -60,22 +60,22 @@ class _Guess(NamedTuple):
 
     @property
     def wild(self) -> bool:
-        """Whether the name fits a pattern, and is spelled out nowhere."""
+        """Whether the name was found by a pattern."""
         return is_wild(self.found.pattern)
 
 
 class MetricNames:
-    """What the tags of one run mean. The user's word counts first, then the framework's, then a guess."""
+    """The meanings of the tags of a run, by configuration, then framework, then a guess by all frameworks."""
 
     def __init__(
         self, framework: str | None = None, config: Config | None = None, shipped: Catalogue | None = None
     ) -> None:
-        """`framework` is an id or a label (`trl-grpo`, `prime_rl`); None or `unknown` guesses by all."""
+        """framework: id or label (`trl-grpo`, `prime_rl`), or None or `unknown`."""
         self._shipped = shipped or catalogue()
         self._known = self._shipped.frameworks
         self._conventions = self._shipped.conventions
-        self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
-        self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
+        self.label = framework if framework and framework != UNKNOWN else None  # as given
+        self._framework = self._known.get(self.label) if self.label is not None else None
         self._label = self._framework.label if self._framework is not None else None
         fallback = (self._known.get(id_) for id_ in self._conventions.fallback)
         self._fallback = tuple(other for other in fallback if other is not None)
@@ -85,27 +85,27 @@ class MetricNames:
 
     @property
     def framework(self) -> Framework | None:
-        """The framework that was asked for, or None."""
+        """The framework, or None if it is unknown."""
         return self._framework
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the names in the user's configuration."""
+        """The problems of names in the user's configuration."""
         return self._user.problems
 
     def name(self, tag: str) -> MetricName:
-        """What a tag means. Never fails; the same tag gives the same object."""
+        """The meaning of a tag. Never fails; returns the same object for the same tag."""
         found = self._names.get(tag)
         if found is None:
-            found = self._names[tag] = self._make(tag)
+            found = self._names[tag] = self._resolve(tag)
         return found
 
     @property
     def pane_titles(self) -> Mapping[str, str]:
-        """Titles that the user's configuration gives to panes, by id."""
+        """Titles of panes in the user's configuration, by id."""
         return self._user.pane_titles
 
-    def _make(self, tag: str) -> MetricName:
+    def _resolve(self, tag: str) -> MetricName:
         found = self._user.find(tag)
         if found is not None:
             return self._known_name(tag, found, None)
@@ -122,15 +122,15 @@ class MetricNames:
                 return self._known_name(tag, found, other.label)
         guess = self._guess(tag)
         plain = plainly_spelled(tag) if framework is None and (guess is None or guess.wild) else tag
-        if plain != tag and (spelled := self._guess(plain)) is not None and not (guess and spelled.wild):
-            guess = spelled  # a name spelled out in some way says more than a pattern that it fits
+        if plain != tag and (of_plain := self._guess(plain)) is not None and not (guess and of_plain.wild):
+            guess = of_plain  # an exact name takes precedence over a pattern
         if guess is None and framework is None and (mean := _MEAN.match(plain)):
             guess = self._guess(mean[1] or mean[2])
             if guess is not None and guess.found.entry.canonical.startswith("progress."):
-                guess = None  # the mean of a counter counts nothing
+                guess = None  # the mean of a counter is no counter
         if guess is None and framework is None and (slashed := self._known.with_slashes(tag)) is not tag:
             guess = self._guess(slashed)
-        if guess is None and framework is None and "_" in tag and "/" not in tag:  # as names of files have it
+        if guess is None and framework is None and "_" in tag and "/" not in tag:  # as in file names
             guess = self._guess(tag.replace("_", "/", 1))
         if guess is None and framework is None and (learner := _LEARNER.match(tag)):  # as on consoles
             guess = self._guess(plainly_spelled(tag[learner.end() :]))
@@ -141,24 +141,24 @@ class MetricNames:
         return self._unknown(tag)
 
     def _computed(self, tag: str) -> MetricName:
-        """What rltui made of samples: the metric that it is, with a title and a series of its own."""
+        """The meaning of a metric that rltui computed from samples."""
         bare = tag[len(COMPUTED) :]
         table = self._known.get(SAMPLES)
         found = table.find(bare) if table is not None else None
-        name = self._known_name(bare, found, None) if found is not None else self._make(bare)
+        name = self._known_name(bare, found, None) if found is not None else self._resolve(bare)
         return name._replace(tag=tag, title=f"{name.title} · samples", computed=True)
 
     def _guess(self, tag: str) -> _Guess | None:
-        """What most frameworks mean by a name. Beside a known framework only names spelled out count."""
+        """The meaning of a name in most frameworks; patterns count only if the run's framework is unknown."""
         framework = self._framework
         wild = framework is None
         vote = self._known.vote(tag, wild=wild)
         if vote is not None:
-            # Whether it is held out is for those to say who write it: val/ratio is a ratio of the policy.
+            # That framework decides whether it is from an evaluation: val/ratio is a ratio of the policy.
             writer = self._known.get(vote[1].frameworks[0])
             return _Guess(*vote, writer is not None and writer.is_held_out(tag))
         held_out = self._conventions.held_out if framework is None else framework.held_out
-        for prefix in held_out if tag.startswith(held_out) else ():
+        for prefix in held_out:
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None and not vote[0].entry.canonical.startswith("validation."):
@@ -191,18 +191,18 @@ class MetricNames:
             return self._unknown(tag)
         held_out = prefixed or meaning.held_out or (guess.held_out if guess else self._held_out(tag))
         pane = metric.pane
-        if held_out and pane not in _OF_THE_MACHINE:
+        if held_out and pane not in _PANES_WITH_EVALUATIONS:
             pane = "validation"
         group = metric.group or metric.id
         if metric.id == CUSTOM and not is_wild(pattern) and "/" in tag:
-            at = place_key(tag, self._conventions)  # section, group and metric, as its slashes say
-            pane, group = at.pane, at.group
+            place = place_key(tag, self._conventions)
+            pane, group = place.pane, place.group
         pane = self._user.pane_of(tag, metric.id) or pane
         statistic = metric.statistic or self._statistic(entry, metric, tag)
         if entry.statistic == "copy":
             statistic = entry.statistic
         title = metric.title
-        if meaning.kind:
+        if meaning.generic:
             title = _title_from_key(tag, pattern, part)
             if statistic and not title.lower().endswith(statistic):
                 title = f"{title} {statistic}"
@@ -230,18 +230,18 @@ class MetricNames:
         )
 
     def _statistic(self, entry: NameTarget, metric: Metric, tag: str) -> Statistic:
-        """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
+        """The statistic in a tag, for a metric that is not itself a statistic, as in `actor_loss/std`."""
         if entry.statistic:
             return entry.statistic
         last = folders(tag)[-1].lower()
         word = self._conventions.statistics.get(last) or self._conventions.statistics.get(
             last.rsplit("_", 1)[-1]
         )
-        own = metric.id.replace("_", ".").split(".")  # the share of groups with zero std is no std
+        own = metric.id.replace("_", ".").split(".")  # as in the share of groups with zero std
         return "" if not word or word in own else word
 
     def _meaning_of(self, entry: NameTarget, prefixed: bool) -> _Meaning:
-        """What all tags have in common that lead to an entry."""
+        """prefixed: whether the name follows a prefix of evaluation."""
         canonical = entry.canonical
         if prefixed:
             canonical = self._conventions.validation.get(canonical, canonical)
@@ -250,12 +250,12 @@ class MetricNames:
             return _Meaning(None)
         unit, scale, comparable = self._units(entry, metric)
         if not comparable and (metric.bounds is not None or metric.band is not None):
-            metric = metric._replace(bounds=None, band=None)  # both hold on the canonical scale only
+            metric = metric._replace(bounds=None, band=None)  # both are on the canonical scale
         held_out = canonical.startswith("validation.")
         return _Meaning(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 
     def _units(self, entry: NameTarget, metric: Metric) -> tuple[str, float, bool]:
-        """Unit as written, factor to the canonical unit, and whether there is such a factor."""
+        """Unit as written, factor to the canonical unit, and whether the factor is known."""
         if entry.scale is not None:
             return entry.unit or metric.unit, float(entry.scale), True
         if not entry.unit or entry.unit == metric.unit:
@@ -270,8 +270,8 @@ class MetricNames:
         if framework is not None:
             for prefix in self._conventions.training:
                 bare = bare.removeprefix(prefix) or bare
-        at = place_key(bare, self._conventions)
-        pane = at.pane
+        place = place_key(bare, self._conventions)
+        pane = place.pane
         if framework is not None and "/" in bare:
             section = bare.split("/", 1)[0]
             if section in framework.sections:
@@ -281,11 +281,11 @@ class MetricNames:
         pane = self._user.pane_of(tag, None) or pane
         return MetricName(
             tag,
-            at.title,
+            place.title,
             pane,
-            group=at.group,
+            group=place.group,
             framework=self._label,
             held_out=held_out,
-            statistic=at.statistic,
+            statistic=place.statistic,
             declared_range=self._user.range_of(tag, None),
         )

@@ -1,4 +1,4 @@
-"""Where a key goes that nobody knows: section, group and metric, as its own slashes say."""
+"""Placing unknown keys: the parts of a key between slashes are its section, group and metric."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rltui.schema.fields import TableField, as_dict
 from rltui.schema.metric import TEXTS, Statistic
 from rltui.schema.toml_files import read_table
 
-_HUMP = regex(r"([a-z0-9])([A-Z])")
-_BETWEEN = regex(r"[\s_.-]+")
+_CAMEL_CASE = regex(r"([a-z0-9])([A-Z])")
+_SEPARATORS = regex(r"[\s_.-]+")
 _PLAIN = regex(r"[a-z0-9]+(?:[_/][a-z0-9]+)*")
 _MEAN = regex(r"(?:\A|_)(?:avg|average|mean|last|ma|moving|rolling)(?:_|\d)")
-# The number of episodes that a mean goes over: round as `_100`, `_last_50_episodes`, `_ma100`; `(last 64)`.
-_WINDOW = regex(
+# The number of episodes in a mean: `_100`, `_last_50_episodes`, `_ma100`, `(last 64)`.
+_MEAN_LENGTH = regex(
     r"(?:_(?:last|ma))?_?(?:10|20|25|30|50|100|200|500|1000)(?:_(?:eps?|episodes|games)\Z)?(?=_|\Z)"
     r"|_\(last_\d{1,6}(?:_(?:eps?|episodes|games))?\)\Z"
 )
@@ -26,7 +26,7 @@ _BRACKETED = regex(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
 
 class KeyPlace(NamedTuple):
-    """Pane and group of an unrecognised key."""
+    """Where an unknown key is shown."""
 
     pane: str
     group: str
@@ -35,10 +35,10 @@ class KeyPlace(NamedTuple):
 
 
 def place_key(key: str, conventions: Conventions) -> KeyPlace:
-    """The place of a key, logger prefix already taken off.
+    """The place of a key without its logger prefix.
 
-    No slash: General. One: section and metric. Two or more: section, group and metric, where the group
-    is all that lies between. A section that the glossary has a pane for joins that pane.
+    A key without slashes is in the pane General. The first part is the section, the last part the metric, and
+    the parts between are the group. A section may belong to a pane of the glossary.
     """
     parts = [stripped for part in folders(key) if (stripped := part.strip())] or [key]
     last = parts[-1]
@@ -49,8 +49,8 @@ def place_key(key: str, conventions: Conventions) -> KeyPlace:
     name = slug(section)
     if name in conventions.sections:
         pane = conventions.sections[name]
-    elif name in general_panes() or not name:  # those have a meaning of their own
-        pane = f"{name or 'section'}-section"
+    elif name in general_panes() or not name:
+        pane = f"{name or 'section'}-section"  # the id is reserved
     else:
         pane = name
     shown = f"{humanise(parts[-2])} {last}" if statistic and middle else humanise(last)
@@ -58,7 +58,7 @@ def place_key(key: str, conventions: Conventions) -> KeyPlace:
 
 
 def folders(key: str) -> list[str]:
-    """The parts of a key between its slashes; one within brackets, as in `loss[/b]`, parts nothing."""
+    """The parts of a key between slashes; slashes within brackets do not count, as in `loss[/b]`."""
     if "/" not in key or _BRACKETED.search(key) is None:
         return key.split("/")
     masked = _BRACKETED.sub(lambda found: found[0].replace("/", "\0"), key)  # keys hold no control characters
@@ -67,14 +67,13 @@ def folders(key: str) -> list[str]:
 
 @lru_cache(4_096)
 def slug(text: str) -> str:
-    """A pane id: lower-case letters, digits and '-'. Letters of other scripts are kept as they are."""
-    made = _SLUG.sub("-", text.lower()).strip("-")
-    return made or "-".join(text.lower().split())
+    """A text as pane id: lower-case letters, digits and '-'. Text in other scripts is only lowercased."""
+    return _SLUG.sub("-", text.lower()).strip("-") or "-".join(text.lower().split())
 
 
 @cache
 def _acronyms() -> dict[str, str]:
-    """Acronyms by their small letters."""
+    """Acronyms by their lower-case spelling."""
     table = read_table("acronyms", lambda: TableField({"acronyms": TEXTS}, as_dict))
     return {word.lower(): word for word in table["acronyms"]}
 
@@ -88,11 +87,11 @@ def humanise(word: str) -> str:
 
 
 def plainly_spelled(tag: str) -> str:
-    """A key in the spelling of most trainers: `Avg Reward`, `AvgReward` and `AVG-REWARD` are `avg_reward`.
+    """A key in snake case: `Avg Reward`, `AvgReward` and `AVG-REWARD` become `avg_reward`.
 
-    So is `avg_reward_100`: over how many episodes a mean goes is no part of its name.
+    So does `avg_reward_100`: the number of episodes in a mean is dropped.
     """
     if not _PLAIN.fullmatch(tag):
-        words = tag if tag.isupper() else _HUMP.sub(r"\1_\2", tag)
-        tag = "/".join(_BETWEEN.sub("_", part).strip("_") for part in words.lower().split("/"))
-    return _WINDOW.sub("", tag) if _MEAN.search(tag) else tag
+        words = tag if tag.isupper() else _CAMEL_CASE.sub(r"\1_\2", tag)
+        tag = "/".join(_SEPARATORS.sub("_", part).strip("_") for part in words.lower().split("/"))
+    return _MEAN_LENGTH.sub("", tag) if _MEAN.search(tag) else tag

@@ -1,4 +1,4 @@
-"""What the user's configuration says of names: metrics, aliases, panes, ranges."""
+"""Metrics, aliases, panes and ranges from the user's configuration."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from rltui.schema.fields import KeyPath, dotted_key
 from rltui.schema.metric import Metric, NameTarget
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
-_SPREAD = (".std", ".var", "_std", "gini", "fraction", "rate", "accuracy", "count", "coef")
+_OTHER_SCALE = (".std", ".var", "_std", "gini", "fraction", "rate", "accuracy", "count", "coef")
 
 
-def _is_reward(canonical: str | None) -> bool:
-    """Whether a metric is on the scale of the reward: its mean and extremes, not its spread or a share."""
+def _is_on_reward_scale(canonical: str | None) -> bool:
+    """Whether a metric is a mean or an extreme of the reward."""
     return (
         canonical is not None
         and canonical.startswith(_REWARD)
-        and not any(word in canonical for word in _SPREAD)
+        and not any(word in canonical for word in _OTHER_SCALE)
     )
 
 
 class UserMetrics:
-    """The user's own knowledge, ready for look-ups."""
+    """Look-ups in the user's configuration."""
 
     def __init__(self, config: Config, shipped: Catalogue) -> None:
         self._config = config
         self._shipped = shipped.metrics
-        self._shown = config.files[0] if config.files else "configuration"
+        self._path = config.files[0] if config.files else "configuration"  # for problems
         self._problems: list[Problem] = []
         self._metrics = {
             each.metric.id: each.metric._replace(importance=number)
@@ -58,17 +58,15 @@ class UserMetrics:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with it, all at once."""
+        """The problems of names."""
         return tuple(self._problems)
 
     def _fault(self, path: KeyPath, message: str) -> None:
-        number = len(self._problems)  # tells problems of one file apart
-        self._problems.append(
-            Problem("error", "config", self._shown, f"{dotted_key(path)} {message}", number)
-        )
+        number = len(self._problems)  # a distinct offset, since path and code are equal
+        self._problems.append(Problem("error", "config", self._path, f"{dotted_key(path)} {message}", number))
 
     def find(self, tag: str) -> Resolved | None:
-        """What the user says a tag means."""
+        """The configured meaning of a tag."""
         if self._matcher is None:
             return None
         index, part = self._matcher.exact(tag), ""
@@ -76,43 +74,43 @@ class UserMetrics:
             found = self._matcher.wild(tag)
             if found is None:
                 return None
-            index, part = found.place, wild_text(found.pattern, found.wild)
+            index, part = found.position, wild_text(found.pattern, found.wild)
         return Resolved(self._entries[index], self._names[index], part, False)
 
     def metric(self, canonical: str) -> Metric | None:
-        """A metric of the user's making or of the glossary."""
+        """A metric of the configuration or the glossary."""
         return self._metrics.get(canonical) or self._shipped.get(canonical)
 
     def pane_of(self, tag: str, canonical: str | None) -> str | None:
-        """The pane that the user wants a metric in."""
+        """The configured pane of a metric."""
         for glob, pane in self._panes:
             if glob in (tag, canonical) or fnmatchcase(tag, glob) or fnmatchcase(canonical or "", glob):
                 return pane
         return None
 
     def range_of(self, tag: str, canonical: str | None, part: str = "") -> tuple[float, float] | None:
-        """The declared range of a tag: by name, then by environment, then by canonical id."""
+        """The configured range of a tag: by name, then by environment, then by canonical id."""
         if self._no_ranges:
             return self._metrics[canonical].range if canonical in self._metrics else None
         ranges = self._config.metrics_ranges
         if tag in ranges:
             return ranges[tag]
-        words = {tag.rsplit("/", 1)[-1], canonical, *part.split(" ")}
-        for name, environment in self._config.environments.items():
-            if not self._within(name, tag):
+        names = {tag, *tag.split("/"), canonical, *part.split(" ")}
+        for environment_name, environment in self._config.environments.items():
+            if not _is_of_environment(tag, environment_name):
                 continue
-            for metric, declared in environment.metrics_ranges.items():
-                if metric in words or metric == tag or metric in tag.split("/"):
+            for name, declared in environment.metrics_ranges.items():
+                if name in names:
                     return declared
             low, high = environment.reward_min, environment.reward_max
-            if low is not None and high is not None and low < high and _is_reward(canonical):
+            if low is not None and high is not None and low < high and _is_on_reward_scale(canonical):
                 return (low, high)
         if canonical is None:
             return None
         own = self._metrics.get(canonical)
         return ranges.get(canonical) or (own.range if own is not None else None)
 
-    @staticmethod
-    def _within(environment: str, tag: str) -> bool:
-        """Whether a tag is of an environment: its name is a part of the tag, or it is `*`."""
-        return environment == "*" or f"/{environment}/" in f"/{tag}/" or f"_{environment}_" in f"_{tag}_"
+
+def _is_of_environment(tag: str, environment: str) -> bool:
+    """Whether the environment's name is a part of the tag, or `*`."""
+    return environment == "*" or f"/{environment}/" in f"/{tag}/" or f"_{environment}_" in f"_{tag}_"

@@ -1,1 +1,1 @@
-"""How each training framework names its metrics: one TOML file per framework, and what reads it."""
+"""How training frameworks name their metrics, from one TOML file per framework."""

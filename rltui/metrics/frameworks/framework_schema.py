@@ -1,43 +1,43 @@
-"""What may stand in the file of a framework, and in the file of conventions that hold across frameworks.
+"""The schema of the files of frameworks, and of the file of conventions for all frameworks.
 
-A file of `rltui/data/frameworks` is one framework; its stem is its id. Those of the folder `shared_names`
-hold in runs of any. All keys but `title` may be left out:
+A file in `rltui/data/frameworks` describes the framework with its stem as id. The files in its folder
+`shared_names` apply to runs of any framework. All keys are optional:
 
-    title = "Zork"                      # as people call it
-    source = "zork/zork @ 1dda039"      # what was read, and which version
-    caveat = "..."                      # what a reader of any of its metrics should know
-    popularity = 3                      # rank among frameworks that mean different things by one name
-    aliases = ["zk"]                    # other names that users may call it by
-    prefixes = ["train/", ""]           # what its loggers put in front of a name; default [""]
-    held_out = ["eval/"]                # prefixes of evaluation: never taken for training
-    beside = true                       # its names hold in runs of any framework, behind that one's own
-    held_out_sets = true                # data sets stand between: eval_math_loss
-    domains = true                      # names repeat behind a domain: math/critic/score/mean
-    silent = ["default_policy"]         # words for wildcards that say nothing
-    extends = ["transformers"]          # its names count too, behind the file's own
+    title = "Zork"
+    source = "zork/zork @ 1dda039"      # the source code that was read, with its version
+    caveat = "..."                      # shown with all its metrics
+    popularity = 3                      # rank; decides when frameworks use one name for different metrics
+    aliases = ["zk"]                    # other names that users may give
+    prefixes = ["train/", ""]           # prefixes that loggers add to names; default [""]
+    held_out = ["eval/"]                # prefixes of evaluations, which are never judged as training
+    beside = true                       # the names also apply to runs of other frameworks
+    held_out_sets = true                # evaluation keys contain the data set: eval_math_loss
+    domains = true                      # names may follow a domain: math/critic/score/mean
+    silent = ["default_policy"]         # matches of wildcards that are not shown
+    extends = ["transformers"]          # frameworks whose names apply, too, after the file's own
 
-    [recognise]                         # how a run is known as this framework's
-    must = ["a/b", ["c", "d"]]          # at least one of these (a list: all of it) is there
-    without = ["e"]                     # none of these is
+    [recognise]                         # how runs of this framework are recognised
+    must = ["a/b", ["c", "d"]]          # at least one of these is required; of a list, all of it
+    without = ["e"]                     # none of these is permitted
     [recognise.signs]
-    "a/{b,c}" = 1                       # names that tell it: each point halves the doubt
+    "a/{b,c}" = 1                       # names that indicate the framework; each point halves the doubt
 
-    [[variant]]                         # a trainer with a label of its own: zork-grpo
+    [[variant]]                         # a trainer with its own label: zork-grpo
     id = "grpo"
-    any = ["x"]                         # the first variant with one of these, and none of `without`
-    [variant.names]                     # where it means something else by a name
+    any = ["x"]                         # the first variant with one of these, and none of `without`, applies
+    [variant.names]                     # names that differ from those below
 
     [names]                             # name -> canonical id; wildcards as in `patterns`
     "a/{mean,avg}" = "reward.{mean,mean}"
     "b" = { is = "perf.mfu", unit = "percent", statistic = "max", caveat = "...", shared = false }
     "c" = { is = "rollout.format_score", scale = -1, offset = 1 }
 
-    [older]                             # likewise, names that only older releases write
+    [older]                             # the same for names that only older releases write
 
-`unit` is that of the value as written where it is not the canonical one; `scale` and `offset` are needed only
-where the two units do not tell them. The statistic `copy` is for a series that is logged a second time at
-other steps, such as seconds: it is shown, not judged. `shared = false` keeps a name out of the guesses for
-unknown frameworks.
+`unit` is that of the values as written, if it is not the canonical one; `scale` and `offset` are needed only
+if they do not follow from the two units. The statistic `copy` is for a series that is logged again at other
+steps, such as seconds; it is shown but not judged. A name with `shared = false` is not used for unknown
+frameworks.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class VariantTable(NamedTuple):
 
 
 class FrameworkFile(NamedTuple):
-    """The file of a framework, as described above."""
+    """The file of a framework."""
 
     title: str = ""
     source: str = ""
@@ -102,14 +102,14 @@ class FrameworkFile(NamedTuple):
 
 
 class Conventions(NamedTuple):
-    """What holds across frameworks, for keys that none of them knows."""
+    """Conventions for all frameworks, used for unknown keys."""
 
     held_out: tuple[str, ...] = ()  # prefixes of evaluation
-    training: tuple[str, ...] = ()  # prefixes that say only "not evaluation"
-    fallback: tuple[str, ...] = ()  # files whose names are tried last beside any framework
+    training: tuple[str, ...] = ()  # prefixes of training
+    fallback: tuple[str, ...] = ()  # files whose names are tried last, in runs of any framework
     validation: Mapping[str, str] = {}  # canonical id of training -> of evaluation
     units: Mapping[str, float] = {}  # "percent -> fraction" = 0.01
-    kinds: frozenset[str] = frozenset()  # canonical ids that say only of what kind a thing is
+    kinds: frozenset[str] = frozenset()  # generic canonical ids, whose titles are made from the key
     statistics: Mapping[str, Statistic] = {}  # last word of a key -> statistic
     sections: Mapping[str, str] = {}  # section of a key -> pane
 
@@ -124,7 +124,7 @@ def _by_word(**words: tuple[str, ...]) -> dict[str, Statistic]:
 
 @cache
 def framework_field() -> TableField[FrameworkFile]:
-    """The file of a framework."""
+    """The schema of the file of a framework."""
     names = MapField(entry_field(shared=BoolField()))
     groups = ListField(ListField(TextField(), single=True))
     return table_of(
@@ -139,7 +139,7 @@ def framework_field() -> TableField[FrameworkFile]:
 
 
 def conventions_field() -> TableField[Conventions]:
-    """The file of conventions."""
+    """The schema of the file of conventions."""
     return table_of(
         Conventions,
         validation=ConvertedField(MapField(TextField()), _expanded),
@@ -150,9 +150,9 @@ def conventions_field() -> TableField[Conventions]:
 def expand_names(
     names: Mapping[str, NameTarget | str], path: KeyPath, report: Report, *, older: bool = False
 ) -> dict[str, NameTarget]:
-    """Names without braces and where each leads; patterns that cannot be meant are reported.
+    """The target of each name, with braces expanded; invalid patterns are reported.
 
-    names: as a file has them: patterns with braces, and a canonical id or more than that.
+    names: patterns with braces, and their targets, as in a file.
     """
     found: dict[str, NameTarget] = {}
     for pattern, target in names.items():
@@ -166,7 +166,7 @@ def expand_names(
 
 
 def expand_pattern(pattern: str, target: str, path: KeyPath, report: Report) -> list[tuple[str, str]]:
-    """Pairs of name and target without braces; none, and why is reported, for what cannot be meant."""
+    """Pairs of name and target with braces expanded; empty for an invalid pattern, which is reported."""
     try:
         return list(expand(pattern, target))
     except PatternError as error:

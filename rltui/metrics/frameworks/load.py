@@ -264,7 +264,9 @@ class Frameworks:
         if match is None:
             return None
         part = wild_text(match.pattern, match.wild)
-        return Resolved(votes[match.place].entry, names[match.place], part, False), votes[match.place]
+        return Resolved(votes[match.position].entry, names[match.position], part, False), votes[
+            match.position
+        ]
 
     @cached_property
     def _flat(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""A training framework as rltui knows it: how to recognise it, and where each of its names leads."""
+"""A training framework: its names and the metrics that they stand for."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from rltui.schema.metric import NameTarget
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A trainer of a framework with a log of its own look: `trl-grpo`."""
+    """A trainer of a framework that writes different names: `trl-grpo`."""
 
     id: str
     title: str
-    any: tuple[str, ...]  # names (without logger prefix) of which at least one is there
+    any: tuple[str, ...]  # names (without logger prefix) of which at least one is required
     without: tuple[str, ...] = ()
     names: Mapping[str, NameTarget] = field(default_factory=dict)
 
 
 class Resolved(NamedTuple):
-    """What a framework says of a key."""
+    """The meaning of a key."""
 
     entry: NameTarget
-    pattern: str  # as the framework's file has it, expanded
-    part: str  # what the wildcards stood for
-    held_out: bool  # an evaluation prefix stood before a name of training
+    pattern: str  # in the framework's file, expanded
+    part: str  # the text matched by wildcards
+    held_out: bool  # whether the key is an evaluation prefix followed by a name of training
 
 
 @dataclass(frozen=True, eq=False)
 class Framework:
-    """One framework's names. `names` are expanded patterns with those of `extends` behind its own."""
+    """The names of a framework or variant. names: expanded patterns, those of `extends` after its own."""
 
     id: str
     file: FrameworkFile
-    own: frozenset[str]  # the names of its own file; the others are those of `extends`
+    own: frozenset[str]  # the names in its own file
     names: Mapping[str, NameTarget]
     variants: tuple[Variant, ...]
     variant: Variant | None = None
 
     @cached_property
     def prefixes(self) -> tuple[str, ...]:
-        """What loggers put in front of a name, longest first, mostly with ""."""
+        """Prefixes that loggers add to names, longest first, mostly including ""."""
         return tuple(sorted(self.file.prefixes, key=len, reverse=True))
 
     @cached_property
@@ -57,12 +57,12 @@ class Framework:
 
     @property
     def title(self) -> str:
-        """As people call it."""
+        """The title of the framework."""
         return self.file.title or self.id
 
     @property
     def label(self) -> str:
-        """As people read it: `prime-rl`, `trl-grpo`."""
+        """The name for display and options: `prime-rl`, `trl-grpo`."""
         name = self.id.replace("_", "-")
         return f"{name}-{self.variant.id}" if self.variant else name
 
@@ -73,35 +73,35 @@ class Framework:
 
     @cached_property
     def _heads(self) -> frozenset[str] | None:
-        """First parts of all names; None where these may begin within a part of a key, or with a wildcard."""
-        before = (*self.prefixes, *self.held_out)
+        """First parts of all names; None if they may occur within a part of a key, or have wildcards."""
+        prefixes = (*self.prefixes, *self.held_out)
         heads = frozenset(name.split("/", 1)[0] for name in self._table[0])
-        whole = all(prefix.endswith("/") for prefix in before if prefix) and not self.file.held_out_sets
+        whole = all(prefix.endswith("/") for prefix in prefixes if prefix) and not self.file.held_out_sets
         return None if not whole or any(map(is_wild, heads)) else heads
 
     def find(self, key: str) -> Resolved | None:
-        """What the framework means by `key`, or None where it never wrote such a name."""
-        heads = self._heads  # every unknown key comes here, for several frameworks
+        """The meaning of `key`, or None if the framework writes no such name."""
+        heads = self._heads  # a fast path: unknown keys are looked up in several frameworks
         if heads is not None and heads.isdisjoint(key.split("/")):
             return None
-        found = self._plain(key)
+        found = self._find_name(key)
         if found is not None:
             return found
         if not self.is_held_out(key):
-            return self._of_domain(key) if self.file.domains else None
+            return self._find_after_domain(key) if self.file.domains else None
         for name in dict.fromkeys((key, self.bare(key))):
             for prefix in self.held_out:
                 if name.startswith(prefix) and len(name) > len(prefix):
-                    return self._underlying(name[len(prefix) :])
+                    return self._find_held_out(name[len(prefix) :])
         return None
 
     def owns(self, pattern: str) -> bool:
-        """Whether a name is of its own file (or its variant's), not of one that it extends."""
+        """Whether a name is in its own file, not in that of a framework that it extends."""
         return pattern in self.own or bool(self.variant and pattern in self.variant.names)
 
     @cached_property
     def sections(self) -> Mapping[str, str]:
-        """First part of names -> first part of the canonical ids that two in three of them lead to."""
+        """By first part of names, the first part of the canonical ids of at least two thirds of them."""
         areas: dict[str, Counter[str]] = {}
         for name, entry in self.names.items():
             section, slash, _ = name.partition("/")
@@ -130,7 +130,7 @@ class Framework:
         bare = self.bare(key)
         return bare is not key and bare.startswith(self.held_out)
 
-    def _plain(self, key: str) -> Resolved | None:
+    def _find_name(self, key: str) -> Resolved | None:
         names, entries, matcher = self._table
         bares = (
             (key,)
@@ -143,30 +143,29 @@ class Framework:
                 return Resolved(entries[index], names[index], "", False)
         for bare in bares:
             found = matcher.wild(bare)
-            # A wildcard of training never reaches over evaluation.
+            # Wildcards of training names do not match evaluation prefixes.
             if found is not None and (
                 literal_head(found.pattern).startswith(self.held_out) or not self.is_held_out(key)
             ):
                 part = wild_text(found.pattern, found.wild)
                 if self.file.silent and part:
                     part = " ".join([word for word in part.split(" ") if word not in self.file.silent])
-                return Resolved(entries[found.place], found.pattern, part, False)
+                return Resolved(entries[found.position], found.pattern, part, False)
         return None
 
-    def _of_domain(self, key: str) -> Resolved | None:
-        """A name behind the word of a domain."""
+    def _find_after_domain(self, key: str) -> Resolved | None:
         domain, slash, rest = key.partition("/")
-        found = self._plain(rest) if domain and slash else None
+        found = self._find_name(rest) if domain and slash else None
         return found._replace(part=f"{domain} {found.part}".rstrip()) if found is not None else None
 
-    def _underlying(self, rest: str) -> Resolved | None:
-        """An evaluation key without its prefix, read as the name of training that it repeats."""
-        found = self._plain(rest) or (self._of_domain(rest) if self.file.domains else None)
+    def _find_held_out(self, rest: str) -> Resolved | None:
+        """The meaning of an evaluation key, without its prefix, that repeats a name of training."""
+        found = self._find_name(rest) or (self._find_after_domain(rest) if self.file.domains else None)
         if found is not None:
             return found._replace(held_out=True)
         at = rest.find("_") if self.file.held_out_sets else -1
         while at > 0:
-            found = self._plain(rest[at + 1 :])
+            found = self._find_name(rest[at + 1 :])
             if found is not None:
                 part = f"{rest[:at]} {found.part}".rstrip()
                 return found._replace(held_out=True, part=part)
@@ -175,8 +174,8 @@ class Framework:
 
 
 class Vote(NamedTuple):
-    """What most frameworks mean by a name."""
+    """The meaning of a name in most frameworks."""
 
     entry: NameTarget
-    frameworks: Sequence[str]
-    contested: bool
+    frameworks: Sequence[str]  # ids of those with this meaning
+    contested: bool  # whether others have another meaning
