@@ -1,14 +1,14 @@
-"""Framing: where records begin and end, one by one, and where to go on after damage.
+"""TFRecord framing: the boundaries of records, and how to find the next record after damage.
 
-A TFRecord file is a row of records: length (uint64, little-endian), masked CRC of those eight bytes,
-data, masked CRC of the data. Nothing marks a beginning, but the CRC of a length is as good as a mark:
-four bytes that fit eight bytes, of which the upper four must be small. Any place of a file can so be
-tested, and reading can start in the middle or go on behind damage.
+A file is a sequence of records: length (uint64, little-endian), masked CRC of those eight bytes, data, masked
+CRC of the data. Nothing marks the start of a record, but the CRC of a length serves as a marker. So any
+offset can be tested, and reading can start in the middle of a file or continue after damage.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
 import google_crc32c
 import numpy as np
@@ -21,22 +21,21 @@ from rltui.logs.formats.tfevents.framing import masked_crc
 HEADER = 12  # length and its CRC
 FOOTER = 4  # CRC of the data
 FRAME = HEADER + FOOTER
-NO_HEADER = 0  # as `needed`: there is no valid header where one should be
-UNCONFIRMED = -1  # as `needed`: a complete record whose data are wrong, and nothing confirms its length
+NO_HEADER = 0  # as `needed`: no valid header at the end of the previous record
+UNCONFIRMED = -1  # as `needed`: a complete record with corrupt data whose length nothing confirms
 
 _header = struct.Struct("<QI").unpack_from
 _footer = struct.Struct("<I").unpack_from
 _ending = struct.Struct("<fI").unpack_from  # the end of the data as a float, and the footer
-_between = struct.Struct("<fIQI").unpack_from  # the same, and the header behind it
+_between = struct.Struct("<fIQI").unpack_from  # the same and the next header
 
 
 class Records(NamedTuple):
-    """Complete records, in order, and where the next begins.
+    """Complete records, in order, and the offset of the next one.
 
-    records: first byte of the data, the data, their stored CRC, and the four bytes before that as a float,
-    which is what the records of simple scalars end with.
-    needed: bytes that the next record takes in all; HEADER where not even its header is complete, NO_HEADER
-    where it is no header.
+    records: offset of the data, the data, their stored CRC, and the last four bytes of the data as a float,
+    which is the value of a simple scalar.
+    needed: total bytes of the next record; HEADER if its header is incomplete, NO_HEADER if it is invalid.
     """
 
     records: list[tuple[int, bytes, int, float]]
@@ -45,7 +44,7 @@ class Records(NamedTuple):
 
 
 def split_records(data: bytes) -> Records:
-    """The records of `data`, which begins with one. CRCs of lengths are checked, those of data not."""
+    """The records of `data`, which starts with one. Only the CRCs of lengths are checked."""
     records: list[tuple[int, bytes, int, float]] = []
     add = records.append
     at, size = 0, len(data)
@@ -68,7 +67,7 @@ def split_records(data: bytes) -> Records:
 
 
 def record_length(data: bytes, at: int) -> int:
-    """The length that a valid header at `at` declares, or -1."""
+    """The length in a valid header at `at`, or -1."""
     if at + HEADER > len(data):
         return -1
     length, stored = _header(data, at)
@@ -76,7 +75,7 @@ def record_length(data: bytes, at: int) -> int:
 
 
 def data_intact(data: bytes, first: int, end: int) -> bool:
-    """Whether the CRC behind the data of a record, ``data[first:end]``, is that of the data."""
+    """Whether the stored CRC of a record with the data ``data[first:end]`` is correct."""
     return bool(masked_crc.masked(data[first:end]) == _footer(data, end)[0])
 
 
@@ -85,8 +84,8 @@ def data_intact_column(data: bytes, first: NDArray[np.intp], end: NDArray[np.int
     checksum = google_crc32c.value
     places = zip(first.tolist(), end.tolist(), strict=True)
     crc = np.fromiter((checksum(data[low:high]) for low, high in places), np.uint32, len(first))
-    bytes_behind = np.frombuffer(data, np.uint8)[end[:, None] + np.arange(FOOTER)]
-    intact: NDArray[np.bool_] = masked_crc.masked_column(crc) == bytes_behind.view("<u4")[:, 0]
+    footers = np.frombuffer(data, np.uint8)[end[:, None] + np.arange(FOOTER)]
+    intact: NDArray[np.bool_] = masked_crc.masked_column(crc) == footers.view("<u4")[:, 0]
     return intact
 
 
@@ -101,30 +100,30 @@ def data_intact_in_file(file: File, start: int, stop: int) -> bool:
         total = masked_crc.extend(total, data)
         at += len(data)
     footer = file.read_at(stop, FOOTER)
-    return len(footer) == FOOTER and masked_crc.unmasked(_footer(footer)[0]) == total
+    return len(footer) == FOOTER and masked_crc.mask(total) == _footer(footer)[0]
 
 
-def find_headers(data: bytes) -> list[int]:
-    """Every place in `data` where a valid header stands of a record no longer than RECORD_CAP.
+def find_headers(data: bytes) -> Iterator[int]:
+    """The offsets of valid headers in `data` of records no longer than RECORD_CAP.
 
-    All places are tested at once: the upper half of a length is zero and its CRC is not, so candidates are
-    the ends of four or more zero bytes; their CRCs are then computed as columns.
+    The upper half of a length is zero and its CRC is not, so only the ends of four or more zero bytes are
+    tested.
     """
     buffer = np.frombuffer(data, np.uint8)
     if len(buffer) < HEADER or not buffer.any():
-        return []
+        return
     zero = buffer == 0
     pairs = zero[:-1] & zero[1:]
     fours = pairs[:-2] & pairs[2:]
     count = len(buffer) - HEADER + 1
     candidates = fours[4 : 4 + count] & ~fours[8 : 8 + count]
-    at = np.flatnonzero(candidates & (buffer[3 : 3 + count] <= RECORD_CAP >> 24))
-    words = np.lib.stride_tricks.sliding_window_view(buffer, HEADER)[at].copy().view("<u4")
-    return [int(place) for place in at[masked_crc.of_lengths(words[:, 0]) == words[:, 2]]]
+    for place in np.flatnonzero(candidates & (buffer[3 : 3 + count] <= RECORD_CAP >> 24)).tolist():
+        if record_length(data, place) >= 0:
+            yield place
 
 
 def find_record(file: File, at: int, stop: int) -> tuple[int | None, int]:
-    """The first place in ``[at, stop)`` of a whole, sound record, and up to where all places are tested."""
+    """The first offset in ``[at, stop)`` of a complete, intact record, and the offset tested so far."""
     size = file.size()
     while at < stop:
         data = file.read_at(at, BLOCK)

@@ -1,4 +1,4 @@
-"""What one log knows: the record templates that have occurred in it, and the tag that each means."""
+"""The record templates that have occurred in one log, and the tag of each."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LAYOUTS_TRIED = 6
 class TemplateCache:
     """The templates of one log.
 
-    layouts: those that occurred, the last one first, since it will most likely come again.
-    tag_numbers: for each layout, the constant bytes of a template -> the number of its tag.
-    multi_value: templates of records with several values. learned: how often something was learned.
+    layouts: those that occurred, the latest first, since it is the most likely one. tag_numbers: by layout,
+    the numbers of tags by the constant bytes of templates. multi_value: templates of records with several
+    values. learned: number of templates learned or adopted so far.
     """
 
     def __init__(self, tags: EventTags) -> None:
@@ -33,11 +33,11 @@ class TemplateCache:
         self.tag_numbers: dict[ValueLayout, dict[bytes, int]] = {SIMPLE_VALUE: {}}
         self.multi_value = MultiValueTemplates()
         self.learned = 0
-        self._tag_of_template: dict[int, int] = {}  # by number in the registry
+        self._tag_of_template: dict[int, int] = {}  # by the template's number in the registry
         self._column: tuple[int, NDArray[np.int32]] | None = None
 
     def learn(self, parsed: Event, data: bytes) -> None:
-        """Keep the template of a record whose scalars were just taken, and what it means here."""
+        """Keep the template of a record whose scalars were just added, and its meaning in this log."""
         several = multi_value_template(parsed, data, self.tags)
         if several is not None:
             self.learned += self.multi_value.add(several)
@@ -47,12 +47,12 @@ class TemplateCache:
             return
         number = ALL_TEMPLATES.add(template)
         if number >= 0:
-            self._take_over(number, template)
+            self._adopt_one(number, template)
 
     def tag_of(self, layout: ValueLayout, constant: bytes) -> int | None:
-        """The tag of a record with these bytes, also where only other logs had such records so far.
+        """The tag of a record with these bytes, which may be known from other logs only.
 
-        None where its template is unknown, or says of itself nothing of being a scalar and is new here.
+        None if the template is unknown, or if it is new in this log and does not declare a scalar itself.
         """
         tag = self.tag_numbers.setdefault(layout, {}).get(constant)
         if tag is not None:
@@ -61,22 +61,22 @@ class TemplateCache:
         if number is None:
             return None
         template = ALL_TEMPLATES.templates[number]
-        return self._take_over(number, template) if template.declared else None
+        return self._adopt_one(number, template) if template.declared else None
 
-    def take_over(self, numbers: list[int]) -> int:
-        """Take over templates by their numbers in the registry, up to one whose meaning touches metadata.
+    def adopt(self, numbers: list[int]) -> int:
+        """Adopt templates by their numbers in the registry, up to one that depends on metadata.
 
-        Returns how many.
+        Returns the number of adopted templates.
         """
         templates = ALL_TEMPLATES.templates
         for count, number in enumerate(numbers):
             template = templates[number]
             if template.plugin is not None or not template.declared:
                 return count
-            self._take_over(number, template)
+            self._adopt_one(number, template)
         return len(numbers)
 
-    def _take_over(self, number: int, template: RecordTemplate) -> int:
+    def _adopt_one(self, number: int, template: RecordTemplate) -> int:
         name, layout, constant, _, plugin = template
         if plugin is not None:
             self.tags.plugins.setdefault(name, plugin)
@@ -91,7 +91,7 @@ class TemplateCache:
         return tag
 
     def tag_column(self) -> NDArray[np.int32]:
-        """(templates of the registry,): the number of the tag, -1 where none has occurred in this log."""
+        """(templates of the registry,): the number of the tag, -1 if it has not occurred in this log."""
         size = len(ALL_TEMPLATES.templates)
         if self._column is None or self._column[0] != self.learned or len(self._column[1]) < size:
             column = np.full(size, -1, np.int32)
@@ -103,5 +103,5 @@ class TemplateCache:
         return self._column[1]
 
     def drop_column(self) -> None:
-        """Let go of what is quickly made again: a thousand quiet logs must not hold a column each."""
+        """Free the column, which is quickly rebuilt: a thousand quiet logs must not keep one each."""
         self._column = None
