@@ -14,7 +14,7 @@ from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, HEADER
-from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
+from rltui.logs.formats.tfevents.torn_and_damaged import MAX_CHECKS
 from tests.support.logs import tfwriter as w
 from tests.support.logs.file_in_memory import MemFile, SparseFile, read_on, read_whole
 
@@ -51,7 +51,7 @@ def test_torn_tail_waits(cut_off: int) -> None:
     """A record cut in its length, checksum, data or footer waits in silence and is read when it is whole."""
     data = points(0, 6)
     file, log = MemFile(NAME, data[:-cut_off]), FORMAT.open(NAME)
-    early = look(log, file, 3 * MOST_CHECKS)
+    early = look(log, file, 3 * MAX_CHECKS)
     assert (steps(early), early.problems) == (list(range(5)), ())
     assert log.offset == len(points(0, 5))
     file.append(data[-cut_off:])
@@ -142,7 +142,7 @@ def test_wrong_length_is_held_then_passed() -> None:
     record[0] ^= 1
     start = len(points(0, 5))
     file, log = MemFile(NAME, points(0, 5) + bytes(record) + points(6, 9)), FORMAT.open(NAME)
-    early = look(log, file, MOST_CHECKS - 2)
+    early = look(log, file, MAX_CHECKS - 2)
     assert (steps(early), log.offset) == ([0, 1, 2, 3, 4], start)
     late = look(log, file)
     assert steps(late) == [6, 7, 8]
@@ -197,7 +197,7 @@ def test_a_page_of_zeros_that_never_arrives_is_passed() -> None:
     """After several looks zeros are given up, everything behind them is read, and the loss is told."""
     data = points(0, 300)
     file, log = MemFile(NAME, data[:8192] + bytes(4096) + data[12288:]), FORMAT.open(NAME)
-    batch = look(log, file, MOST_CHECKS + 1)
+    batch = look(log, file, MAX_CHECKS + 1)
     lost = 300 - len(batch)
     assert 4096 // len(point(200)) <= lost <= 4096 // len(point(200)) + 2
     assert steps(batch)[-1] == 299
@@ -211,7 +211,7 @@ def test_zeros_at_the_end_are_quiet() -> None:
     """A file that was extended with zeros before its bytes arrive is no trouble while it is followed."""
     data = points(0, 20)
     file, log = MemFile(NAME, data[:600] + bytes(5000)), FORMAT.open(NAME)
-    early = look(log, file, 3 * MOST_CHECKS)
+    early = look(log, file, 3 * MAX_CHECKS)
     assert early.problems == ()
     file.fill(600, data[600:])
     assert steps(early) + steps(look(log, file)) == list(range(20))
@@ -242,7 +242,7 @@ def test_absurd_lengths_are_never_allocated(length: int) -> None:
     tracemalloc.start()
     try:
         file, log = MemFile(NAME, data), FORMAT.open(NAME)
-        live = look(log, file, MOST_CHECKS + 1)
+        live = look(log, file, MAX_CHECKS + 1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -275,7 +275,7 @@ def test_garbage_is_told_once_and_never_fatal(garbage: bytes) -> None:
     """A file that only has the name of an event file is one report, live and in one go."""
     (problem,) = read_whole(FORMAT, MemFile(NAME, garbage)).problems
     assert (problem.level, problem.code, problem.offset) == ("warning", "not-an-event-file", 0)
-    live = look(FORMAT.open(NAME), MemFile(NAME, garbage), 3 * MOST_CHECKS)
+    live = look(FORMAT.open(NAME), MemFile(NAME, garbage), 3 * MAX_CHECKS)
     assert codes(live.problems) == [("not-an-event-file", 0, False)]
 
 
@@ -299,7 +299,7 @@ def test_new_writer_behind_a_torn_record(torn: int) -> None:
     file, log = MemFile(NAME, points(0, 5) + point(5)[:torn]), FORMAT.open(NAME)
     early = look(log, file, 2)
     file.append(w.version() + points(6, 9))
-    late = look(log, file, MOST_CHECKS + 1)
+    late = look(log, file, MAX_CHECKS + 1)
     assert steps(early) + steps(late) == [0, 1, 2, 3, 4, 6, 7, 8]
 
 
@@ -309,7 +309,7 @@ def test_new_writer_within_a_torn_image() -> None:
     file, log = MemFile(NAME, points(0, 5) + image), FORMAT.open(NAME)
     early = look(log, file, 2)
     file.append(w.version() + points(6, 9))
-    late = look(log, file, MOST_CHECKS + 1)
+    late = look(log, file, MAX_CHECKS + 1)
     assert steps(early) + steps(late) == [0, 1, 2, 3, 4, 6, 7, 8]
 
 

@@ -1,4 +1,4 @@
-"""One event file being read: blocks in, batches out."""
+"""The `LogReader` of event files."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from rltui.logs.records.tag_table import too_many
 
 
 class EventFileReader:
-    """A `LogReader` of TensorBoard event files."""
+    """Reads one TensorBoard event file."""
 
     def __init__(self, path: str, *, verify: bool = False) -> None:
         self.verify = verify
-        self.offset = 0  # bytes that are done with
-        self._records = 0  # read so far, to estimate what a damaged stretch held
+        self.offset = 0  # bytes that have been read
+        self._records = 0  # read so far, to estimate the number of records in a damaged range
         self._templates = TemplateCache(EventTags())
         self._damage = TornAndDamaged(path)
         self._path = path
-        self._full = False  # whether tags have been left out
+        self._full = False  # whether tags have been omitted
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on, about `budget` bytes; a longer record is taken whole. Raises OSError."""
+        """Decode about `budget` more bytes; a longer record is read completely. Raises OSError."""
         return self._read_block(file, min(max(budget, HEADER), 2 * BLOCK), final=False)
 
     def finish(self, file: File) -> Batch:
-        """Read what is left without patience for damage, and report a torn tail. Raises OSError."""
+        """Read the rest without waiting for damage to heal, and report a torn tail. Raises OSError."""
         batches = []
         while True:
             before = self.offset
@@ -51,12 +51,12 @@ class EventFileReader:
         return cache.tags.named(bulk_reader.decode_tail(data, cache, self.verify)).points()
 
     def close(self) -> None:
-        """Let go of the templates; they are learned again."""
-        if self._templates.learned:  # asked at every look at a quiet log
+        """Free the templates; they are learned again if needed."""
+        if self._templates.learned:  # this is called at each poll of a quiet log
             self._templates = TemplateCache(self._templates.tags)
 
     def _read_block(self, file: File, budget: int, *, final: bool) -> Batch:
-        """One block, or one step past a damaged or very long record; neither may be possible yet."""
+        """Read one block, or one damaged or very long record. Neither may be possible yet."""
         data = file.read_at(self.offset, budget)
         if not data:
             return self._with_problems(EMPTY)
@@ -89,27 +89,27 @@ class EventFileReader:
         return self._with_problems(EMPTY)
 
     def _with_problems(self, batch: Batch) -> Batch:
-        """The batch with the problems that came up since the last one."""
+        """The batch with the problems since the last one."""
         named = self._templates.tags.named(batch)
         if named is not batch:
             batch = named
             if not self._full:
                 self._full = True
-                self._damage.report_apart(too_many(self._path))
+                self._damage.report(too_many(self._path))
         problems = self._damage.take_problems()
         if not problems:
             return batch
         return replace(batch, tags=batch.tags or self._templates.tags.names, problems=problems)
 
     def _read_oversized(self, file: File, size: int, needed: int, final: bool) -> Batch:
-        """A record longer than a block: take what matters in it, and step over the rest."""
+        """Read what is used of a record longer than a block, and skip the rest."""
         start, stop = self.offset + HEADER, self.offset + needed - tf_record.FOOTER
-        behind = file.read_at(stop + tf_record.FOOTER, HEADER)
-        at_end = self.offset + needed + len(behind) == size and len(behind) < HEADER
-        confirmed = tf_record.record_length(behind, 0) >= 0 or at_end
+        following = file.read_at(stop + tf_record.FOOTER, HEADER)
+        at_end = self.offset + needed + len(following) == size and len(following) < HEADER
+        confirmed = tf_record.record_length(following, 0) >= 0 or at_end
         if not confirmed and not tf_record.data_intact_in_file(file, start, stop):
-            # Perhaps it was torn, and another writer went on within it.
-            return self._after_damage(file, behind, UNCONFIRMED, final)
+            # The record may be torn and followed by those of another writer.
+            return self._after_damage(file, following, UNCONFIRMED, final)
         if needed - FRAME > RECORD_CAP:
             self._damage.resolved()
             self._damage.report_bad_record(
@@ -126,7 +126,7 @@ class EventFileReader:
             parsed = event.parse(record)
         except protobuf.MalformedError:
             wrong = record_decoder.UNREADABLE
-        # What is not used need not be proved: an image is not read for its checksum.
+        # The checksum of unused data is not checked: an image is not read for it.
         if (wrong or parsed.has_content) and not tf_record.data_intact_in_file(file, start, stop):
             wrong = record_decoder.CORRUPT
         elif not wrong:

@@ -1,7 +1,7 @@
-"""One record after the other, every checksum checked: best for the few records of a live step.
+"""Decodes single records and checks every checksum: the fastest way for the few records of a live step.
 
-A record of a known template costs a slice and a look-up; any other is parsed field by field and, where it
-has a template, remembered.
+A record with a known template needs a slice and a lookup; any other is parsed field by field and its
+template, if it has one, is kept.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")
 
 _STEP = bytes([STEP_KEY])
-_ZEROS = bytes(64)  # so many in a damaged record look like a page that has not arrived
-_SHORTEST = 20  # bytes of data below which there is no scalar
+_ZEROS = bytes(64)  # in a damaged record: perhaps a page that has not arrived
+_MIN_SCALAR = 20  # bytes of a record with a scalar
 
 _double = struct.Struct("<d").unpack_from
 _float = struct.Struct("<f").unpack_from
 
 
 class SkippedRecord(NamedTuple):
-    """A record that was skipped, frame included."""
+    """A skipped record; at, end: with its frame."""
 
     code: str
     what: str
@@ -40,7 +40,7 @@ class SkippedRecord(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What a row of records gave; where to go on, and what is needed there (see `tf_record.Records`)."""
+    """The content of some records, and the next offset with its `needed` (see `tf_record.Records`)."""
 
     batch: Batch
     end: int
@@ -49,10 +49,10 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes, cache: TemplateCache) -> Decoded:
-    """All complete records of `data`, which begins with a record.
+    """All complete records of `data`, which starts with a record.
 
-    A record with wrong data is skipped when a valid header right behind it confirms its length and
-    nothing in it looks as if it were still to arrive; otherwise reading stops there, UNCONFIRMED.
+    A record with corrupt data is skipped if its length is confirmed by a valid header after it and its data
+    do not look as if they were still arriving; otherwise decoding stops before it, UNCONFIRMED.
     """
     rows = ScalarRows()
     skipped: list[SkippedRecord] = []
@@ -60,7 +60,7 @@ def decode(data: bytes, cache: TemplateCache) -> Decoded:
     checksum = google_crc32c.value
     tag, steps, wall_time, value = rows.tag.append, rows.step.append, rows.wall_time.append, rows.value.append
     simple_tag, tag_of = cache.tag_numbers[SIMPLE_VALUE].get, cache.tag_of
-    step_bytes, step_end = b"", BODY + 1  # of the record before: mostly its step comes again
+    step_bytes, step_end = b"", BODY + 1  # of the previous record, which usually has the same step
     step = body = 0
     for first, record, stored, last in records:
         crc = checksum(record)
@@ -71,13 +71,13 @@ def decode(data: bytes, cache: TemplateCache) -> Decoded:
                 break
             skipped.append(damaged)
             continue
-        # The record that nearly all are, without a call; `take` would do the same.
+        # Most records are of this kind and are decoded without a call; `take` gives the same.
         if record[BODY:step_end] != step_bytes:
             step, body, step_end = _step(record)
             step_bytes = record[BODY:step_end]
         constant = record[body:-4]
         number = simple_tag(constant)
-        if number is None and len(record) >= _SHORTEST and record[0] == WALL_KEY:
+        if number is None and len(record) >= _MIN_SCALAR and record[0] == WALL_KEY:
             number = tag_of(SIMPLE_VALUE, constant)
         if number is not None and record[0] == WALL_KEY:
             tag(number)
@@ -91,7 +91,7 @@ def decode(data: bytes, cache: TemplateCache) -> Decoded:
 
 
 def _step(record: bytes) -> tuple[int, int, int]:
-    """The step of a record, where its body begins, and up to where the bytes say so."""
+    """The step of a record, the offset of its body, and the end of the bytes that determine both."""
     if record[BODY : BODY + 1] != _STEP:
         return 0, BODY, BODY + 1
     try:
@@ -102,8 +102,8 @@ def _step(record: bytes) -> tuple[int, int, int]:
 
 
 def take(data: bytes, cache: TemplateCache, rows: ScalarRows) -> bool:
-    """Add what one record says; False when it is no protobuf message."""
-    if len(data) >= _SHORTEST and data[0] == WALL_KEY:
+    """Add the content of one record; False if it is no protobuf message."""
+    if len(data) >= _MIN_SCALAR and data[0] == WALL_KEY:
         step, body, _ = _step(data)
         for layout in cache.layouts:
             after, width = layout
@@ -126,13 +126,13 @@ def take(data: bytes, cache: TemplateCache, rows: ScalarRows) -> bool:
 
 
 def corrupt(data: bytes, first: int, stop: int) -> SkippedRecord | None:
-    """A record with wrong data, or None where it may be too early to say so (see `decode`)."""
-    behind = stop + tf_record.FOOTER
-    if tf_record.record_length(data, behind) < 0 or may_be_late(data[first:stop]):
+    """A record with corrupt data; None if the rest of its data may still arrive (see `decode`)."""
+    end = stop + tf_record.FOOTER
+    if tf_record.record_length(data, end) < 0 or may_be_late(data[first:stop]):
         return None
-    return SkippedRecord(*CORRUPT, first - tf_record.HEADER, behind)
+    return SkippedRecord(*CORRUPT, first - tf_record.HEADER, end)
 
 
 def may_be_late(data: bytes) -> bool:
-    """Whether damaged data look as if a page of them had not arrived yet."""
+    """Whether damaged data look as if a page of them were still arriving."""
     return _ZEROS in data

@@ -1,4 +1,4 @@
-"""Scalars of one look, gathered event by event, and made into a batch."""
+"""Collects the content of events and builds a batch from it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _pack_double = struct.Struct("<d").pack
 
 
 class ScalarRows:
-    """What events hold, gathered: columns of points in file order, and what else there was.
+    """The content of events: columns of points in file order, texts, histograms and restarts.
 
-    wall_time: as the eight bytes in the file. wide: the indices of points that were no float32.
+    wall_time: the eight bytes in the file. wide: the indices of points that were no float32.
     """
 
     __slots__ = ("histograms", "starts", "step", "tag", "texts", "value", "wall_time", "wide")
@@ -48,7 +48,7 @@ class ScalarRows:
         self.value.append(value)
 
     def take(self, parsed: event.Event, data: bytes, tags: EventTags) -> None:
-        """Add all that `parsed` says; `data` is the record that it was parsed from."""
+        """Add the content of an event. data: the record from which it was parsed."""
         if parsed.starts_session:
             self.starts.append(SessionStart(len(self.tag), parsed.step))
         for value in parsed.values:
@@ -81,18 +81,18 @@ class ScalarRows:
             self.histograms.append(Histogram(tag, parsed.step, parsed.wall_time, *found))
 
     def wall_times(self) -> NDArray[np.float64]:
-        """The wall times as a column."""
+        """(n,) the wall times."""
         return np.frombuffer(b"".join(self.wall_time), np.float64)
 
     def single(self) -> NDArray[np.bool_]:
-        """Which points were float32."""
+        """(n,) whether each point was a float32."""
         single = np.ones(len(self.tag), np.bool_)
         if self.wide:
             single[self.wide] = False
         return single
 
     def batch(self, tags: EventTags) -> Batch:
-        """The columns as a batch."""
+        """The batch of everything added."""
         return Batch(
             tags.names,
             np.array(self.tag, np.uint32),

@@ -1,15 +1,14 @@
-"""Framing without a loop: the places of all records of a block at once.
+"""Vectorised framing: the offsets of all records of a block at once.
 
-The length of a record shorter than 256 bytes is one byte and seven zeros, and seven zeros in a row
-always hold an aligned four-byte word that is zero. So the zero words of the block, an eighth of the
-work of looking at every byte, lead to every place where such a record can begin: at the last byte
-before the zeros. There stands ``length 0000000 crc4`` and, in an event, the key 09 of its wall time.
-The eight bytes ``000 crc4 09`` are compared with a table by length, which proves the length's CRC and
-finds the event in one comparison.
+The length of a record shorter than 256 bytes is one byte and seven zeros, and seven consecutive zeros always
+contain an aligned four-byte word of zero. So the zero words of the block, found with an eighth of the work of
+testing every byte, give every offset at which such a record can start: the last byte before the zeros. It
+starts with ``length 0000000 crc4`` and, in an event, the key 09 of its wall time. The eight bytes ``000 crc4
+09`` are compared with a table by length, which verifies the CRC of the length and identifies an event in one
+comparison.
 
-That finds the places; that they follow each other, each beginning where the one before it ends, makes
-them records. Where they do not, a longer record stands between, or damage: there the block is walked
-as `tf_record.split_records` does.
+Candidates are records if each starts where the previous one ends. Where they do not, there is a longer record
+or damage, and the block is walked like in `tf_record.split_records`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from rltui.logs.formats.tfevents.templates.record_template import WALL_KEY
 
 _U64 = np.uint64
 
-# By length: three zeros of the length, the CRC of the length, and the key of wall_time.
+# By length: three zeros of the length, the CRC of the length, and the key of the wall time.
 _OPENING = np.array(
     [
         int.from_bytes(bytes(3) + struct.pack("<IB", c, WALL_KEY), "little")
@@ -40,11 +39,11 @@ _OPENING[0] = ~_U64(0)  # an empty record has no wall time: matches nothing
 
 
 class Frames(NamedTuple):
-    """The complete records of a block, in order, and where and why they end (see `tf_record.Records`).
+    """The complete records of a block, in order, and where they end (see `tf_record.Records`).
 
-    at: (n,) first byte of each record's data. length: (n,) of its data.
-    opening: (n, 3) words from seven bytes before the data: the last byte is the first of the data;
-    the wall time; the eight bytes behind it, which begin with the key of the step.
+    at, length: (n,) offset and length of the data of each record. opening: (n, 3) words from seven bytes
+    before the data: one that ends with the first byte of the data, the wall time, and the eight bytes after
+    it, which start with the key of the step.
     """
 
     at: Places
@@ -55,7 +54,7 @@ class Frames(NamedTuple):
 
 
 def frames(block: Block) -> Frames:
-    """The records of a block that begins with one."""
+    """The records of a block that starts with one."""
     place, length, opening = _candidates(block)
     ends = place + length + FRAME
     adjoining = ends[:-1] == place[1:]
@@ -68,10 +67,10 @@ def frames(block: Block) -> Frames:
 
 
 def all_intact(block: Block, frames: Frames) -> bool:
-    """Whether the CRCs of all records are right, those of lengths and those of data.
+    """Whether all CRCs of lengths and data are correct.
 
-    With each stored CRC replaced by the one that makes what it stands for neutral (`masked_crc.NEUTRAL`), the
-    whole block has the CRC of nothing: one call instead of one for each record, which is ten times as fast.
+    If each stored CRC is XORed with `masked_crc.NEUTRAL`, the whole block has the CRC 0. This takes one call
+    instead of one for each record, which is ten times as fast.
     """
     content = block.bytes[PAD : PAD + frames.end].copy()
     stored = windows(content, FOOTER)
@@ -82,7 +81,7 @@ def all_intact(block: Block, frames: Frames) -> bool:
 
 
 def _next_needed(data: bytes, at: int) -> int | None:
-    """What the record at `at` needs that is not complete (see `tf_record.Records`); None where it is."""
+    """`needed` of the record at `at` (see `tf_record.Records`); None if it is complete."""
     size = tf_record.record_length(data, at)
     if size < 0:
         return tf_record.NO_HEADER if at + HEADER <= len(data) else HEADER
@@ -90,13 +89,13 @@ def _next_needed(data: bytes, at: int) -> int | None:
 
 
 def _candidates(block: Block) -> tuple[Places, Places, Words]:
-    """Every place where a short event with a valid header begins and ends within the block."""
+    """The short events with a valid header that lie within the block."""
     dwords = block.bytes[PAD : PAD + (block.size + 3 & ~3)].view("<u4")
     word = np.flatnonzero(dwords == 0)
     if len(word) and not word[0]:
         word = word[1:]
     before = dwords.take(word - 1)
-    # Zero bytes at the end of the word before belong to the length, too.
+    # Zero bytes at the end of the preceding word belong to the length as well.
     zeros = (before < 1 << 24).view(np.uint8) + (before < 1 << 16) + (before < 1 << 8)
     place = 4 * word - 1 - zeros
     length = block.bytes.take(place + PAD)
@@ -112,16 +111,16 @@ def _candidates(block: Block) -> tuple[Places, Places, Words]:
 
 
 def _walk(block: Block, place: Places, length: Places, ends: Places, adjoining: NDArray[np.bool_]) -> Frames:
-    """Follow the chain of records from the first byte: along runs of candidates, one by one between them."""
+    """Follow the records from the first byte: along runs of candidates, and one by one between them."""
     data = block.data
-    stops = [*np.flatnonzero(~adjoining).tolist(), len(place) - 1]  # last candidates of their runs
+    stops = [*np.flatnonzero(~adjoining).tolist(), len(place) - 1]  # the last candidate of each run
     kept = np.zeros(len(place), np.bool_)
     between: list[int] = []
     sizes: list[int] = []
     at = i = 0
     while True:
         while i < len(place) and place[i] < at:
-            i += 1  # looks like a record, within a longer one
+            i += 1  # looks like a record within a longer one
         if i < len(place) and place[i] == at:
             last = stops[bisect_left(stops, i)]
             kept[i : last + 1] = True

@@ -14,6 +14,7 @@ bytes may be missing. For other records, all bytes except wall time, step and va
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -316,9 +317,11 @@ class BlockReader:
             np.empty(total, np.float64), np.empty(total, np.float64), np.empty(total, np.bool_),
         )  # fmt: skip
 
+        targets: tuple[NDArray[Any], ...] = columns
+
         def fill(places: Places | slice, *values: ArrayLike) -> None:
-            for column, part in zip(columns, values, strict=True):
-                column[places] = part  # type: ignore[index]  # zip gives objects
+            for column, part in zip(targets, values, strict=True):
+                column[places] = part
 
         fill(at[ones], tags[ones], self.step[ones], self.wall_time[ones], self.value[ones], self.single[ones])
         wall_times, single = rows.wall_times(), rows.single()

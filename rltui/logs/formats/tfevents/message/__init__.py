@@ -1,1 +1,1 @@
-"""One record as a protobuf message: what an Event holds."""
+"""Records as protobuf messages: the content of an Event."""

@@ -1,7 +1,7 @@
-"""One Event message: when, at which step, and the values in it that are scalars, texts or hparams.
+"""One Event message: wall time, step, and its values that are scalars, texts, hparams or histograms.
 
-Field numbers are those of TensorFlow's event.proto and summary.proto. Of histograms it says where they stand.
-Everything else (graphs, images, audio) is stepped over by its length.
+Field numbers are those of TensorFlow's event.proto and summary.proto. For histograms, only their position is
+returned. Everything else (graphs, images, audio) is skipped.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _float = struct.Struct("<f").unpack_from
 class Value(NamedTuple):
     """One value of a summary.
 
-    plugin: the plugin that the value itself names, None where it has no metadata (then the first
-    metadata of its tag in the file counts). content: where the plugin's own data stands.
-    simple: it is a `simple_value`, a scalar whatever the metadata say. histogram: where a HistogramProto
-    stands. doubles: where a tensor of several float64 has its elements, as TensorFlow 2 writes histograms.
+    plugin: the plugin in the metadata of the value; None without metadata (then the first metadata of the tag
+    in the file apply). content: position of the plugin's data. simple: it is a `simple_value`, which is a
+    scalar whatever the metadata are. histogram: position of a HistogramProto. doubles: position of the
+    elements of a tensor of several float64, as TensorFlow 2 writes histograms.
     """
 
     tag: bytes
@@ -41,8 +41,8 @@ class Value(NamedTuple):
 class Event(NamedTuple):
     """One event.
 
-    starts_session: a restarted writer declares that it goes on from `step`. in_order: it is nothing but wall
-    time, step and one summary, in this order. body: where the summary begins.
+    starts_session: a restarted writer declares that it continues from `step`. in_order: the event consists of
+    wall time, step and one summary, in this order. body: offset of the summary.
     """
 
     wall_time: float
@@ -54,7 +54,7 @@ class Event(NamedTuple):
 
     @property
     def has_content(self) -> bool:
-        """Whether there may be anything in it for a reader of scalars, texts and histograms."""
+        """Whether it may contain scalars, texts, hyperparameters or histograms."""
         return self.starts_session or any(
             value.number or value.strings or value.histogram or value.doubles or value.plugin == b"hparams"
             for value in self.values
@@ -62,7 +62,7 @@ class Event(NamedTuple):
 
 
 def parse(data: bytes) -> Event:
-    """Read an Event. Raises MalformedError (or struct.error never: lengths are checked first)."""
+    """Parse an Event. Raises MalformedError."""
     wall_time, step, starts, summaries = 0.0, 0, False, []
     order: list[int] = []
     body = 0
@@ -75,7 +75,7 @@ def parse(data: bytes) -> Event:
         elif number == 5 and kind == protobuf.BYTES:
             summaries.append((first, end))
         elif 3 <= number <= 9 and kind == protobuf.BYTES:
-            summaries.clear()  # one of a oneof: the last one stands
+            summaries.clear()  # a oneof: the last field counts
             if number == 7:
                 starts = protobuf.integers(data, first, end).get(1) == SESSION_START
         if number <= 2:
@@ -116,7 +116,7 @@ def _value(data: bytes, at: int, stop: int) -> Value:
 
 
 def _plugin(data: bytes, at: int, stop: int) -> tuple[bytes | None, tuple[int, int]]:
-    """The plugin name in a SummaryMetadata, and where the plugin's own data stands."""
+    """The plugin name in a SummaryMetadata, and the position of the plugin's data."""
     name: bytes | None = None
     content = (0, 0)
     for number, kind, first, end in protobuf.fields(data, at, stop):

@@ -1,4 +1,4 @@
-"""Histograms of event files as quantiles: HistogramProto of TensorFlow 1 and torch, tensors of TensorFlow 2.
+"""Quantiles of histograms in event files: HistogramProto of TensorFlow 1 and torch, tensors of TensorFlow 2.
 
 Field numbers are those of TensorFlow's summary.proto. A tensor has a row per bucket: left edge, right edge,
 count (tensorboard/plugins/histogram/summary_v2.py).
@@ -20,7 +20,7 @@ _double = struct.Struct("<d").unpack_from
 
 
 def parse(data: bytes, at: int, stop: int) -> Quantiles | None:
-    """The quantiles of the HistogramProto in ``data[at:stop]``; None where it counts nothing, or damaged."""
+    """The quantiles of the HistogramProto in ``data[at:stop]``; None if it is empty or damaged."""
     least, most = -np.inf, np.inf
     columns: dict[int, list[bytes]] = {_LIMITS: [], _COUNTS: []}
     try:
@@ -35,7 +35,7 @@ def parse(data: bytes, at: int, stop: int) -> Quantiles | None:
     limits, counts = (_doubles(b"".join(parts)) for parts in columns.values())
     if not len(limits) or len(limits) != len(counts):
         return None
-    # Outermost edges may be as far out as a float goes; the first bucket that counts begins at the minimum.
+    # The outermost edges may be the largest floats; the first bucket that is not empty starts at the minimum.
     left, right = np.concatenate([[least], limits[:-1]]), np.minimum(limits, most)
     filled = np.flatnonzero(counts)
     left = np.maximum(left, least)
@@ -45,7 +45,7 @@ def parse(data: bytes, at: int, stop: int) -> Quantiles | None:
 
 
 def parse_tensor(data: bytes, at: int, stop: int) -> Quantiles | None:
-    """The same of the rows of a tensor of float64."""
+    """The same for the rows of a tensor of float64."""
     rows = _doubles(data[at:stop])
     if not len(rows) or len(rows) % 3:
         return None

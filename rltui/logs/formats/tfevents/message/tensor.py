@@ -1,8 +1,7 @@
-"""Scalars that are written as tensors: every numeric dtype, in both of the encodings that protobuf allows.
+"""Scalars written as tensors: every numeric dtype, in both encodings of TensorProto.
 
-A TensorProto says its dtype and shape, and holds its elements either as little-endian bytes in
-`tensor_content` or in a repeated field of its dtype. Field and dtype numbers are those of
-TensorFlow's tensor.proto and types.proto.
+A TensorProto has a dtype, a shape, and its elements either as little-endian bytes in `tensor_content` or in a
+repeated field of the dtype. Field and dtype numbers are those of TensorFlow's tensor.proto and types.proto.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _NUMBERS: dict[int, tuple[str, int]] = {
 
 
 class Number(NamedTuple):
-    """A scalar's value. `single`: it was a float32. `at`, `width`: its bytes, no width where it varies."""
+    """A scalar. single: it was a float32. at, width: position of its bytes; width 0 if that varies."""
 
     value: float
     single: bool
@@ -44,9 +43,9 @@ class Number(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """What there is to say about a tensor of one element or of strings; `number` is None for all others.
+    """The content of a tensor. number: of one element. strings: positions of the elements of a string tensor.
 
-    doubles: where the elements of a tensor of several float64 stand, None for all others.
+    doubles: position of the elements of a tensor of several float64.
     """
 
     number: Number | None
@@ -55,7 +54,7 @@ class Tensor(NamedTuple):
 
 
 def parse(data: bytes, at: int, stop: int) -> Tensor:
-    """Read the TensorProto in ``data[at:stop]``. Raises MalformedError."""
+    """Parse the TensorProto in ``data[at:stop]``. Raises MalformedError."""
     dtype = 0
     elements = 1
     content = (0, 0)
@@ -85,7 +84,7 @@ def parse(data: bytes, at: int, stop: int) -> Tensor:
             return Tensor(None, ())
         return Tensor(_number(data, content[0], form, dtype), ())
     if field not in repeated:
-        # Left-out elements repeat the last one given, and are zero where none was given.
+        # Omitted elements repeat the last one, and are zero if there is none.
         return Tensor(Number(0.0, dtype == _FLOAT, 0, 0), ())
     kind, first, end = repeated[field]
     if dtype in (_FLOAT, _DOUBLE):
@@ -106,7 +105,7 @@ def _number(data: bytes, at: int, form: str, dtype: int) -> Number:
 
 
 def _integer(bits: int, dtype: int, form: str) -> Number:
-    """A value of a repeated integer field, which widens its elements; halves stand there as bit patterns."""
+    """A value of a repeated integer field, which is wider than the dtype; halves are bit patterns."""
     if dtype == _BOOL:
         return Number(float(bits != 0), False, 0, 0)
     width = struct.calcsize(form)
@@ -114,7 +113,7 @@ def _integer(bits: int, dtype: int, form: str) -> Number:
 
 
 def _elements(data: bytes, at: int, stop: int) -> int:
-    """The number of elements of a TensorShapeProto; 0 where its rank is unknown."""
+    """The number of elements of a TensorShapeProto; 0 if its rank is unknown."""
     elements = 1
     for number, kind, first, end in protobuf.fields(data, at, stop):
         if number == 2 and kind == protobuf.BYTES:

@@ -1,4 +1,4 @@
-"""Texts in an event file: text summaries and hyperparameters, as far as a monitor shows them."""
+"""Text summaries and hyperparameters in event files, as far as they are shown."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rltui.common.text import clean
 from rltui.draw.numbers import json_value
 from rltui.logs.formats import protobuf
 
-TEXT_LIMIT = 32 << 10  # characters of one text; tables of completions reach 100 KB each step
+TEXT_LIMIT = 32 << 10  # characters of one text; tables of completions have up to 100 KB per step
 _TAB = " " * 4
 _DEPTH = 16  # nested lists and structs of a hyperparameter
 
 
 def text_body(data: bytes, strings: tuple[tuple[int, int], ...]) -> str:
-    """The strings of a text summary as cleaned lines, cut at TEXT_LIMIT characters."""
+    """The strings of a text summary as cleaned lines, truncated at TEXT_LIMIT characters."""
     room = TEXT_LIMIT
     lines: list[str] = []
     for first, end in strings:
@@ -30,10 +30,9 @@ def text_body(data: bytes, strings: tuple[tuple[int, int], ...]) -> str:
 
 
 def hparams_body(data: bytes, content: tuple[int, int]) -> str:
-    """The hyperparameters of a session as a JSON object; empty where the record declares something else.
+    """The hyperparameters of a session as a JSON object; empty if the record has none or is malformed.
 
-    HParamsPluginData holds the session's start in field 3, which maps names to protobuf Values in its
-    field 1. What cannot be read declares nothing.
+    Field 3 of HParamsPluginData is the start of the session, whose field 1 maps names to protobuf Values.
     """
     found: dict[str, object] | None = None
     try:
