@@ -87,7 +87,7 @@ def test_points_become_rows_by_step() -> None:
     ]
 
 
-@pytest.mark.parametrize(("values", "shown"), [([0.0] * 6, "unreported"), ([0.0] * 5 + [0.41], "0.410")])
+@pytest.mark.parametrize(("values", "shown"), [([0.0] * 6, "unreported"), ([0.0] * 5 + [0.41], "41.0 %")])
 def test_a_quantity_that_is_always_zero_is_not_shown_as_measured(
     tmp_path: Path, values: list[float], shown: str
 ) -> None:
