@@ -1,1 +1,1 @@
-"""Samples: the rollouts that trainers dump beside their logs, as text with rewards."""
+"""Samples: the rollouts that trainers write next to their logs, as text with rewards."""

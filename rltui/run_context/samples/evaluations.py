@@ -1,4 +1,4 @@
-"""What samples of evaluations say of each data set at each step: how many responses pass."""
+"""Pass rates of each data set at each step, from the samples of evaluations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HELD_OUT = frozenset({"eval", "val", "valid", "validation", "test"})
 
 
 def pass_at_k(responses: int, passed: int, k: int) -> float:
-    """The chance that one of `k` responses passes, of `responses` >= `k` of which `passed` do.
+    """The probability that one of `k` responses passes, from `responses` >= `k` of which `passed` do.
 
     ``1 - C(n - c, k) / C(n, k)``, unbiased for responses drawn independently (M. Chen et al., Evaluating
     Large Language Models Trained on Code, 2021, equation 1).
@@ -20,11 +20,11 @@ def pass_at_k(responses: int, passed: int, k: int) -> float:
 
 
 def evaluations_of(heads: Iterable[SampleHead]) -> tuple[Evaluation, ...]:
-    """One for each data set and step of held-out samples, by data set, then by step.
+    """One evaluation for each data set and step of held-out samples, by data set, then by step.
 
-    A response passes with the greater of two rewards, as 1 of 0 and 1; a data set with more values of reward,
-    or with one that does not tell (neither 0 nor 1), has means and no rates. k is the number of responses
-    that each task has at least.
+    A response passes if its reward is the greater of two values, such as 1 of 0 and 1. A data set with more
+    than two values, or with a single one other than 0 and 1, has means but no rates. k is the smallest number
+    of responses to a task.
     """
     found: dict[tuple[str, int], list[SampleHead]] = {}
     for head in heads:
@@ -39,7 +39,7 @@ def evaluations_of(heads: Iterable[SampleHead]) -> tuple[Evaluation, ...]:
 
 
 def _passing(values: set[float]) -> float | None:
-    """The reward of a response that passes; None where rewards are graded, or tell nothing."""
+    """The reward of a response that passes; None if rewards are graded or inconclusive."""
     if len(values) == 2 and all(map(math.isfinite, values)):
         return max(values)
     return 1.0 if values in ({0.0}, {1.0}) else None
@@ -56,8 +56,7 @@ def _evaluation(dataset: str, step: int, heads: Sequence[SampleHead], passing: f
     if passing is not None and rewards:
         passed = rewards.count(passing) / len(rewards)
         if k > 1:
-            at_k = math.fsum(pass_at_k(len(task), task.count(passing), k) for task in tasks.values()) / len(
-                tasks
-            )
+            at_k = math.fsum(pass_at_k(len(task), task.count(passing), k) for task in tasks.values())
+            at_k /= len(tasks)
     mean = math.fsum(rewards) / len(rewards) if rewards and all(map(math.isfinite, rewards)) else None
     return Evaluation(dataset, step, len(heads), len(tasks), mean, passed, k, at_k)

@@ -1,4 +1,4 @@
-"""Finding the files of samples below a LOGDIR, and the run that each belongs to."""
+"""Finds the files of samples below a LOGDIR."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from pathlib import Path
 from rltui.logs.formats.lines import sample_log
 from rltui.logs.log_file_names import is_entered
 from rltui.logs.sample_layouts.layouts import layouts, place_of, unread_reason
-from rltui.run_context.samples.trackio_traces import is_called_like, runs_with_traces
+from rltui.run_context.samples.trackio_traces import may_be_database, runs_with_traces
 
-_FOLDERS = 200_000  # looked into at the most
-_DEEPEST = 12
-_HEAD = 64 << 10  # bytes of a file that say what its records are
+_MOST_FOLDERS = 200_000
+_DEEPEST = 12  # levels of folders
+_HEAD = 64 << 10  # bytes of a file by which its records are recognised
 
 
 def sample_files(logdir: str, unsure: list[str] | None = None) -> Iterator[tuple[str, str]]:
     """Files that hold samples, and dumps that are never opened: path, path relative to `logdir` with `/`.
 
-    unsure: gets the paths of files that are called like samples and hold none so far, and of folders in which
-    no logs are searched for.
+    unsure: a list to which the paths of files are appended that have names of samples but hold none so far,
+    and of folders in which no logs are searched for.
     """
     root = Path(logdir)
-    if root.is_file() and is_called_like(root.name):
-        yield from runs_with_traces(str(root), root.name)
-        return
     if root.is_file():
-        yield str(root), root.name
+        if may_be_database(root.name):
+            yield from runs_with_traces(str(root), root.name)
+        else:
+            yield str(root), root.name
         return
-    left = [("", 0)]
-    seen = 0
-    while left and seen < _FOLDERS:
-        folder, depth = left.pop()
-        seen += 1
+    folders = [("", 0)]
+    visited = 0
+    while folders and visited < _MOST_FOLDERS:
+        folder, depth = folders.pop()
+        visited += 1
         try:
             with os.scandir(root / folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
@@ -49,7 +49,7 @@ def sample_files(logdir: str, unsure: list[str] | None = None) -> Iterator[tuple
                     deeper.append((shown, depth + 1))
                     if unsure is not None and not is_entered(entry.name):
                         unsure.append(entry.path)
-            elif is_called_like(entry.name):
+            elif may_be_database(entry.name):
                 yield from runs_with_traces(entry.path, shown)
             elif place_of(shown) is not None or _is_dump(shown):
                 yield str(root / shown), shown
@@ -58,11 +58,11 @@ def sample_files(logdir: str, unsure: list[str] | None = None) -> Iterator[tuple
                     yield str(root / shown), shown
                 elif unsure is not None:
                     unsure.append(entry.path)
-        left += reversed(deeper)
+        folders += reversed(deeper)
 
 
 def _has_samples(path: str, name: str) -> bool:
-    """Whether the first record of a file of no known layout is a sample."""
+    """Whether the first record of a file without a known layout is a sample."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (a scan of many files)
             return sample_log.FORMAT.matches(name, file.read(_HEAD))

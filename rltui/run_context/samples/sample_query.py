@@ -1,4 +1,4 @@
-"""Which samples are shown, in which order: filter expressions, sorting, groups, notable samples."""
+"""Filter expressions, sorting, groups and notable samples."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ _NUMERIC: dict[str, Callable[[float, float], bool]] = {
 
 
 class FilterError(ValueError):
-    """A filter expression that cannot be understood; the message says what and where."""
+    """A filter expression is invalid; the message says what is wrong, and where."""
 
 
 class Filter(NamedTuple):
-    """A filter expression: terms that must all hold.
+    """A filter expression: terms that must all match.
 
     `reward>0.5`, `length<=200`, `stop=length`, `group=7`, `"exact text"`, `/regex/`, words; `-` before a term
-    turns it round. Words and expressions look into prompt and response, which have to be read for them.
+    negates it. Words and expressions are searched in prompt and response, which must be read for them.
     """
 
     heads: tuple[Callable[[SampleHead], bool], ...]
     texts: tuple[Callable[[str], bool], ...]
 
     def keeps_head(self, head: SampleHead) -> bool:
-        """Whether the terms that need no text hold."""
+        """Whether the terms about fields match."""
         return all(term(head) for term in self.heads)
 
     def keeps_text(self, sample: Sample) -> bool:
-        """Whether the terms about text hold."""
+        """Whether the terms about text match."""
         if not self.texts:
             return True
         text = f"{sample.prompt}\n{sample.response}"
@@ -60,7 +60,7 @@ class Filter(NamedTuple):
 
 
 def parse_filter(expression: str) -> Filter:
-    """A filter expression. Raises FilterError."""
+    """Parse a filter expression. Raises FilterError."""
     heads: list[Callable[[SampleHead], bool]] = []
     texts: list[Callable[[str], bool]] = []
     at = 0
@@ -115,7 +115,7 @@ def _word(word: str, negative: bool) -> Callable[[str], bool]:
 
 
 def sorted_heads(heads: Iterable[SampleHead], key: SortKey | None, *, reverse: bool) -> list[SampleHead]:
-    """Heads by a field, the smallest first; those without a value last, whichever way. None: as they come."""
+    """Heads by a field, the smallest first; those without a value last in either order. None: not sorted."""
     rows = list(heads)
     if key is None:
         return rows[::-1] if reverse else rows
@@ -130,7 +130,7 @@ def sorted_heads(heads: Iterable[SampleHead], key: SortKey | None, *, reverse: b
 
 
 def groups_of(heads: Iterable[SampleHead]) -> dict[object, list[SampleHead]]:
-    """Samples of one step, split and prompt: by the group that is named, else by equal prompts."""
+    """Samples of one step and split, grouped by their `group` or, without one, by equal prompts."""
     groups: dict[object, list[SampleHead]] = {}
     for head in heads:
         name: object = head.group if head.group is not None else head.prompt
@@ -139,21 +139,21 @@ def groups_of(heads: Iterable[SampleHead]) -> dict[object, list[SampleHead]]:
 
 
 def widest_groups(heads: Iterable[SampleHead]) -> list[list[SampleHead]]:
-    """Groups of at least two samples, those whose rewards differ most first."""
+    """Groups of at least two samples, the largest range of rewards first."""
     found = groups_of(heads)
-    spread = {
+    ranges = {
         key: max(rewards) - min(rewards)
         for key, group in found.items()
         if len(rewards := [head.reward for head in group if head.reward is not None]) > 1
     }
-    return [found[key] for key in sorted(spread, key=lambda key: -spread[key])]
+    return [found[key] for key in sorted(ranges, key=lambda key: -ranges[key])]
 
 
 def notable(heads: Sequence[SampleHead]) -> Mapping[str, SampleHead]:
-    """The best, worst, longest, a truncated and the most typical sample, as far as there are such.
+    """The best, worst, longest, a truncated and the most typical sample, as far as they exist.
 
-    Most typical is the one whose reward and length are nearest to the medians, each in units of the median
-    absolute deviation.
+    The most typical one has a reward and a length nearest to the medians, in units of the median absolute
+    deviation.
     """
     chosen: dict[str, SampleHead] = {}
     rewarded = [head for head in heads if head.reward is not None and not math.isnan(head.reward)]
@@ -163,22 +163,21 @@ def notable(heads: Sequence[SampleHead]) -> Mapping[str, SampleHead]:
         chosen["worst"] = min(rewarded, key=lambda head: head.reward or 0.0)
     if sized:
         chosen["longest"] = max(sized, key=lambda head: head.length or 0)
-    cut = next((head for head in heads if ended_at_limit(head.stop)), None)
-    if cut is not None:
-        chosen["truncated"] = cut
-    if rewarded and sized:
-        far_in_reward = _distance([head.reward or 0.0 for head in rewarded])
-        far_in_length = _distance([float(head.length or 0) for head in sized])
-        both = [head for head in rewarded if head.length is not None]
-        if both:
-            chosen["typical"] = min(
-                both,
-                key=lambda head: far_in_reward(head.reward or 0.0) + far_in_length(float(head.length or 0)),
-            )
+    truncated = next((head for head in heads if ended_at_limit(head.stop)), None)
+    if truncated is not None:
+        chosen["truncated"] = truncated
+    both = [head for head in rewarded if head.length is not None]
+    if both:
+        reward_distance = _distance_from_median([head.reward or 0.0 for head in rewarded])
+        length_distance = _distance_from_median([float(head.length or 0) for head in sized])
+        chosen["typical"] = min(
+            both,
+            key=lambda head: reward_distance(head.reward or 0.0) + length_distance(float(head.length or 0)),
+        )
     return chosen
 
 
-def _distance(values: Sequence[float]) -> Callable[[float], float]:
-    middle = median(values)
-    spread = median([abs(value - middle) for value in values]) or 1.0
-    return lambda value: abs(value - middle) / spread
+def _distance_from_median(values: Sequence[float]) -> Callable[[float], float]:
+    center = median(values)
+    deviation = median([abs(value - center) for value in values]) or 1.0
+    return lambda value: abs(value - center) / deviation

@@ -1,8 +1,8 @@
-"""All samples of a run: their heads in memory, their texts read from the files when they are shown.
+"""All samples of a run: their heads in memory, their texts read from the files on demand.
 
-Files of JSON lines are read in blocks and grow; a torn last line waits for its end. What is rewritten or
-shrinks is read anew. Reading stops at a deadline and goes on at the next call, newest steps first, so that
-the first screen of a large folder does not wait for all of it.
+Files of JSON lines are read in blocks and may grow; a torn last line is read when it is complete. Files that
+were rewritten or truncated are read again. Reading stops at a deadline and continues at the next call, newest
+steps first, so that the first screen of a large folder does not have to wait.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import orjson
 
 from rltui.common.data_class import dataclass
-from rltui.common.problem import Problem
+from rltui.common.problem import Level, Problem
 from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
@@ -33,66 +33,70 @@ from rltui.logs.sample_layouts.layouts import (
     unread_reason,
     with_text,
 )
-from rltui.logs.sample_layouts.sample import Message, RunSamples, Sample, SampleHead, head_of
+from rltui.logs.sample_layouts.sample import RunSamples, Sample, SampleHead, head_of
 from rltui.run_context.samples import trackio_traces
 from rltui.run_context.samples.evaluations import evaluations_of
 
-HEADS = 300_000  # kept at the most; beyond that the oldest steps are left out, and that is said
+MOST_HEADS = 300_000  # the oldest steps beyond that are left out and counted
 _BLOCK = 4 << 20  # bytes of one read
-_LONG_LINES = 16 << 20  # the same where lines are so long that it would hold one of them only
-_FIRST = 256 << 10  # the same of the first read of a file
-_LINE_CAP = 64 << 20  # a longer line is left out
-_WHOLE_CAP = 256 << 20  # of a file that can be read only as a whole (gzip, parquet, tables)
-_WHOLE = frozenset({"table", "parquet", "traces", "database"})
+_LARGEST_BLOCK = 16 << 20  # the same for long lines
+_FIRST_BLOCK = 256 << 10  # the same for the first read of a file
+_LONGEST_LINE = 64 << 20  # bytes; a longer line is left out
+_LARGEST_WHOLE = 256 << 20  # bytes of a file that can only be read as a whole (gzip, parquet, tables)
+_WHOLE_KINDS = frozenset({"table", "parquet", "traces", "database"})
 
 
 @dataclass(slots=True)
 class SampleFile:
     """One file of samples and how far it was read."""
 
-    path: str  # of this machine
+    path: str
     shown: str  # relative to LOGDIR, cleaned
     place: Place
-    offset: int = 0  # first byte that was not taken in
-    size: int = -1  # as seen last
-    modified: int = -1  # nanoseconds, as seen last
-    done: bool = False  # everything that was there has been taken in
+    offset: int = 0  # of the first byte that was not read
+    size: int = -1  # bytes, at the last look
+    modified: int = -1  # nanoseconds, at the last look
+    done: bool = False  # whether it was read to its end
     samples: int = 0
-    line: int = 0  # bytes of the longest line
+    longest_line: int = 0  # bytes
+
+    @property
+    def whole(self) -> bool:
+        """Whether it can only be read as a whole."""
+        return self.place.layout.kind in _WHOLE_KINDS or self.path.endswith(".gz")
 
 
 @dataclass(slots=True)
 class Catalog:
     """The samples of one run.
 
-    `heads` are in the order of files and records. `refresh` takes in what is new; `load` reads a text.
+    `heads` are in the order of files and records. `refresh` reads new samples; `load` reads the texts of one.
     """
 
-    table_steps: Callable[[], dict[str, int]] = dict  # step of each table by its name, where a log says it
+    table_steps: Callable[[], dict[str, int]] = dict  # the step of each table by its name, from logs of W&B
     files: list[SampleFile] = field(default_factory=list)
     heads: list[SampleHead] = field(default_factory=list)
     problems: dict[tuple[str, str, int | None], Problem] = field(default_factory=dict)
-    left_out: int = 0  # samples beyond HEADS
-    _known: dict[str, int] = field(default_factory=dict)
+    left_out: int = 0  # samples beyond MOST_HEADS
+    _known: set[str] = field(default_factory=set)  # paths of files
     _by_copy_key: dict[int, int] = field(default_factory=dict)  # indices of heads
 
     def add(self, paths: Iterable[tuple[str, str]]) -> None:
-        """Files that may hold samples: path of this machine, path relative to LOGDIR. Known ones are left."""
+        """Add files that may hold samples, unless they are known: path, path relative to LOGDIR."""
         for path, shown in paths:
             if path in self._known:
                 continue
-            why = unread_reason(shown)
-            if why is not None:
-                self._note("info", "not-opened", shown, why)
-                self._known[path] = -1
+            self._known.add(path)
+            reason = unread_reason(shown)
+            if reason is not None:
+                self._report("info", "not-opened", shown, reason)
                 continue
-            self._known[path] = len(self.files)
-            # Of a file that was named by itself only the whole path tells the layout.
+            # If LOGDIR is this file, only the whole path shows the layout.
             place = place_of(shown) or place_of(path) or place_by_content(shown)
             self.files.append(SampleFile(path, clean(shown), place))
 
     def refresh(self, seconds: float = 0.5, clock: Callable[[], float] = time.monotonic) -> bool:
-        """Take in what is new, newest steps first, for about so long. True when nothing is left to read."""
+        """Read new samples, newest steps first, for about `seconds`. True if everything was read."""
         deadline = clock() + seconds
         steps = [file.place.step for file in self.files]
         order = sorted(range(len(steps)), key=lambda number: (-(steps[number] or 0), number))
@@ -102,30 +106,27 @@ class Catalog:
                 done &= self._read(number, deadline, clock)
             except OSError as error:
                 file = self.files[number]
-                self._note("warning", "unreadable", file.shown, f"cannot be read: {error.strerror or error}")
+                reason = error.strerror or str(error)
+                self._report("warning", "unreadable", file.shown, f"cannot be read: {reason}")
             if clock() >= deadline and number != order[-1]:
                 return all(file.done for file in self.files)
         return done
 
     @property
     def bytes_left(self) -> int:
-        """Bytes known to be there that were not read yet."""
+        """Bytes that were not read yet."""
         return sum(max(0, file.size - file.offset) for file in self.files)
 
     def load(self, head: SampleHead) -> Sample:
-        """The sample of a head with its texts. Raises OSError and ValueError."""
-        file = self.files[head.file]
-        return _with_split(self._records(file, head)[head.item], head)
+        """The sample of a head with its texts. Raises OSError, ValueError and IndexError."""
+        return _with_split(self._records(self.files[head.file], head)[head.item], head)
 
     def load_many(self, heads: Iterable[SampleHead]) -> Iterator[tuple[SampleHead, Sample]]:
-        """The samples of several heads; a file that is read only as a whole is read once for its heads.
-
-        What cannot be read any more is left out.
-        """
-        by_place: dict[tuple[int, int], list[SampleHead]] = {}
+        """The samples of several heads, each file or record read once; those that are gone are left out."""
+        by_record: dict[tuple[int, int], list[SampleHead]] = {}
         for head in heads:
-            by_place.setdefault((head.file, head.offset), []).append(head)
-        for group in by_place.values():
+            by_record.setdefault((head.file, head.offset), []).append(head)
+        for group in by_record.values():
             try:
                 records = self._records(self.files[group[0].file], group[0])
             except (OSError, ValueError, IndexError):
@@ -135,7 +136,7 @@ class Catalog:
                     yield head, _with_split(records[head.item], head)
 
     def snapshot(self) -> RunSamples:
-        """What is known now, as a value that does not change."""
+        """The present samples as an immutable value."""
         by_step: dict[int, list[SampleHead]] = {}
         for head in self.heads:
             by_step.setdefault(head.step, []).append(head)
@@ -145,40 +146,37 @@ class Catalog:
         )
 
     def _records(self, file: SampleFile, head: SampleHead) -> list[Sample]:
-        if file.place.layout.kind in _WHOLE or file.path.endswith(".gz"):
-            return self._whole(file)
+        if file.whole:
+            return self._read_whole(file)
         with LocalFile(file.path, file.shown) as opened:
             line = opened.read_at(head.offset, head.size)
-        record = orjson.loads(line)
-        samples = list(samples_of(record, file.place))
+        samples = list(samples_of(orjson.loads(line), file.place))
         if file.place.layout.kind == "summaries":
-            samples = self._with_tree(file, head, samples)
+            samples = self._with_texts(file, head, samples)
         return samples
 
-    def _with_tree(self, file: SampleFile, head: SampleHead, samples: list[Sample]) -> list[Sample]:
-        """The texts that tinker writes into a file of its own: prompt and response of the first samples."""
-        tree = Path(file.path.replace("_rollout_summaries.jsonl", "_logtree.json"))
+    def _with_texts(self, file: SampleFile, head: SampleHead, samples: list[Sample]) -> list[Sample]:
+        """Add prompt and response, which tinker writes to another file for the first samples."""
+        tree = file.path.replace("_rollout_summaries.jsonl", "_logtree.json")
         try:
-            with LocalFile(str(tree), file.shown) as opened:
-                found = list(conversations(orjson.loads(opened.read_at(0, min(opened.size(), _WHOLE_CAP)))))
+            with LocalFile(tree, file.shown) as opened:
+                content = opened.read_at(0, min(opened.size(), _LARGEST_WHOLE))
+            turns = list(conversations(orjson.loads(content)))
         except (OSError, ValueError):
             return samples
-        mine = [each for each in self.heads if each.file == head.file]
-        number = next((place for place, each in enumerate(mine) if each.offset == head.offset), 0)
-        pairs: list[tuple[tuple[Message, ...], tuple[Message, ...]]] = list(
-            zip(found[::2], found[1::2], strict=False)
-        )
-        if number >= len(pairs):
+        offsets = [other.offset for other in self.heads if other.file == head.file]
+        first = 2 * offsets.index(head.offset) if head.offset in offsets else 0
+        if first + 1 >= len(turns):
             return samples
-        return [with_text(sample, *pairs[number]) for sample in samples]
+        return [with_text(sample, turns[first], turns[first + 1]) for sample in samples]
 
     def _read(self, number: int, deadline: float, clock: Callable[[], float]) -> bool:
-        """Take in what one file has; True when all of it was."""
+        """Read new samples of one file; True if it was read to its end."""
         file = self.files[number]
         if file.place.layout.kind == "database":
             size, modified = trackio_traces.file_stamps(file.path)
             if (size, modified) != (file.size, file.modified) or not file.done:
-                self._take_whole(number, size, modified)
+                self._add_whole(number, size, modified)
             return True
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
@@ -187,37 +185,37 @@ class Catalog:
                 return True
             if size < file.offset:
                 self._forget(number)
-            if file.place.layout.kind in _WHOLE or file.path.endswith(".gz"):
-                self._take_whole(number, size, modified)
+            if file.whole:
+                self._add_whole(number, size, modified)
                 return True
             file.size, file.modified = size, modified
             file.done = False
             while clock() < deadline:
                 before = file.offset
-                self._lines(number, opened, size)
+                self._add_lines(number, opened, size)
                 if file.offset == before:
                     file.done = True
                     return True
         return False
 
-    def _take_whole(self, number: int, size: int, modified: int) -> None:
-        """Take in a file that is read as a whole, anew where it has changed."""
+    def _add_whole(self, number: int, size: int, modified: int) -> None:
+        """Add the samples of a file that is read as a whole, again if it has changed."""
         file = self.files[number]
         if file.size >= 0 and (size, modified) != (file.size, file.modified):
             self._forget(number)
         file.size, file.modified, file.done = size, modified, True
-        for item, sample in enumerate(self._whole(file)):
-            self._take(sample, head_of(sample, number, 0, size, item))
+        for item, sample in enumerate(self._read_whole(file)):
+            self._add(sample, head_of(sample, number, 0, size, item))
         file.offset = size
 
-    def _lines(self, number: int, opened: LocalFile, size: int) -> None:
-        """Take in the whole lines of the next block; a last line without newline counts when it is JSON."""
+    def _add_lines(self, number: int, opened: LocalFile, size: int) -> None:
+        """Add the complete lines of the next block; a last line without newline counts if it is JSON."""
         file = self.files[number]
-        # The first samples are shown while the rest is read: the first look takes as little as it can.
-        wanted = min(max(_BLOCK, 4 * file.line), _LONG_LINES) if file.offset else _FIRST
+        # The first read is small, so that the first samples are shown early.
+        wanted = min(max(_BLOCK, 4 * file.longest_line), _LARGEST_BLOCK) if file.offset else _FIRST_BLOCK
         pieces = [opened.read_at(file.offset, wanted)]
         length = len(pieces[0])
-        while not (found := pieces[-1].rfind(b"\n") + 1) and length < _LINE_CAP:
+        while not (found := pieces[-1].rfind(b"\n") + 1) and length < _LONGEST_LINE:
             more = opened.read_at(file.offset + length, _BLOCK) if file.offset + length < size else b""
             if not more:
                 break
@@ -227,23 +225,22 @@ class Catalog:
         end = len(block) - len(pieces[-1]) + found if found else 0
         at_end = file.offset + len(block) >= size
         if not end and not at_end:
-            self._note(
-                "warning", "line-too-long", file.shown, f"a line of over {_LINE_CAP:,} bytes is left out"
-            )
+            message = f"a line of over {_LONGEST_LINE:,} bytes is left out"
+            self._report("warning", "line-too-long", file.shown, message)
             file.offset += len(block)
             return
         start = 0
         for line in block[:end].split(b"\n")[:-1]:
-            self._line(number, line, file.offset + start)
+            self._add_line(number, line, file.offset + start)
             start += len(line) + 1
-            file.line = max(file.line, len(line))
+            file.longest_line = max(file.longest_line, len(line))
         tail = block[end:]
-        if at_end and tail.strip() and self._line(number, tail, file.offset + end, torn=True):
+        if at_end and tail.strip() and self._add_line(number, tail, file.offset + end, torn=True):
             end += len(tail)
         file.offset += end
 
-    def _line(self, number: int, line: bytes, offset: int, *, torn: bool = False) -> bool:
-        """Take one record; with `torn`, a line that may still grow is left alone."""
+    def _add_line(self, number: int, line: bytes, offset: int, *, torn: bool = False) -> bool:
+        """Add the samples of one record. torn: the line may be incomplete, so an error is not reported."""
         file = self.files[number]
         if not line.strip():
             return True
@@ -251,41 +248,37 @@ class Catalog:
             record = orjson.loads(line)
         except ValueError:
             if not torn:
-                self._note(
-                    "warning", "not-json", file.shown, "holds lines that are no JSON; they are left out"
-                )
+                message = "holds lines that are no JSON; they are left out"
+                self._report("warning", "not-json", file.shown, message)
             return False
         if isinstance(record, dict):
             for item, sample in enumerate(samples_of(record, file.place)):
-                self._take(sample, head_of(sample, number, offset, len(line), item))
+                self._add(sample, head_of(sample, number, offset, len(line), item))
         return True
 
-    def _whole(self, file: SampleFile) -> list[Sample]:
-        """The samples of a file that is read as a whole."""
+    def _read_whole(self, file: SampleFile) -> list[Sample]:
         if file.place.layout.kind == "database":
             return trackio_traces.traces_of(file.path, file.place)
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
-            if size > _WHOLE_CAP:
-                message = (
-                    f"is larger than {_WHOLE_CAP >> 20} MB and can be read only as a whole; it is left out"
-                )
-                self._note("warning", "too-large", file.shown, message)
+            if size > _LARGEST_WHOLE:
+                limit = f"{_LARGEST_WHOLE >> 20} MB"
+                message = f"is larger than {limit} and can be read only as a whole; it is left out"
+                self._report("warning", "too-large", file.shown, message)
                 return []
             content = opened.read_at(0, size)
         try:
             return self._decode(file, content)
         except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
             reason = clean(str(error), 120)
-            self._note("warning", "not-samples", file.shown, f"holds no samples that can be read: {reason}")
+            self._report("warning", "not-samples", file.shown, f"holds no samples that can be read: {reason}")
             return []
 
     def _decode(self, file: SampleFile, content: bytes) -> list[Sample]:
         kind = file.place.layout.kind
         if kind == "table":
             step = self.table_steps().get(Path(file.path).name)
-            place = file.place if step is None else Place(file.place.layout, step, file.place.split)
-            return table_samples(content, place)
+            return table_samples(content, file.place if step is None else file.place._replace(step=step))
         if kind == "traces":
             sample = trace_sample(content.splitlines(), file.place)
             return [] if sample is None else [sample]
@@ -293,7 +286,7 @@ class Catalog:
             rows = _parquet_rows(content)
             if rows is None:
                 message = "needs pyarrow: pip install 'rltui[parquet]'"
-                self._note("warning", "missing-extra", file.shown, message)
+                self._report("warning", "missing-extra", file.shown, message)
                 return []
             return parquet_samples(rows, file.place)
         text = gzip.decompress(content)
@@ -304,10 +297,10 @@ class Catalog:
             for sample in samples_of(orjson.loads(line), file.place)
         ]
 
-    def _take(self, sample: Sample, head: SampleHead) -> None:
+    def _add(self, sample: Sample, head: SampleHead) -> None:
         file = self.files[head.file]
         file.samples += 1
-        if file.place.layout.name in _copied():
+        if file.place.layout.name in _copied_layouts():
             head = head._replace(copy_key=hash((sample.step, sample.id, head.item)))
             at = self._by_copy_key.get(head.copy_key)
             known = self.heads[at] if at is not None else None
@@ -316,7 +309,7 @@ class Catalog:
                 kept, split = (known, head.split) if copy else (head, known.split)
                 self.heads[at] = kept._replace(split=split)
                 return
-        if len(self.heads) >= HEADS:
+        if len(self.heads) >= MOST_HEADS:
             self.left_out += 1
             return
         if head.copy_key:
@@ -324,30 +317,30 @@ class Catalog:
         self.heads.append(head)
 
     def _forget(self, number: int) -> None:
-        """A file was rewritten: what it gave is read anew."""
+        """Remove the samples of a file that was rewritten."""
         file = self.files[number]
         self.heads = [head for head in self.heads if head.file != number]
         self._by_copy_key = {head.copy_key: at for at, head in enumerate(self.heads) if head.copy_key}
         file.offset, file.samples, file.done = 0, 0, False
 
-    def _note(self, level: str, code: str, path: str, message: str) -> None:
-        problem = Problem(level, code, clean(path), message)  # type: ignore[arg-type]
+    def _report(self, level: Level, code: str, path: str, message: str) -> None:
+        problem = Problem(level, code, clean(path), message)
         self.problems[problem.key] = problem
 
 
 @cache
-def _copied() -> frozenset[str]:
-    """Layouts that have some samples in two files."""
+def _copied_layouts() -> frozenset[str]:
+    """Layouts that write some samples to two files."""
     return frozenset(layout.name for layout in layouts().layout if layout.copies)
 
 
 def _with_split(sample: Sample, head: SampleHead) -> Sample:
-    """The sample as its head says: another file may have told its split."""
+    """The sample with the split of its head, which may be that of a copy in another file."""
     return sample if sample.split == head.split else sample._replace(split=head.split)
 
 
 def _parquet_rows(content: bytes) -> Sequence[dict[str, object]] | None:
-    """The rows of a parquet file, None where pyarrow is not installed."""
+    """The rows of a parquet file; None if pyarrow is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -1,4 +1,4 @@
-"""Samples as text: a list, one sample in full, Markdown, JSON. What comes from files is cleaned here."""
+"""Samples as text, Markdown and JSON, and differences between them. Text from files is cleaned here."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rltui.draw.numbers import format_plain, json_value
 from rltui.logs.sample_layouts.sample import Sample, SampleSummary
 
 _REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
-_BEGINNING = 400  # characters of a response that a list may show
-_LISTED = 8  # numbers of a list that are shown
+_SUMMARY_LENGTH = 400  # characters of a response in a list
+_MOST_NUMBERS = 8  # of a list in the metadata that are shown
 
 
 def clean_lines(text: str) -> list[str]:
-    """Untrusted text as lines: newlines and tabs keep their meaning, all else unsafe is spelled out."""
+    """The lines of untrusted text; tabs are expanded, other control characters escaped."""
     return [clean(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
 
 
 def facts(sample: Sample) -> list[tuple[str, str]]:
-    """What is known of a sample besides its text, as label and value."""
+    """The fields of a sample without its texts, as labels and values."""
     unit = "characters" if sample.counted else "tokens"
     rows = [
         ("step", str(sample.step)),
@@ -59,7 +59,7 @@ def as_text(sample: Sample) -> str:
 
 
 def as_markdown(sample: Sample) -> str:
-    """A sample to paste into an issue: facts, then each turn in a fence that its text cannot close."""
+    """A sample as Markdown: its fields, then each turn in a fence that its text cannot close."""
     lines = markdown_table(("", ""), (list(map(in_markdown, pair)) for pair in facts(sample)))
     for role, text in turns(sample):
         body = "\n".join(text)
@@ -71,7 +71,7 @@ def as_markdown(sample: Sample) -> str:
 
 
 def as_json(run: str, sample: Sample) -> dict[str, object]:
-    """The fields of a sample, texts as written (JSON's escapes make every character safe)."""
+    """The fields of a sample; texts are not cleaned, since JSON escapes control characters."""
     return {
         "run": run,
         "step": sample.step,
@@ -109,7 +109,7 @@ def differences(before: Sample, after: Sample) -> list[str]:
     """The responses of two samples as a line-by-line difference: blank, `-` or `+` before each line."""
     first, second = clean_lines(before.response), clean_lines(after.response)
     lines: list[str] = []
-    # Not `ndiff`: looking for similar lines takes it minutes for long responses.
+    # Not `ndiff`, which takes minutes to search for similar lines in long responses.
     for kind, low, high, start, end in difflib.SequenceMatcher(None, first, second).get_opcodes():
         if kind == "equal":
             lines += [f"  {line}" for line in first[low:high]]
@@ -120,10 +120,10 @@ def differences(before: Sample, after: Sample) -> list[str]:
 
 
 def summary(sample: Sample) -> SampleSummary:
-    """What a list shows of a sample: parts of its reward, and how its response begins after reasoning."""
-    after = _REASONED.search(sample.response)
-    response = sample.response[after.end() :] if after is not None else ""
-    start = " ".join((response.strip() or sample.response)[:_BEGINNING].split())
+    """A sample in a list: the components of its reward, and the start of its response after reasoning."""
+    reasoning = _REASONED.search(sample.response)
+    response = sample.response[reasoning.end() :] if reasoning is not None else ""
+    start = " ".join((response.strip() or sample.response)[:_SUMMARY_LENGTH].split())
     return SampleSummary(dict(sample.rewards), clean(start) or clean(sample.note))
 
 
@@ -132,11 +132,8 @@ def _plain(value: float | None) -> str:
 
 
 def short_value(value: object) -> str:
-    """A value of the metadata in a few words; long lists of numbers are counted."""
-    if (
-        isinstance(value, list)
-        and len(value) > _LISTED
-        and all(isinstance(each, int | float) for each in value)
-    ):
-        return f"{len(value):,} numbers"
+    """A value of the metadata; long lists of numbers are only counted."""
+    numbers = value if isinstance(value, list) else []
+    if len(numbers) > _MOST_NUMBERS and all(isinstance(each, int | float) for each in numbers):
+        return f"{len(numbers):,} numbers"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""Traces that trackio keeps in its database: samples of runs, those that have files of their own left out."""
+"""Traces in the database of trackio, as samples; those that also have a file are left out."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rltui.logs.formats.trackers.part_reader import unique_names
 from rltui.logs.sample_layouts.layouts import Place, stored_trace
 from rltui.logs.sample_layouts.sample import Sample
 
-_NEEDED = {"id", "run_id", "run_name", "step", "key", "messages", "metadata"}
+_COLUMNS = {"id", "run_id", "run_name", "step", "key", "messages", "metadata"}
 
 
-def is_called_like(name: str) -> bool:
+def may_be_database(name: str) -> bool:
     """Whether a base name may be that of a project's database."""
     return name.endswith(".db")
 
 
 def runs_with_traces(path: str, shown: str) -> Iterator[tuple[str, str]]:
-    """One entry for each run of a database that has traces: path, and path as it is shown.
+    """The runs of a database that have traces: path, path relative to LOGDIR; nothing if it cannot be read.
 
-    The first is that of the database with the run's id in brackets. Nothing where it cannot be read now.
+    path: that of the database with the run's id in brackets.
     """
     try:
         found = _runs(path, sqlite_file.file_stamps(path)) if sqlite_file.is_database(path) else ()
@@ -38,31 +38,31 @@ def runs_with_traces(path: str, shown: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def _runs(path: str, stamp: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
-    """Ids and names of the runs with traces, as the database was at `stamp`."""
+    """Ids and names of the runs with traces. stamp: of the present content, as a cache key."""
 
     def ask(base: sqlite3.Connection) -> tuple[tuple[str, str], ...]:
-        if not columns_of(base, "traces") >= _NEEDED:
+        if not columns_of(base, "traces") >= _COLUMNS:
             return ()
         runs = base.execute(
             "SELECT run_id, run_name FROM metrics GROUP BY run_id ORDER BY min(id)"
         ).fetchall()
         names = unique_names([(str(key), str(name or "")) for key, name in runs])
-        having = base.execute("SELECT DISTINCT run_id, run_name FROM traces").fetchall()
-        return tuple((str(key), names.get(str(key), str(name or key))) for key, name in having)
+        with_traces = base.execute("SELECT DISTINCT run_id, run_name FROM traces").fetchall()
+        return tuple((str(key), names.get(str(key), str(name or key))) for key, name in with_traces)
 
     return sqlite_file.read_database(path, ask) or ()
 
 
 def file_stamps(path: str) -> tuple[int, int]:
-    """Size and time of the database behind a path of `runs_with_traces`. Raises OSError."""
+    """Size and modification time of the database in a path of `runs_with_traces`. Raises OSError."""
     stamp = sqlite_file.file_stamps(_parts(path)[0])
     return stamp[0] + max(stamp[3], 0), max(stamp[1], stamp[4])
 
 
 def traces_of(path: str, place: Place) -> list[Sample]:
-    """The traces of one run that stand nowhere but in its database. Raises OSError."""
+    """The traces of one run that are only in its database. Raises OSError."""
     database, run_id = _parts(path)
-    beside = Path(database).parent / "traces" / Path(database).stem
+    folder = Path(database).parent / "traces" / Path(database).stem
 
     def ask(base: sqlite3.Connection) -> list[Sample]:
         columns = "id, run_name, step, key, messages, metadata"
@@ -70,7 +70,7 @@ def traces_of(path: str, place: Place) -> list[Sample]:
         samples, files = [], dict[str, set[str]]()
         for identity, name, step, key, messages, metadata in base.execute(sql, (run_id,)):
             if name not in files:
-                files[name] = _names(beside / str(name))
+                files[name] = _names_in(folder / str(name))
             if f"{str(identity).replace(':', '-')}.jsonl" in files[name]:
                 continue
             sample = stored_trace(str(identity), step, str(key), messages, metadata, place)
@@ -81,9 +81,9 @@ def traces_of(path: str, place: Place) -> list[Sample]:
     return sqlite_file.read_database(database, ask) or []
 
 
-def _names(folder: Path) -> set[str]:
+def _names_in(folder: Path) -> set[str]:
     try:
-        return set(os.listdir(folder))  # noqa: PTH208 - names are all that is asked
+        return set(os.listdir(folder))  # noqa: PTH208 - only names are needed
     except OSError:
         return set()
 
