@@ -129,9 +129,9 @@ def _tags_of(view: RunView, pane: str) -> list[str]:
 def _why_empty(view: RunView, pane: str) -> str:
     """What the pane's data says of a run without any of its metrics; else which panes the run has."""
     if pane == "system":
-        from rltui.panes.answers.accelerators.gpus import inside_words  # as in `pane_answers`
+        from rltui.panes.answers.accelerators.gpus import job_hint  # as in `pane_answers`
 
-        inside = inside_words(view)
+        inside = job_hint(view)
         if inside:
             return f"{inside[:1].upper()}{inside[1:]}"
     if pane in PANES and PANES[pane].empty:

@@ -132,7 +132,7 @@ def test_hours_tokens_and_what_the_lost_share_cost() -> None:
     }  # fmt: skip
     view = run(series)
     used = accelerators(RunValues(view))
-    assert used is not None and (used.value, bool(used.formula)) == (8, True)
+    assert used is not None and (used.value, bool(used.source)) == (8, True)
     spent, tokens = hours(RunValues(view)), tokens_so_far(RunValues(view))
     assert spent is not None and spent.value == pytest.approx(1.0)
     assert tokens is not None and tokens.value == pytest.approx(60 * 96_000.0)
@@ -150,7 +150,7 @@ def test_the_user_and_the_settings_say_how_many_accelerators() -> None:
     assert told is not None and told.value == 32
     user = Config(hardware={"*": UserHardware(gpus=3)})
     told = accelerators(RunValues(run({}, config=user), inputs=settings_of))
-    assert told is not None and (told.value, told.formula) == (3, "configuration")
+    assert told is not None and (told.value, told.source) == (3, "configuration")
 
 
 @given(

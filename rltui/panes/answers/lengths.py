@@ -1,4 +1,4 @@
-"""How long responses are: their distribution over steps, and how many are cut off."""
+"""The answer of the pane lengths: how long responses are, over steps, and how many are cut off."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from rltui.panes.answers.answer import Amount, Answer
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
 from rltui.panes.answers.recent_values import RunValues, binned, fact
-from rltui.panes.answers.since_start import since_start
+from rltui.panes.answers.since_start import change_since_start
 
 QUESTION = "How long are the responses, and are they cut off?"
 
 
 def length_answer(run: RunValues) -> Answer | None:
     """The answer of the pane lengths; None for a run that logs no lengths."""
-    known = answer_metrics().named
-    logged = ((one, run.find(one.metric)) for one in known["length"])
+    tables = answer_metrics().named
+    logged = ((length, run.find(length.metric)) for length in tables["length"])
     length, mean = next((pair for pair in logged if pair[1] is not None), (None, None))
     if length is None or mean is None:
         return None
     base = length.metric.removesuffix(".mean")
-    cut, most = run.find(known["end"][0].metric), run.find(f"{base}.max")
+    cut, most = run.find(tables["end"][0].metric), run.find(f"{base}.max")
     unit = glossary().metrics[length.metric].unit
     facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit), told=True)]
     if cut is not None:
@@ -32,16 +32,15 @@ def length_answer(run: RunValues) -> Answer | None:
     prompt = run.find("lengths.prompt.mean")
     if prompt is not None:
         facts.append(replace(fact("prompts", prompt, unit), text=_amount(prompt.now, unit)))
-    drawn = band(run, base)
+    length_band = band(run, base)
     ridge = (
         next(logged_ridges(run, lambda tag: run.name(tag).pane == "lengths"), None)
         or quantile_ridge(run, base)
         or sample_ridge(run.inputs.samples, "length", "Length of samples", "", run.at_step)
     )
     text = f"{length.word} have {_amount(mean.now, unit)} on average"
-    whole = since_start(run, mean.tag)
-    if whole is not None and (moved := whole.words(mean.now, lambda value: _amount(value, unit))):
-        text += f", {moved}"
+    if change := change_since_start(run, mean.tag, mean.now, lambda value: _amount(value, unit)):
+        text += f", {change}"
     if cut is not None and cut.now > 0:
         limit = f" at {_amount(most.now, unit)}" if most is not None else ""
         text += f"; {format_share(cut.now)} are cut off{limit}"
@@ -51,7 +50,7 @@ def length_answer(run: RunValues) -> Answer | None:
         text += "; none is cut off"
     return Answer(
         QUESTION, f"{text}.", tuple(facts), amounts=tuple(_ends(run)),
-        amounts_words=("responses", ""), bands=() if drawn is None else (drawn,),
+        amounts_words=("responses", ""), bands=() if length_band is None else (length_band,),
         ridges=() if ridge is None else (ridge,),
     )  # fmt: skip
 
@@ -63,7 +62,7 @@ def _amount(value: float, unit: str) -> str:
 
 
 def _ends(run: RunValues) -> Iterator[Amount]:
-    """The shares of responses that were cut off and the like, where there are any."""
+    """The shares of responses by the way in which they ended, without those that are always zero."""
     for end in answer_metrics().named["end"]:
         values = run.find(end.metric)
         if values is not None and values.value.any():

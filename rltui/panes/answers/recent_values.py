@@ -1,4 +1,4 @@
-"""Values of a metric at the recent steps of a run, the first step left out, and how they moved."""
+"""Values of a metric at the recent steps of a run, and how they changed."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 LAST = 20  # steps that "now" means, at most
-LEAST = 5  # the same in a short run, of which it is the last fifth: its level still moves from step to step
-HISTORY = 48  # values that a share over time is told by
-MOSTLY_GONE = -0.95  # a change from which on percent say less than times
-UNSTEADY = 1.0  # times the level: noise that hides what the level does
-STEADY = 0.03  # a smaller relative change of the median is none
+LEAST = 5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
+HISTORY = 48  # values of a share over time
+MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
+UNSTEADY = 1.0  # times the level: noise that hides changes of the level
+STEADY = 0.03  # a relative change of the median below which it is steady
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Finite values of one tag in canonical units, (n,) each, one for a step, in step order."""
+    """Finite values of one tag in canonical units, (n,), one per step, in step order."""
 
     tag: str
     step: Ints
     value: Floats
 
     def at(self, steps: Ints) -> Floats:
-        """The values at (m,) sorted steps; 0 where there is none."""
+        """The values at (m,) sorted steps; 0 at steps without one."""
         if len(self.step) == len(steps) and bool((self.step == steps).all()):
             return self.value.copy()  # phases of a step are mostly logged together
         out = np.zeros(len(steps))
         if len(self.step) and len(steps):
             place = np.minimum(np.searchsorted(self.step, steps), len(self.step) - 1)
-            there = self.step[place] == steps
-            out[there] = self.value[place[there]]
+            known = self.step[place] == steps
+            out[known] = self.value[place[known]]
         return out
 
     def held(self, steps: Ints) -> Floats:
-        """The values at (m,) sorted steps; where there is none the one before, 0 before the first."""
+        """The values at (m,) sorted steps; at steps without one the value before, 0 before the first."""
         if not len(self.step):
             return np.zeros(len(steps))
         place = np.searchsorted(self.step, steps, "right") - 1
         return np.where(place >= 0, self.value[np.maximum(place, 0)], 0.0)
 
     def without_first(self, first: Ints) -> Values:
-        """Without the first steps of the attempts of the run, unless nothing else is left."""
+        """Without the first steps of the run's attempts, unless no others are left."""
         kept = self.step > first[0]
-        for one in first[1:].tolist():  # a few: np.isin takes ten times as long for them
-            kept &= self.step != one
+        for step in first[1:].tolist():  # a few: np.isin takes ten times as long for them
+            kept &= self.step != step
         return Values(self.tag, self.step[kept], self.value[kept]) if kept.any() else self
 
     @property
@@ -73,11 +73,11 @@ class Values:
 
     @property
     def change(self) -> float | None:
-        """Relative change from the first points to `now`; 0 within noise, None unknown.
+        """Relative change from the first points to `now`; 0 within noise, None if unknown.
 
-        It counts where the medians of the first and the last 20 points (of a short run: of its halves)
-        differ by more than the distance of the quartiles of either side, or the quartiles lie apart. Noise
-        that is as large as the level itself hides whether there is a change.
+        There is a change if the medians of the first and the last 20 points (in a short run: of its halves)
+        differ by more than the interquartile range of either side, or these ranges do not overlap. It is
+        unknown if the noise is as large as the level itself.
         """
         if len(self.value) < 2 * LEAST:
             return None
@@ -97,15 +97,20 @@ class Values:
 
 
 class RunValues(NamedTuple):
-    """What an answer is made of: a run up to a step (None: all of it), and what files beside its logs say."""
+    """What an answer is made of: a run up to a step (None: all of it), and data of files beside it."""
 
     view: RunView
     at_step: int | None = None
     inputs: AnswerInputs = NO_INPUTS
 
     def name(self, tag: str) -> MetricName:
-        """What a tag means."""
+        """The metric name of a tag."""
         return self.view.names.name(tag)
+
+    def in_canonical_unit(self, tag: str, values: Floats) -> Floats:
+        """Values of a tag (n,) in the unit of its metric, as written if that is not known."""
+        name = self.name(tag)
+        return values * name.scale + name.offset if name.comparable else values
 
     def tags(self, canonical: str) -> Sequence[str]:
         """The tags of a metric."""
@@ -113,28 +118,26 @@ class RunValues(NamedTuple):
 
     def of(self, tag: str) -> Values:
         """The exact recent values of a tag."""
-        name, points = self.name(tag), self.view.run.series[tag].recent()
+        points = self.view.run.series[tag].recent()
         kept = np.isfinite(points.value)
         if self.at_step is not None:
             kept &= points.step <= self.at_step
         steps, value = points.step[kept], points.value[kept]
         if len(steps):
-            newest = np.append(steps[1:] != steps[:-1], True)  # of several points at a step the newest
+            newest = np.append(steps[1:] != steps[:-1], True)  # the newest of several points at a step
             steps, value = steps[newest], value[newest]
-        if name.comparable:
-            value = value * name.scale + name.offset
-        return Values(tag, steps, value)
+        return Values(tag, steps, self.in_canonical_unit(tag, value))
 
     def find(self, canonical: str, *, near: str = "") -> Values | None:
         """The values of a metric in training; None without any, or for an MFU that is always zero.
 
-        Of several tags the one that begins like `near`, then the one with most points.
+        Of several tags that which shares most folders with `near`, then the one with most points.
         """
         names = ((tag, self.name(tag)) for tag in self.tags(canonical))
-        found = [self.of(tag) for tag, name in names if not name.held_out and not name.part]
+        candidates = [self.of(tag) for tag, name in names if not name.held_out and not name.part]
         best = max(
-            (one for one in found if len(one.value)),
-            key=lambda one: (_alike(one.tag, near), len(one.value)),
+            (values for values in candidates if len(values.value)),
+            key=lambda values: (_shared_folders(values.tag, near), len(values.value)),
             default=None,
         )
         if best is not None and canonical.startswith(special_metrics().zero_if_unknown):
@@ -142,25 +145,25 @@ class RunValues(NamedTuple):
         return best
 
     def find_all(self, listed: str) -> Iterator[tuple[str, Values]]:
-        """Canonical id and values of the metrics of a list of `answer_metrics` that it has in training."""
+        """Canonical id and values of each metric of a list in `answer_metrics` that is logged in training."""
         for canonical in answer_metrics().metrics[listed]:
             if (values := self.find(canonical)) is not None:
                 yield canonical, values
 
     def find_first(self, listed: str) -> Values | None:
-        """The values of the first of these; None without any."""
+        """The values of the first of them; None without any."""
         return next((values for _, values in self.find_all(listed)), None)
 
     @property
     def first_steps(self) -> Ints:
-        """The first steps of its attempts, which compilation and warm-up make slow; at least one."""
+        """The first steps of the run's attempts, at least one; compilation and warm-up make them slow."""
         span = self.view.run.span
         later = [attempt.first_step for attempt in self.view.run.attempts[1:]]
         return np.array([span[0] if span is not None else 0, *later], np.int64)
 
 
-def _alike(tag: str, other: str) -> int:
-    """How many of their first parts two keys share."""
+def _shared_folders(tag: str, other: str) -> int:
+    """The number of leading folders that two keys share."""
     pairs = zip(tag.split("/"), other.split("/"), strict=False)
     return next((at for at, (one, two) in enumerate(pairs) if one != two), 0)
 
@@ -171,29 +174,29 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
     return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)
 
 
-def times_text(factor: float) -> str:
-    """`2.5`, `12`, `2,160`: a factor in three digits."""
+def _factor_text(factor: float) -> str:
+    """A factor in three digits: `2.5`, `12`, `2,160`."""
     return f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
 
 
 def trend_text(one: Fact, *, in_words: bool = False, steps: bool = True) -> str:
-    """`+21 % over 60 steps`, in words `up 21 %`; `up 12-fold` where percent say less; `steady`; else empty.
+    """`+21 % over 60 steps`, `up 12-fold`, `steady`; empty if unknown.
 
-    steps: whether it is said over how many.
+    in_words: `up 21 %` instead of `+21 %`. steps: whether to give the number of steps.
     """
     change = one.change
     if not change:
         return "" if change is None else "steady"
     direction = "up" if change > 0 else "down"
     if change >= 2 or -1 < change <= MOSTLY_GONE:
-        text = f"{direction} {times_text(change + 1 if change > 0 else 1 / (1 + change))}-fold"
+        text = f"{direction} {_factor_text(change + 1 if change > 0 else 1 / (1 + change))}-fold"
     else:
         text = f"{direction} {100 * abs(change):.0f} %" if in_words else f"{100 * change:+.0f} %"
     return f"{text} over {one.change_steps:,} steps" if steps else text
 
 
 def binned(values: Floats) -> tuple[float, ...]:
-    """Means of equal numbers of neighbours, at most `HISTORY` of them; NaN where none is known."""
+    """Means of equal numbers of neighbouring values, at most `HISTORY` of them; NaN where all are NaN."""
     if not len(values):
         return ()
     edges = np.linspace(0, len(values), min(len(values), HISTORY) + 1).astype(int)[:-1]

@@ -1,4 +1,4 @@
-"""What a metric did over its whole run: where it began, where it was best, and where it is."""
+"""How a metric changed over a whole run: its level at the start, at its best, and at the end."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_step
 from rltui.panes.answers.recent_values import RunValues
 
-PARTS = 20  # equal stretches of steps that a run is cut into, at most
-ENDS = 2  # stretches that the start and the end are the mean of: a tenth of the run each, at least
-OPENING = 3  # parts of the first tenth that tell whether the run began elsewhere and left at once
-LEAST = 10  # stretches with points from which on a start is told from an end
-BEYOND = 3.0  # times the noise of a mean of a stretch: a larger distance is a change
-STEADY = 0.1  # times the level: smaller noise than that hides no change worth a word
+PARTS = 20  # equal intervals of steps that a run is divided into, at most
+ENDS = 2  # intervals that the start and the end are the mean of: at least a tenth of the run each
+OPENING = 3  # parts of the first tenth, whose median shows whether the level changed within it
+LEAST_PARTS = 10  # intervals with points, from which start and end are compared
+BEYOND_NOISE = 3.0  # times the noise of a mean of an interval: a larger distance is a change
+STEADY = 0.1  # times the level: smaller noise hides no relevant change
 
 
 class SinceStart(NamedTuple):
     """Means of the first and of the last tenth of a run's steps, in canonical units.
 
-    start: of the first steps alone where the run went farther within its first tenth than after it.
-    highest: the highest mean of a twentieth behind the first tenth; highest_step: where that begins,
-    rounded to the length of one.
-    noise: the standard deviation of a mean of a twentieth, from the differences of neighbours, which a slow
-    change does not widen.
+    start: of the first steps only, if the level changed more within the first tenth than after it.
+    highest: the highest mean of an interval after the first tenth; highest_step: where that begins, rounded
+    to the length of an interval.
+    noise: the standard deviation of a mean of an interval, from differences of neighbours, on which slow
+    changes have no influence.
     """
 
     start: float
@@ -39,27 +39,27 @@ class SinceStart(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether the end is farther from the start than noise explains."""
-        return abs(self.end - self.start) > BEYOND * self.noise
+        return abs(self.end - self.start) > BEYOND_NOISE * self.noise
 
     @property
     def steady(self) -> bool:
-        """Whether it stayed where it was, and noise would not hide that it did not."""
-        return not self.moved and BEYOND * self.noise <= STEADY * max(abs(self.start), abs(self.end))
+        """Whether it did not change, and the noise is too small to hide a change."""
+        return not self.moved and BEYOND_NOISE * self.noise <= STEADY * max(abs(self.start), abs(self.end))
 
     @property
     def fallen(self) -> bool:
-        """Whether the end is below the highest mean by more than noise and a tenth of what was gained."""
+        """Whether the end is below the highest mean by more than noise and a tenth of the gain."""
         gap, gained = self.highest - self.end, self.highest - self.start
-        return gap > max(BEYOND * self.noise, 0.1 * gained, 0.0)
+        return gap > max(BEYOND_NOISE * self.noise, 0.1 * gained, 0.0)
 
     def words(self, now: float, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
-        """`up from 12.3 at the start`; `steady`; empty where noise hides what it does.
+        """`up from 12.3 at the start`; `steady`; empty if noise hides changes.
 
-        now: the value that is said before these words; where outliers carried the mean of the end to the
-        other side of the start than it, nothing is said. text: how values are written. more_is_better: `below
-        its best of 890 around step 410,000`, where it fell since.
+        now: the value that precedes this text; it is empty if `now` and the mean of the end, which may have
+        outliers, are on different sides of the start. text: formats values. more_is_better: whether to report
+        a fall, `below its best of 890 around step 410,000`.
         """
-        if more_is_better and self.fallen and self.highest > self.start + BEYOND * self.noise:
+        if more_is_better and self.fallen and self.highest > self.start + BEYOND_NOISE * self.noise:
             best = f"below its best of {text(self.highest)} around step {format_step(self.highest_step)}"
             return f"{best} ({text(self.start)} at the start)"
         if not self.moved:
@@ -69,33 +69,41 @@ class SinceStart(NamedTuple):
         return f"{'up' if now > self.start else 'down'} from {text(self.start)} at the start"
 
 
+def change_since_start(
+    run: RunValues, tag: str, now: float, text: Callable[[float], str], *, more_is_better: bool = False
+) -> str:
+    """The text of `SinceStart.words` for a tag; empty with too few points."""
+    change = since_start(run, tag)
+    return "" if change is None else change.words(now, text, more_is_better=more_is_better)
+
+
 def since_start(run: RunValues, tag: str) -> SinceStart | None:
-    """What a tag did up to a step; None with too few points, or all of them at one step."""
-    series, name = run.view.run.series[tag], run.name(tag)
+    """How a tag changed up to a step; None with too few points, or all of them at one step."""
+    series = run.view.run.series[tag]
     first, last = series.first_step, series.last_step
     if first is None or last is None:
         return None
     last = last if run.at_step is None else min(last, run.at_step)
     parts = min(PARTS, last - first + 1)
-    if parts < LEAST:
+    if parts < LEAST_PARTS:
         return None
     cut = series.columns(float(first), math.nextafter(last + 1.0, -math.inf), parts)
     known = cut.count > 0
-    if int(known.sum()) < LEAST:
+    if int(known.sum()) < LEAST_PARTS:
         return None
-    scale, offset = (name.scale, name.offset) if name.comparable else (1.0, 0.0)
-    mean = cut.mean * scale + offset
-    there = mean[known]
-    noise = _noise(there)
-    at = int(known.nonzero()[0][ENDS + int(np.argmax(there[ENDS:]))])
+    mean = run.in_canonical_unit(tag, cut.mean)
+    means = mean[known]
+    noise = _noise(means)
+    at = int(known.nonzero()[0][ENDS + int(np.argmax(means[ENDS:]))])
     width = (last + 1 - first) / parts
     digits = -max(int(math.log10(width)), 0)
-    start, end = float(np.mean(there[:ENDS])), float(np.mean(there[-ENDS:]))
-    early = series.columns(float(first), first + ENDS * width, parts).mean * scale + offset
+    start, end = float(np.mean(means[:ENDS])), float(np.mean(means[-ENDS:]))
+    early = run.in_canonical_unit(tag, series.columns(float(first), first + ENDS * width, parts).mean)
     early = early[np.isfinite(early)]
     opening = median(early[:OPENING])
-    left = abs(opening - start)
-    if left > max(BEYOND * noise, BEYOND * _noise(early), STEADY * abs(start), abs(end - start)):
+    if abs(opening - start) > max(
+        BEYOND_NOISE * noise, BEYOND_NOISE * _noise(early), STEADY * abs(start), abs(end - start)
+    ):
         start = opening
     return SinceStart(start, end, float(mean[at]), round(int(cut.edges[at]), digits), noise)
 

@@ -1,1 +1,1 @@
-"""What the accelerators give, and what they are."""
+"""Answers on accelerators: which they are, their utilisation, what a run has used."""

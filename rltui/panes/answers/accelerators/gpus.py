@@ -1,4 +1,7 @@
-"""Are the GPUs busy, and in which phase of a step do they idle: from what trackers measure beside a run."""
+"""The answer of the pane system: whether GPUs are busy, and in which phase of a step they idle.
+
+Trackers measure them during a run.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from rltui.common.arrays import Floats, distinct, median
 from rltui.common.data_class import dataclass
 from rltui.common.regex import regex
 from rltui.common.text import in_sentence
-from rltui.draw.numbers import format_duration, format_value
-from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact
+from rltui.draw.numbers import SHARE, format_duration
+from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact, device_cell
 from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.run_context.jobs.scheduler import look_inside
@@ -24,31 +27,30 @@ if TYPE_CHECKING:
 QUESTION = "Are the GPUs busy?"
 USE, MEMORY, USED, POWER = "system.gpu_use", "system.gpu_memory", "system.gpu_memory_used", "system.gpu_power"
 TEMPERATURE, THROTTLED = "system.gpu_temperature", "system.gpu_throttled"
-# Quantities of other panes that say the same.
-ALSO = {"perf.gpu_utilization": USE, "perf.gpu_memory": USED}
-# Title of a column, unit, and the values between which its colour changes: those of the devices where None.
+# The same quantities in other panes.
+SAME_QUANTITY = {"perf.gpu_utilization": USE, "perf.gpu_memory": USED}
+# Title of a column, unit, and the scale of its colours; None: up to the maximum of the devices.
 COLUMNS: dict[str, tuple[str, str, tuple[float, float] | None]] = {
-    USE: ("use", "percent", (0.0, 100.0)),
-    MEMORY: ("memory", "percent", (0.0, 100.0)),
+    USE: ("use", SHARE, (0.0, 1.0)),
+    MEMORY: ("memory", SHARE, (0.0, 1.0)),
     USED: ("used", "GB", None),
     POWER: ("power", "W", None),
     TEMPERATURE: ("temp", "°C", (30.0, 90.0)),
-    THROTTLED: ("throttled", "percent", (0.0, 100.0)),
+    THROTTLED: ("throttled", SHARE, (0.0, 1.0)),
 }
-SHARES = (USE, MEMORY, THROTTLED)  # written as percent
-IDLE = 0.05  # use below which a GPU does nothing: what the display and watchers cost
-LEAST_IDLE, IDLE_SECONDS = 5, 60.0  # samples and seconds from which a GPU is called idle
+IDLE = 0.05  # use below which a GPU is idle: displays and monitors use less
+LEAST_IDLE_SAMPLES, LEAST_IDLE_SECONDS = 5, 60.0  # from which a GPU is called idle
 NOW = 5  # samples that "now" means
-LEAST = 20  # samples in a phase from which its use is told
-PIECES = 120  # of the history
-STEPS_SHOWN = 8  # of the history, where phases are known
+LEAST_SAMPLES = 20  # in a phase, from which its use is given
+INTERVALS = 120  # of the history
+STEPS_SHOWN = 8  # in the history, if phases are known
 _NODE = regex(r"(?:^|/)node\.(?P<ray>[^/.]+)\.|/l:(?P<label>.+)$")
 _NUMBER = regex(r"gpu[._/](?P<number>\d+)")
 
 
 @dataclass(slots=True)
 class _Gpu:
-    """The samples of one GPU: times in seconds since 1970 and values in canonical units, by quantity."""
+    """The samples of one GPU by quantity: times in seconds since 1970, and values in canonical units."""
 
     node: str
     number: int
@@ -60,18 +62,18 @@ class _Gpu:
 
     @property
     def idle_seconds(self) -> float:
-        """For how long it has done nothing, as of its last sample; 0 for a GPU that works."""
+        """How long it has been idle at its last sample; 0 if it is busy."""
         times, use = self.samples.get(USE, (np.empty(0), np.empty(0)))
         busy = np.flatnonzero(use >= IDLE)
         first = int(busy[-1]) + 1 if len(busy) else 0
-        if len(use) - first < LEAST_IDLE or not np.isfinite(times[first:]).all():
+        if len(use) - first < LEAST_IDLE_SAMPLES or not np.isfinite(times[first:]).all():
             return 0.0
         seconds = float(times[-1] - times[first])
-        return seconds if seconds >= IDLE_SECONDS else 0.0
+        return seconds if seconds >= LEAST_IDLE_SECONDS else 0.0
 
 
 def gpu_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane system; None for a run whose log has nothing of single GPUs."""
+    """The answer of the pane system; None for a run that logs no single GPUs."""
     gpus = _gpus(run)
     if not gpus:
         return None
@@ -79,8 +81,8 @@ def gpu_answer(run: RunValues) -> Answer | None:
     nodes = {gpu.node for gpu in gpus}
     in_phases = _use_in_phases(gpus, spans) if spans is not None else []
     notes = [] if spans is None else ["phases are laid out in the order in which trainers run them"]
-    if run.at_step is None and (inside := inside_words(run.view)):
-        notes.append(inside)
+    if run.at_step is None and (hint := job_hint(run.view)):
+        notes.append(hint)
     several = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
     facts = [Fact("GPUs", len(gpus), f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}{several}", plain=True)]
     facts += [
@@ -93,19 +95,19 @@ def gpu_answer(run: RunValues) -> Answer | None:
     )  # fmt: skip
 
 
-def inside_words(view: RunView) -> str:
-    """How to look at the machine itself from outside of the job; empty without a job, and inside of it."""
+def job_hint(view: RunView) -> str:
+    """The command that shows the machine of a job from outside of it; empty without a job, and inside."""
     command = "" if view.job is None else look_inside(view.job)
     return f"live, from inside the job: {command}" if command else ""
 
 
 def _gpus(run: RunValues) -> list[_Gpu]:
-    """The GPUs that the log tells apart, by node and number."""
-    found: dict[tuple[str, int], _Gpu] = {}
+    """The GPUs in the log, by node and number."""
+    gpus: dict[tuple[str, int], _Gpu] = {}
     panes = run.view.tag_index.panes
     for tag in (*panes.get("system", ()), *panes.get("perf", ())):
         name = run.name(tag)
-        quantity = ALSO.get(name.canonical or "", name.canonical or "")
+        quantity = SAME_QUANTITY.get(name.canonical or "", name.canonical or "")
         number = _NUMBER.search(tag)
         if quantity not in COLUMNS or number is None or not name.comparable:
             continue
@@ -117,14 +119,14 @@ def _gpus(run: RunValues) -> list[_Gpu]:
             kept &= points.step <= run.at_step
         if not kept.any():
             continue
-        values = points.value[kept] * name.scale + name.offset
-        gpu = found.setdefault(key, _Gpu(*key))
+        values = run.in_canonical_unit(tag, points.value[kept])
+        gpu = gpus.setdefault(key, _Gpu(*key))
         times = points.wall_time[kept]
         known = gpu.samples.get(quantity)
         if known is not None and quantity == THROTTLED and len(known[1]) == len(values):
             values = np.maximum(known[1], values)  # for any of several reasons
         gpu.samples[quantity] = (times, values)
-    return [found[key] for key in sorted(found)]
+    return [gpus[key] for key in sorted(gpus)]
 
 
 def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, float, float]]:
@@ -137,7 +139,7 @@ def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, f
     found = []
     for number, title in enumerate(spans.titles):
         inside = values[phase == number]
-        if len(inside) >= LEAST:
+        if len(inside) >= LEAST_SAMPLES:
             found.append((title, float(inside.mean()), float((inside < IDLE).mean())))
     return found
 
@@ -154,21 +156,21 @@ def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]
         verb = "has" if len(idle) == 1 else "have"
         long = format_duration(min(gpu.idle_seconds for gpu in idle))
         rest = f"the other{'s are' if len(others) > 1 else ' is'} {_percent(float(np.mean(others)))} used"
-        said = f"{names} {verb} been idle for {long} while {rest}"
+        text = f"{names} {verb} been idle for {long} while {rest}"
         if len(idle) > 1:
-            said = f"{len(idle)} of {len(used)} GPUs idle: {said}"
+            text = f"{len(idle)} of {len(used)} GPUs idle: {text}"
     elif idle:
-        said = "All GPUs are idle" if len(used) > 1 else "The GPU is idle"
+        text = "All GPUs are idle" if len(used) > 1 else "The GPU is idle"
     elif len(used) == 1:
-        said = f"The GPU is {_percent(means[id(used[0])])} used"
+        text = f"The GPU is {_percent(means[id(used[0])])} used"
     else:
         least = min(used, key=lambda gpu: means[id(gpu)])
-        said = f"GPUs are {_percent(float(np.mean(others)))} used"
-        said += f"; the least is {_name(least)}, {_percent(means[id(least)])}"
-    waiting = max(in_phases, key=lambda one: one[2], default=None)
-    if waiting is not None and waiting[2] >= IDLE:
-        said += f". GPUs idle {_percent(waiting[2])} during {in_sentence(waiting[0])}"
-    return f"{said}."
+        text = f"GPUs are {_percent(float(np.mean(others)))} used"
+        text += f"; the least is {_name(least)}, {_percent(means[id(least)])}"
+    phase, _, idle_share = max(in_phases, key=lambda one: one[2], default=("", 0.0, 0.0))
+    if idle_share >= IDLE:
+        text += f". GPUs idle {_percent(idle_share)} during {in_sentence(phase)}"
+    return f"{text}."
 
 
 def _table(gpus: Sequence[_Gpu], spans: PhaseSpans | None, named: bool) -> DeviceTable:
@@ -198,17 +200,17 @@ def _table(gpus: Sequence[_Gpu], spans: PhaseSpans | None, named: bool) -> Devic
 
 
 def _edges(start: float, end: float, spans: PhaseSpans | None) -> Floats:
-    """Equal pieces of the time up to the last sample: of a few steps where their phases are known."""
+    """Equal intervals of the time up to the last sample, or of the last steps if their phases are known."""
     if spans is not None and len(spans.begin):
         known = spans.begin[spans.phase == spans.phase[0]]
         end = min(end, float(spans.end[-1]))
         if len(known):
             start = max(start, float(known[-STEPS_SHOWN:][0]))
-    return np.linspace(start, max(end, start + 1.0), PIECES + 1)
+    return np.linspace(start, max(end, start + 1.0), INTERVALS + 1)
 
 
 def _history(times: Floats, values: Floats, edges: Floats) -> tuple[float, ...]:
-    """The mean use in each piece; a piece without a sample has that of the sample after it, one gap long."""
+    """The mean use in each interval; one without a sample has that of the next sample, if that is near."""
     known = np.isfinite(times)
     times, values = times[known], values[known]
     if not len(times):
@@ -218,27 +220,20 @@ def _history(times: Floats, values: Floats, edges: Floats) -> tuple[float, ...]:
     after = np.searchsorted(times, middles)
     inside = after < len(times)
     near = times[np.minimum(after, len(times) - 1)] - middles <= max(1.5 * gap, edges[1] - edges[0])
-    found = np.where(inside & near, values[np.minimum(after, len(values) - 1)], np.nan)
+    means = np.where(inside & near, values[np.minimum(after, len(values) - 1)], np.nan)
     place = np.digitize(times, edges) - 1
-    for piece in distinct(place[(place >= 0) & (place < len(found))]).tolist():
-        found[piece] = values[place == piece].mean()
-    return tuple(found.tolist())
+    for at in distinct(place[(place >= 0) & (place < len(means))]).tolist():
+        means[at] = values[place == at].mean()
+    return tuple(means.tolist())
 
 
 def _cells(gpus: Sequence[_Gpu], quantity: str) -> list[DeviceCell]:
-    """The last values of a column as text, and where each lies on the column's scale."""
+    """The recent means of a column as cells."""
     _, unit, scale = COLUMNS[quantity]
-    factor = 100.0 if quantity in SHARES else 1.0
-    last = [gpu.recent(quantity) for gpu in gpus]
-    values = [factor * float(one.mean()) if len(one) else np.nan for one in last]
-    known = [value for value in values if np.isfinite(value)]
-    low, high = scale or (0.0, max(known, default=1.0) or 1.0)
-    return [
-        DeviceCell("–")
-        if not np.isfinite(value)
-        else DeviceCell(format_value(value, unit).strip(), min(max((value - low) / (high - low), 0.0), 1.0))
-        for value in values
-    ]
+    recent = [gpu.recent(quantity) for gpu in gpus]
+    values = [float(one.mean()) if len(one) else None for one in recent]
+    scale = scale or (0.0, max((value for value in values if value is not None), default=1.0) or 1.0)
+    return [device_cell(value, unit, scale) for value in values]
 
 
 def _name(gpu: _Gpu) -> str:

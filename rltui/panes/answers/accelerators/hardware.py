@@ -1,4 +1,7 @@
-"""Accelerators and model of a run, as the user's configuration or its settings say; which keys is data."""
+"""Accelerators and model of a run, from the user's configuration or its hyperparameters.
+
+The keys are listed in `rltui/data/hardware.toml`.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.schema.fields import ListField, table_of
 from rltui.schema.toml_files import read_table
 
-# `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name, active ones behind an A.
+# `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name; the active ones follow an A.
 _SIZE = regex(r"(?<![\w.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])(?:-a(\d+(?:\.\d+)?)b(?![a-z0-9]))?", re.I)
 USER = "configuration"
 
 
 class Accelerator(NamedTuple):
-    """A kind of accelerator and its peak of dense 16-bit products, TFLOP/s."""
+    """A model of accelerator and its peak in dense 16-bit arithmetic, TFLOP/s."""
 
     name: str
     words: tuple[str, ...]
@@ -28,28 +31,28 @@ class Accelerator(NamedTuple):
 
 
 class HardwareKeys(NamedTuple):
-    """The table: last parts of keys by what they say, and the accelerators that are known."""
+    """The table: last parts of keys by quantity, and the known accelerators."""
 
     settings: Mapping[str, tuple[str, ...]]
     accelerator: tuple[Accelerator, ...]
 
 
-class Told(NamedTuple):
-    """A number and where it is said, in words that a formula can hold."""
+class SourcedNumber(NamedTuple):
+    """A number and its source, as written in a formula; empty if it was logged."""
 
     value: float
-    source: str
+    source: str = ""
 
 
 class Hardware(NamedTuple):
-    """What is known of a run's accelerators and model; None unknown. Parameters are counts."""
+    """Accelerators and model of a run; None if unknown. Parameters are counts."""
 
-    gpus: Told | None = None
-    peak_tflops: Told | None = None
-    parameters: Told | None = None
-    active_parameters: Told | None = None  # where only some are used for a token
-    layers: Told | None = None
-    hidden_size: Told | None = None
+    gpus: SourcedNumber | None = None
+    peak_tflops: SourcedNumber | None = None
+    parameters: SourcedNumber | None = None
+    active_parameters: SourcedNumber | None = None  # of a mixture of experts: those used for a token
+    layers: SourcedNumber | None = None
+    hidden_size: SourcedNumber | None = None
 
 
 @cache
@@ -61,7 +64,7 @@ def hardware_keys() -> HardwareKeys:
 
 
 def hardware_of(of: RunValues) -> Hardware:
-    """What the user says of a run, then what its settings say."""
+    """From the user's configuration, else from the hyperparameters of the run."""
     run, user = of.view.run, of.view.hardware
     hparams = merge((logged_hparams(run.texts.values(), run.hparams), of.inputs.hparams))
     parameters, active = _parameters(hparams)
@@ -83,56 +86,55 @@ def peak_of_name(name: str) -> Accelerator | None:
 
 
 def _within(word: str, name: str) -> bool:
-    """Whether a word is in a name, not as part of a longer number or word: `l4` is not in `l40`."""
+    """Whether a name contains a word, not as part of a longer one: `l4` is not in `l40`."""
     return re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![0-9])", name) is not None
 
 
-def _user(value: float | None) -> Told | None:
-    return None if value is None else Told(float(value), USER)
+def _user(value: float | None) -> SourcedNumber | None:
+    return None if value is None else SourcedNumber(float(value), USER)
 
 
-def _peak(name: str, source: str) -> Told | None:
+def _peak(name: str, source: str) -> SourcedNumber | None:
     known = peak_of_name(name) if name else None
-    return None if known is None else Told(known.tflops, f"peak of {known.name}, {source}")
+    return None if known is None else SourcedNumber(known.tflops, f"peak of {known.name}, {source}")
 
 
-def _peak_of(hparams: HParams) -> Told | None:
-    for entry in _entries(hparams, "gpu"):
-        found = _peak(entry.text, entry.key)
-        if found is not None:
-            return found
-    return None
+def _peak_of(hparams: HParams) -> SourcedNumber | None:
+    peaks = (_peak(entry.text, entry.key) for entry in _entries(hparams, "gpu"))
+    return next(filter(None, peaks), None)
 
 
-def _entries(hparams: HParams, what: str) -> Iterator[HParam]:
-    """The settings whose last part is one of those that say something, in the order of the table."""
+def _entries(hparams: HParams, quantity: str) -> Iterator[HParam]:
+    """The settings whose last part is listed for a quantity, in the order of the table."""
     by_part: dict[str, list[HParam]] = {}
     for entry in hparams.entries.values():
         part = entry.key.replace(".", "/").rpartition("/")[2]
         by_part.setdefault(part.lower().replace("-", "_").replace(" ", "_"), []).append(entry)
-    for word in hardware_keys().settings[what]:
+    for word in hardware_keys().settings[quantity]:
         yield from by_part.get(word, ())
 
 
-def _number(hparams: HParams, what: str) -> Told | None:
-    for entry in _entries(hparams, what):
+def _number(hparams: HParams, quantity: str) -> SourcedNumber | None:
+    for entry in _entries(hparams, quantity):
         value = entry.value
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            return Told(float(value), entry.key)
+            return SourcedNumber(float(value), entry.key)
     return None
 
 
-def _gpus(hparams: HParams) -> Told | None:
+def _gpus(hparams: HParams) -> SourcedNumber | None:
     per_node = _number(hparams, "gpus_per_node")
     nodes = _number(hparams, "nodes")
     if per_node is not None:
         of_nodes = f" × {nodes.source}" if nodes is not None else ""
-        return Told(per_node.value * (nodes.value if nodes is not None else 1), per_node.source + of_nodes)
+        return SourcedNumber(
+            per_node.value * (nodes.value if nodes is not None else 1), per_node.source + of_nodes
+        )
     return _number(hparams, "gpus")
 
 
-def _parameters(hparams: HParams) -> tuple[Told | None, Told | None]:
-    """All parameters and the active ones: settings, else the model's name."""
+def _parameters(hparams: HParams) -> tuple[SourcedNumber | None, SourcedNumber | None]:
+    """The numbers of all parameters and of the active ones, from settings, else from the model's name."""
     known, active = _number(hparams, "parameters"), _number(hparams, "active_parameters")
     if known is not None:
         return known, active
@@ -141,6 +143,6 @@ def _parameters(hparams: HParams) -> tuple[Told | None, Told | None]:
         if found is not None:
             size = float(found[2]) * float(found[1] or 1) * 1e9
             name = f"{entry.key} {entry.text.rstrip('/').rpartition('/')[2][:40]}"
-            part = Told(float(found[3]) * 1e9, name) if found[3] else active
-            return Told(size, name), part
+            part = SourcedNumber(float(found[3]) * 1e9, name) if found[3] else active
+            return SourcedNumber(size, name), part
     return None, active

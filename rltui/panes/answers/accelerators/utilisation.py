@@ -1,14 +1,24 @@
-"""What a run gets for its hardware: utilisation with its usual band, throughput, what bounds a step."""
+"""The answer of the pane perf: utilisation with its usual range, throughput, what bounds a step.
+
+MFU (model FLOPs utilisation) is estimated if it is not logged but its inputs are known. FLOPs of a trained
+token: 6 N for forward and backward, with the N parameters that are used for a token (of a mixture of experts
+the active ones), and 12 L h T for attention over T tokens in L layers of width h (A. Chowdhery et al., PaLM,
+2022, appendix B). MFU is their rate divided by the peak of the accelerators.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.common.arrays import quantile
+import numpy as np
+
+from rltui.common.arrays import Floats, Ints, quantile
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import SHARE, format_si, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
-from rltui.panes.answers.answer import Answer, Fact, Range
+from rltui.panes.answers.accelerators.hardware import Hardware, SourcedNumber, hardware_of
+from rltui.panes.answers.accelerators.resources import accelerators
+from rltui.panes.answers.answer import Answer, Fact, Range, formulas_of
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, fact
@@ -16,19 +26,23 @@ from rltui.panes.answers.step_time.step_time import step_time, token_rate
 
 QUESTION = "What do I get for the hardware?"
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
-USUAL = (0.5, 0.6)  # the band of the glossary
-BOUND = 0.5  # share of generation from which it bounds a step
+USUAL = (0.5, 0.6)  # the healthy range of the glossary
+BOUND = 0.5  # share of generation in a step from which it bounds the step
 MOST_FACTS = 6
+PARAMETERS = "optimizer.param_count"
+LENGTH = "lengths.total.mean"
+PROMPT_AND_RESPONSE = ("lengths.prompt.mean", "lengths.response.mean")
+MOST_MFU = 1.0  # a larger estimate has a wrong input
 
 
 def utilisation_answer(run: RunValues) -> Answer | None:
     """The answer of the pane perf; None for a run that logs neither utilisation nor throughput."""
     first = run.first_steps
-    ranges, said = [], []
-    for canonical, every in run.find_all("utilisation"):
-        title, values = glossary().metrics[canonical].title, every.without_first(first)
-        said.append(fact(title, values, SHARE))
-        ranges.append(_range(title, values, said[-1].text))
+    ranges, utilisation = [], []
+    for canonical, logged in run.find_all("utilisation"):
+        title, values = glossary().metrics[canonical].title, logged.without_first(first)
+        utilisation.append(fact(title, values, SHARE))
+        ranges.append(_range(title, values, utilisation[-1].text))
     rates = []
     for canonical, values in run.find_all("rates"):
         metric = glossary().metrics[canonical]
@@ -37,22 +51,22 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     if estimate is not None:
         now = fact("MFU", estimate.values, SHARE, formula=estimate.formula)
         ranges.append(_range(f"≈ MFU of {estimate.of}", estimate.values, f"≈ {now.text}"))
-        said.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
+        utilisation.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
     strips = per_rank(run, "perf")
     steps = step_time(run)
     if not rates and steps is not None:
         rates = [one for one in steps.answer.facts if one.title == "tokens per second"]
     if not ranges and not rates and not strips:
         return _without_rates(run)
-    waiting = []
+    others = []
     for canonical, values in run.find_all("waiting_shares"):
         title = glossary().metrics[canonical].title.lower()
-        waiting.append(fact(title, values.without_first(first), SHARE))
+        others.append(fact(title, values.without_first(first), SHARE))
     for canonical, values in run.find_all("memory"):
         if values.value.any():
             metric = glossary().metrics[canonical]
             text = format_value(float(values.value[-LAST:].max()), metric.unit)
-            waiting.append(replace(fact(metric.title.lower(), values, metric.unit), text=text))
+            others.append(replace(fact(metric.title.lower(), values, metric.unit), text=text))
             break
     missing = (
         any(run.view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
@@ -65,37 +79,35 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         notes.append(f"MFU is estimated, not logged: {estimate.inputs}")
     if ranges:
         notes.append(f"│ marks 30 % (low) and 50 to 60 % (usual); ranges hold 90 % of the last {LAST} steps")
-    facts = (*rates, *waiting)[:MOST_FACTS]
+    facts = (*rates, *others)[:MOST_FACTS]
+    formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
-        QUESTION, _sentence(said, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
+        QUESTION, _sentence(utilisation, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
         marks=(LOW, *USUAL) if ranges else (), strips=strips, notes=tuple(notes),
-        formulas=(
-            *((f"MFU of {estimate.of} = {estimate.formula}",) if estimate is not None else ()),
-            *(f"{one.title} = {one.formula}" for one in facts if one.formula),
-        ),
+        formulas=(*formulas, *formulas_of(facts)),
     )  # fmt: skip
 
 
 def _without_rates(run: RunValues) -> Answer | None:
-    """What is said of a log that has tokens, or times, but not both; None without either."""
+    """The answer for a log that has tokens of steps, but no times; None without tokens."""
     tokens = run.find_first("tokens")
     if tokens is None:
         return None
     count = fact("tokens a step", tokens, "tokens")
-    said = "The log has the tokens of a step, but no times: throughput and MFU are not known."
-    return Answer(QUESTION, said, (replace(count, text=format_si(count.value)),))
+    sentence = "The log has the tokens of a step, but no times: throughput and MFU are not known."
+    return Answer(QUESTION, sentence, (replace(count, text=format_si(count.value)),))
 
 
 def _range(title: str, values: Values, text: str) -> Range:
-    """Where nine tenths of the last values lie."""
+    """The range of nine tenths of the last values."""
     last = values.value[-LAST:]
     return Range(title, quantile(last, 0.05), values.now, quantile(last, 0.95), text)
 
 
-def _sentence(said: list[Fact], rates: list[Fact], generation: float | None, missing: bool) -> str:
+def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | None, missing: bool) -> str:
     """How busy the accelerators are, and what bounds a step."""
-    if said:
-        head = said[0]
+    if utilisation:
+        head = utilisation[0]
         how = (
             "below 30 %: the accelerators wait" if head.value < LOW
             else "below the usual 50 to 60 %" if head.value < USUAL[0]
@@ -115,3 +127,69 @@ def _sentence(said: list[Fact], rates: list[Fact], generation: float | None, mis
     elif generation is not None:
         text += f". Generation takes {100 * generation:.0f} % of a step"
     return text + "."
+
+
+# ---- the estimate of MFU
+
+
+class MfuEstimate(NamedTuple):
+    """Estimated MFU at each step: of the update if its time is logged, else of the whole step."""
+
+    of: str
+    values: Values
+    formula: str
+    inputs: str
+
+
+def mfu_estimate(run: RunValues) -> MfuEstimate | None:
+    """The estimate; None if an input is unknown or the result impossible."""
+    hardware = hardware_of(run)
+    gpus, peak = accelerators(run), hardware.peak_tflops
+    parameters = hardware.active_parameters or hardware.parameters or _logged_parameters(run)
+    if gpus is None or peak is None or parameters is None:
+        return None
+    first = run.first_steps
+    tokens, update = run.find_first("tokens"), run.find_first("updates")
+    seconds = update or run.find("timing.step")
+    if tokens is None or seconds is None:
+        return None
+    steps = np.intersect1d(tokens.step, seconds.step)
+    spent = seconds.at(steps)
+    steps, spent = steps[spent > 0], spent[spent > 0]
+    if not len(steps):
+        return None
+    attention, attention_term = _attention(run, hardware, steps)
+    flops = (6 * parameters.value + attention) * tokens.at(steps)
+    values = Values("", steps, flops / (spent * gpus.value * peak.value * 1e12)).without_first(first)
+    if not 0 < values.now <= MOST_MFU:
+        return None
+    of = "the update" if update is not None else "the whole step"
+    active = " active" if hardware.active_parameters is not None else ""
+    formula = f"(6 N{attention_term}) × tokens / (seconds of {of} × GPUs × peak)"
+    inputs = (
+        f"N = {format_si(parameters.value)}{active} parameters ({parameters.source}), "
+        f"{gpus.value:,.0f} GPUs ({gpus.source}), "
+        f"peak {peak.value:,.0f} TFLOP/s ({peak.source})"
+    )
+    return MfuEstimate(of, values, formula, inputs)
+
+
+def _logged_parameters(run: RunValues) -> SourcedNumber | None:
+    count = run.find(PARAMETERS)
+    return None if count is None or not count.now > 0 else SourcedNumber(count.now, count.tag)
+
+
+def _attention(run: RunValues, hardware: Hardware, steps: Ints) -> tuple[Floats | float, str]:
+    """FLOPs of attention for a token at (n,) steps, and their term of the formula; 0 and "" if unknown."""
+    layers, width = hardware.layers, hardware.hidden_size
+    if layers is None or width is None:
+        return 0.0, ""
+    length = run.find(LENGTH)
+    if length is not None:
+        tokens = length.held(steps)
+    else:
+        parts = [one for name in PROMPT_AND_RESPONSE if (one := run.find(name)) is not None]
+        if not parts:
+            return 0.0, ""
+        tokens = np.sum([one.held(steps) for one in parts], axis=0)
+    return 12 * layers.value * width.value * tokens, " + 12 L h T"

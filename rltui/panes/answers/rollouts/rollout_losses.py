@@ -1,8 +1,8 @@
-"""Rollouts that a run loses, by reason: which keys say it, and which share of all rollouts they are.
+"""The rollouts that a run loses, by reason, as shares of all rollouts.
 
-Which metric says what is data (`rltui/data/rollout_losses.toml`). What a log leaves open is decided by its
-values: shares of reasons that add up to one at every step are shares of the discarded rollouts, and a count
-that never falls counts since the start.
+The metrics of each reason are data (`rltui/data/rollout_losses.toml`). Ambiguities are resolved by values:
+shares of reasons that add up to one at each step are shares of the discarded rollouts, and a count that never
+falls counts since the start.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rltui.panes.answers.recent_values import RunValues, Values
 from rltui.schema.fields import ListField, TableField, table_of
 from rltui.schema.toml_files import read_table
 
-STEADY_STEPS = 8  # points from which a count that never falls counts since the start
-RISES = 3  # of which so many must rise
-AMONG_LOST = 0.02  # distance of a sum of reasons from one within which they are shares of the lost ones
+CUMULATIVE_POINTS = 8  # from which a count that never falls counts since the start
+CUMULATIVE_RISES = 3  # times that it must rise
+AMONG_LOST = 0.02  # distance of a sum of shares from one within which they are shares of the lost rollouts
 _LETTERS = regex(r"[^a-z]+")
 
 
 class Reason(NamedTuple):
-    """Why rollouts are lost. All names are canonical ids.
+    """A reason for losing rollouts. All names are canonical ids.
 
-    `inverted`: metrics that are the share that is not lost. `part_of`: metrics that may count it as well.
-    `named`: each key is a reason that the run names. `total`: for whatever reason. `signal`: lost because
-    their group has no advantage, so that what is trained on has one.
+    `inverted`: metrics of the share that is not lost. `part_of`: metrics that may include this reason.
+    `named`: each key is a reason of its own, named by the run. `total`: the sum of all reasons. `signal`:
+    lost because their group has no advantage.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Reason(NamedTuple):
 
 
 class RolloutTable(NamedTuple):
-    """What becomes of rollouts, as the file lists it."""
+    """The tables of the file."""
 
     generated: tuple[str, ...]
     used: tuple[str, ...]
@@ -81,21 +81,17 @@ class Loss:
 
 
 def losses_of(run: RunValues, reasons: Sequence[Reason]) -> Iterator[Loss]:
-    """What the log says of each reason; of several metrics the first, shares before counts."""
+    """The logged losses of each reason; of several metrics the first, shares before counts."""
     for reason in reasons:
-        found = [
-            one
-            for canonical in reason.metrics
-            for one in _of_metric(run, reason, canonical, every=reason.named)
-        ]
+        losses = [loss for canonical in reason.metrics for loss in _of_metric(run, reason, canonical)]
         if reason.named:
-            yield from (one for one in found if one.values.value.any())
-        elif found:
-            yield min(found, key=lambda one: one.counts)
+            yield from (loss for loss in losses if loss.values.value.any())
+        elif losses:
+            yield min(losses, key=lambda loss: loss.counts)
 
 
-def _of_metric(run: RunValues, reason: Reason, canonical: str, *, every: bool) -> Iterator[Loss]:
-    """The keys of a metric in training; of several that count the same the largest, of shares their mean."""
+def _of_metric(run: RunValues, reason: Reason, canonical: str) -> Iterator[Loss]:
+    """The losses of a metric in training; of several keys the largest count, or the mean share."""
     evaluation = set(rollout_table().words_of_evaluation)
     tags = [
         tag
@@ -103,8 +99,8 @@ def _of_metric(run: RunValues, reason: Reason, canonical: str, *, every: bool) -
         if not run.name(tag).held_out and evaluation.isdisjoint(_LETTERS.split(tag.lower()))
     ]
     own = [tag for tag in tags if not run.name(tag).part]
-    found: list[Loss] = []
-    for tag in tags if every else own or tags:
+    losses: list[Loss] = []
+    for tag in tags if reason.named else own or tags:
         name, values = run.name(tag), run.of(tag)
         if not len(values.value):
             continue
@@ -117,40 +113,39 @@ def _of_metric(run: RunValues, reason: Reason, canonical: str, *, every: bool) -
             continue
         title = tag.rpartition("/")[2] if reason.named else reason.title
         groups = any(word in tag.lower() for word in rollout_table().words_of_groups)
-        found.append(Loss(title, reason, _each_step(values) if counts else values, counts, groups))
-    if every or len(found) < 2:
-        yield from found
-    elif any(one.counts for one in found):
-        yield max((one for one in found if one.counts), key=lambda one: float(one.values.value.sum()))
+        losses.append(Loss(title, reason, _each_step(values) if counts else values, counts, groups))
+    if reason.named or len(losses) < 2:
+        yield from losses
+    elif any(loss.counts for loss in losses):
+        yield max((loss for loss in losses if loss.counts), key=lambda loss: float(loss.values.value.sum()))
     else:
-        steps = max((one.values.step for one in found), key=len)
-        mean = np.mean([one.values.at(steps) for one in found], axis=0)
-        yield replace(found[0], values=Values(found[0].values.tag, steps, mean))
+        steps = max((loss.values.step for loss in losses), key=len)
+        mean = np.mean([loss.values.at(steps) for loss in losses], axis=0)
+        yield replace(losses[0], values=Values(losses[0].values.tag, steps, mean))
 
 
 def _each_step(values: Values) -> Values:
-    """A count of each step: the differences of one that counts since the start."""
+    """The count of each step: the differences of a count since the start."""
     rises = np.diff(values.value)
-    since_start = (
-        len(values.value) >= STEADY_STEPS and bool((rises >= 0).all()) and int((rises > 0).sum()) >= RISES
-    )
-    return Values(values.tag, values.step[1:], rises) if since_start else values
+    enough = len(values.value) >= CUMULATIVE_POINTS and int((rises > 0).sum()) >= CUMULATIVE_RISES
+    cumulative = enough and bool((rises >= 0).all())
+    return Values(values.tag, values.step[1:], rises) if cumulative else values
 
 
 def _counter(run: RunValues, canonicals: Sequence[str]) -> Values | None:
-    """The first of several metrics that counts something, at each step."""
+    """The counts of each step of the first metric that is not always zero."""
     for canonical in canonicals:
-        found = run.find(canonical)
-        if found is not None and found.value.any():
-            return _each_step(found)
+        values = run.find(canonical)
+        if values is not None and values.value.any():
+            return _each_step(values)
     return None
 
 
 @dataclass(slots=True)
 class LostShares:
-    """Losses as shares on an axis that do not overlap, and counts that no total is known for.
+    """Losses as shares on an axis that do not overlap, and counts whose total is not known.
 
-    `among`: the shares are of the discarded rollouts, of which nobody knows how many of all they are.
+    `among`: the shares are of the discarded rollouts, whose share of all rollouts is not known.
     """
 
     shared: list[Loss]
@@ -159,54 +154,54 @@ class LostShares:
 
 
 def lost_shares(run: RunValues, losses: Sequence[Loss], axis: Ints) -> LostShares:
-    """The shares of losses at (n,) steps: as they are written, or by what is counted beside them."""
-    named = [one for one in losses if not one.reason.total]
-    whole = next((one for one in losses if one.reason.total and one.counts), None)
+    """The shares of losses at (n,) steps: as logged, or from counts and their total."""
+    named = [loss for loss in losses if not loss.reason.total]
+    whole = next((loss for loss in losses if loss.reason.total and loss.counts), None)
     totals = {groups: _total(run, named, whole, axis, groups=groups) for groups in (False, True)}
-    found = LostShares([], [], _are_of_the_lost(named, axis))
-    for one in named:
-        if not one.counts:
-            one.share = one.values.held(axis)
-        elif (total := totals[one.groups]) is not None:
-            one.share = _quotient(one.values.at(axis), total)
+    shares = LostShares([], [], _are_of_the_lost(named, axis))
+    for loss in named:
+        if not loss.counts:
+            loss.share = loss.values.held(axis)
+        elif (total := totals[loss.groups]) is not None:
+            loss.share = _quotient(loss.values.at(axis), total)
         else:
-            found.counted.append(one)
+            shares.counted.append(loss)
             continue
-        found.shared.append(one)
-    take_parts_out(found.shared)
+        shares.shared.append(loss)
+    take_parts_out(shares.shared)
     if whole is None:
-        return found
+        return shares
     total = totals[whole.groups]
     if total is None:
-        found.counted += [] if found.shared else [whole]
-        return found
+        shares.counted += [] if shares.shared else [whole]
+        return shares
     lost = _quotient(whole.values.at(axis), total)
-    if found.among:
-        for one in found.shared:
-            one.share = one.share if one.counts else one.share * lost
-        found.among = False
-    explained = sum((one.share for one in found.shared), np.zeros(len(axis)))
-    title = "other reasons" if found.shared else whole.title
-    found.shared.append(replace(whole, title=title, share=np.maximum(lost - explained, 0.0)))
-    return found
+    if shares.among:
+        for loss in shares.shared:
+            loss.share = loss.share if loss.counts else loss.share * lost
+        shares.among = False
+    explained = sum((loss.share for loss in shares.shared), np.zeros(len(axis)))
+    title = "other reasons" if shares.shared else whole.title
+    shares.shared.append(replace(whole, title=title, share=np.maximum(lost - explained, 0.0)))
+    return shares
 
 
 def _are_of_the_lost(named: Sequence[Loss], axis: Ints) -> bool:
-    """Whether shares of reasons add up to one wherever anything is lost: of all, they would leave nothing."""
-    fractions = [one.values.held(axis) for one in named if not one.counts and not one.reason.part_of]
+    """Whether shares of reasons add up to one at nine of ten steps with losses: not all rollouts are lost."""
+    fractions = [loss.values.held(axis) for loss in named if not loss.counts and not loss.reason.part_of]
     sums = sum(fractions, np.zeros(len(axis)))
-    some = sums[sums > 0]
-    return len(some) >= 3 and float(np.mean(np.abs(some - 1) <= AMONG_LOST)) >= 0.9
+    positive = sums[sums > 0]
+    return len(positive) >= 3 and float(np.mean(np.abs(positive - 1) <= AMONG_LOST)) >= 0.9
 
 
 def _total(
     run: RunValues, named: Sequence[Loss], whole: Loss | None, axis: Ints, *, groups: bool
 ) -> Floats | None:
-    """All rollouts, or groups of them, at the steps of an axis: generated, or used and lost; None unknown."""
+    """All rollouts or groups at the steps of an axis: generated, or used and lost; None if unknown."""
     table = rollout_table()
     counts = [
-        one.values.at(axis) for one in named
-        if one.counts and one.groups == groups and not is_part(one, named)
+        loss.values.at(axis) for loss in named
+        if loss.counts and loss.groups == groups and not is_part(loss, named)
     ]  # fmt: skip
     lost = sum(counts, np.zeros(len(axis)))
     if whole is not None and whole.groups == groups:
@@ -219,33 +214,33 @@ def _total(
 
 
 def _quotient(count: Floats, total: Floats) -> Floats:
-    """Count / total, 0 where there is none of either."""
+    """Count / total, 0 where the total is 0."""
     out: Floats = np.divide(count, total, out=np.zeros(len(count)), where=total > 0)
     return out
 
 
 def is_part(one: Loss, others: Sequence[Loss]) -> bool:
-    """Whether another reason of the log counts it as well."""
+    """Whether another logged reason includes it."""
     return any(set(one.reason.part_of) & set(other.reason.metrics) for other in others)
 
 
 def take_parts_out(losses: Sequence[Loss]) -> None:
-    """Leave of a reason only what its parts do not count.
+    """Subtract from the first reason that has parts the shares of its parts.
 
-    Parts that add up to more than the reason are shares of it (all failed and all succeeded of the groups
-    without advantage); counts that do were not counted in it.
+    Parts with a larger sum than the reason are shares of it (all failed and all succeeded among the groups
+    without advantage), unless they are counts, which the reason then does not include.
     """
-    parts = [one for one in losses if is_part(one, losses)]
+    parts = [loss for loss in losses if is_part(loss, losses)]
     for whole in losses:
-        mine = [one for one in parts if set(one.reason.part_of) & set(whole.reason.metrics)]
-        if not mine:
+        own = [loss for loss in parts if set(loss.reason.part_of) & set(whole.reason.metrics)]
+        if not own:
             continue
-        together = sum((one.share for one in mine), np.zeros(len(whole.share)))
+        together = sum((loss.share for loss in own), np.zeros(len(whole.share)))
         if float(together.sum()) > 1.02 * float(whole.share.sum()):
-            if any(one.counts for one in mine):
+            if any(loss.counts for loss in own):
                 return
-            for one in mine:
-                one.share = one.share * whole.share
+            for loss in own:
+                loss.share = loss.share * whole.share
             together = together * whole.share
         whole.share = np.maximum(whole.share - together, 0.0)
         return

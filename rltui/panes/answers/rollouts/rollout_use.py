@@ -1,6 +1,6 @@
-"""Which share of the rollouts was of use, why the others were lost, who waits, and what the lost ones cost.
+"""The answer of the pane rollout: the share of rollouts that was of use, losses by reason, waiting, cost.
 
-Lost before training, or trained on without a signal: in groups whose samples all earned the same.
+Rollouts are lost before training, or of no use in it: in groups whose samples all have the same reward.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
-from rltui.panes.answers.answer import Amount, Answer, Fact, Share
+from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
@@ -28,9 +28,9 @@ from rltui.panes.answers.step_time.step_time import step_time
 
 QUESTION = "Which share of the rollouts was of use?"
 SMALL = 0.001  # share below which a reason is not named
-NOBODY = 0.05  # share of waiting below which nobody waits
-STARVES = 0.2  # from which that side is said to starve
-CUT_WORTH = 0.05  # share of responses cut off from which the sentence says it
+NO_WAITING = 0.05  # share of waiting below which it is ignored
+STARVES = 0.2  # share of waiting from which a side starves
+MANY_CUT = 0.05  # share of responses cut off from which the sentence has it
 TRAINING, GENERATION = "training waits", "generation idles"
 CUT_OFF = "lengths.response_clip_fraction"
 COST = "lost share × hours"
@@ -39,7 +39,7 @@ IDLES = (("perf.idle_fraction", ""), ("timing.wait_for_trainer", "timing.step"))
 
 
 def rollout_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane rollout; None for a run that says nothing of what becomes of its rollouts."""
+    """The answer of the pane rollout; None for a run that does not log the use of its rollouts."""
     table = rollout_table()
     losses = list(losses_of(run, table.lost))
     inside = list(losses_of(run, table.without_signal))
@@ -74,14 +74,14 @@ def rollout_answer(run: RunValues) -> Answer | None:
         QUESTION, _sentence(shares, counted, waiting, lag, cut, among=among), tuple(facts),
         shares_of=f"{of}, the last {count_of(steps, 'step')}" if shares else "", shares=shares,
         amounts=tuple(amounts), amounts_words=("outcome", "a step"), notes=tuple(notes),
-        formulas=_formulas(facts, bool(shares), bool(inside), among=among),
+        formulas=(*_formulas(bool(shares), bool(inside), among=among), *formulas_of(facts)),
     )  # fmt: skip
 
 
 def _partition(
     lost: LostShares, inside: list[Loss], axis: Ints, notes: list[str]
 ) -> tuple[list[Amount], tuple[Share, ...], float]:
-    """Lines, shares that add up to one, and the share that was lost in the last steps."""
+    """Lines of the table, shares that add up to one, and the share that was lost in the last steps."""
     if not len(axis) or not (lost.shared or inside):
         return [], (), 0.0
     last = slice(-LAST, None)
@@ -98,16 +98,16 @@ def _partition(
     before = sum((one.share for one in lost.shared), np.zeros(len(axis)))
     if (over := float(before[last].mean())) > 1 + 1e-9:
         notes.append(f"reasons overlap: they add up to {format_share(over)} of the rollouts")
-    fits = 1.0 / np.maximum(before, 1.0)  # reasons that overlap are shares of all reasons together
-    kept = 1.0 - np.minimum(before, 1.0)
-    crowded = 1.0 / np.maximum(sum((one.share for one in inside), np.zeros(len(axis))), 1.0)
+    scale = 1.0 / np.maximum(before, 1.0)  # so that overlapping reasons do not exceed one
+    trained = 1.0 - np.minimum(before, 1.0)
+    scale_inside = 1.0 / np.maximum(sum((one.share for one in inside), np.zeros(len(axis))), 1.0)
     lines: dict[str, tuple[Loss, Floats]] = {}
     for one, share in (
-        *((one, one.share * fits) for one in lost.shared),
-        *((one, one.share * crowded * kept) for one in inside),
+        *((one, one.share * scale) for one in lost.shared),
+        *((one, one.share * scale_inside * trained) for one in inside),
     ):
-        known = lines.get(one.title)
-        lines[one.title] = (one, share if known is None else known[1] + share)
+        previous = lines.get(one.title)
+        lines[one.title] = (one, share if previous is None else previous[1] + share)
     use = np.clip(1.0 - sum((share for _, share in lines.values()), np.zeros(len(axis))), 0.0, 1.0)
     title = "with a signal" if inside else "used"
     now = float(use[last].mean())
@@ -131,12 +131,12 @@ def _count_text(one: Loss) -> str:
     return f"{format_short(one.values.now)} {'groups' if one.groups else 'rollouts'}"
 
 
-# ---- who waits, how old, what it costs
+# ---- waiting, age and cost
 
 
 def _waiting(run: RunValues) -> list[Fact]:
     """The shares of time in which training and generation wait for each other."""
-    found = []
+    facts = []
     for title, sources in ((TRAINING, WAITS), (GENERATION, IDLES)):
         for canonical, whole in sources:
             values = run.find(canonical)
@@ -146,21 +146,20 @@ def _waiting(run: RunValues) -> list[Fact]:
             formula = ""
             if base is not None:
                 seconds = base.at(values.step)
-                there = seconds > 0
-                if not there.any():
+                timed = seconds > 0
+                if not timed.any():
                     continue
-                values = Values(
-                    values.tag, values.step[there], np.minimum(values.value[there] / seconds[there], 1)
-                )
+                share = np.minimum(values.value[timed] / seconds[timed], 1)
+                values = Values(values.tag, values.step[timed], share)
                 formula = "time spent waiting / step time"
             one = fact(title, values, "fraction", formula=formula)
-            found.append(replace(one, text=format_share(one.value)))
+            facts.append(replace(one, text=format_share(one.value)))
             break
-    return found
+    return facts
 
 
 def _lag(run: RunValues) -> Fact | None:
-    """How many versions old the weights were that wrote what is trained on."""
+    """The age, in versions, of the weights that generated the rollouts."""
     mean, most = (run.find(canonical) for canonical in rollout_table().lag)
     if mean is None:
         return None
@@ -172,7 +171,7 @@ def _lag(run: RunValues) -> Fact | None:
 
 
 def _cost(run: RunValues, lost: float) -> Fact | None:
-    """What generating the lost share has cost so far; all of it is at most that where phases are unknown."""
+    """The cost of generating the lost share so far; an upper bound if phases are unknown."""
     spent, count = hours(run), accelerators(run)
     if spent is None or lost < SMALL:
         return None
@@ -188,7 +187,7 @@ def _cost(run: RunValues, lost: float) -> Fact | None:
     )
 
 
-# ---- words
+# ---- text
 
 
 def _sentence(
@@ -200,41 +199,40 @@ def _sentence(
     *,
     among: bool,
 ) -> str:
-    """Which share was of use, what was lost, who starves."""
-    said = []
-    named = [one for one in shares if one.named]
-    use, lost = named[:1], [f"{one.title} {format_share(one.share)}" for one in named[1:4]]
+    """Which share was of use, which was lost, and which side waits."""
+    sentences = []
+    named = [f"{one.title} {format_share(one.share)}" for one in shares if one.named]
+    use = next((one for one in shares if one.named), None)
     if among and named:
-        said.append(
-            "Discarded rollouts: " + ", ".join(f"{one.title} {format_share(one.share)}" for one in named[:3])
-        )
-    elif lost:
-        verb = "are used" if use[0].title == "used" else "are used and carry a signal"
-        said.append(f"{format_share(use[0].share)} of the rollouts {verb}; lost: {', '.join(lost)}")
-    elif use:
-        said.append("All rollouts are used" + ("" if use[0].title == "used" else " and carry a signal"))
-    if cut is not None and cut.now >= CUT_WORTH and use and not among:
-        said.append(f"{format_share(cut.now)} of the responses are cut off at their limit")
+        sentences.append(f"Discarded rollouts: {', '.join(named[:3])}")
+    elif use is not None and len(named) > 1:
+        verb = "are used" if use.title == "used" else "are used and carry a signal"
+        lost = ", ".join(named[1:4])
+        sentences.append(f"{format_share(use.share)} of the rollouts {verb}; lost: {lost}")
+    elif use is not None:
+        sentences.append("All rollouts are used" + ("" if use.title == "used" else " and carry a signal"))
+    if cut is not None and cut.now >= MANY_CUT and use is not None and not among:
+        sentences.append(f"{format_share(cut.now)} of the responses are cut off at their limit")
     starved = max(waiting, key=lambda one: one.value, default=None)
-    if starved is not None and starved.value >= NOBODY:
-        who, does = ("Training", "waits") if starved.title == TRAINING else ("Generation", "idles")
-        who = f"{who} starves: it" if starved.value >= STARVES else who
-        said.append(f"{who} {does} {format_share(starved.value)} of the time")
+    if starved is not None and starved.value >= NO_WAITING:
+        side, verb = ("Training", "waits") if starved.title == TRAINING else ("Generation", "idles")
+        side = f"{side} starves: it" if starved.value >= STARVES else side
+        sentences.append(f"{side} {verb} {format_share(starved.value)} of the time")
     elif len(waiting) > 1:
-        said.append("Neither side waits for the other")
+        sentences.append("Neither side waits for the other")
     if counted and not named:
         losses = ", ".join(f"{one.title} {_count_text(one)}" for one in counted[:3])
-        said.insert(0, f"Lost in a step: {losses}; of how many is not logged")
-    if not said and lag is not None:
-        said.append(f"Rollouts are {lag.text} old when they are trained on; what is lost is not logged")
-    return ". ".join(said or ["The log says what is lost, but not of how many rollouts"]) + "."
+        sentences.insert(0, f"Lost in a step: {losses}; of how many is not logged")
+    if not sentences and lag is not None:
+        sentences.append(f"Rollouts are {lag.text} old when they are trained on; what is lost is not logged")
+    return ". ".join(sentences or ["The log says what is lost, but not of how many rollouts"]) + "."
 
 
-def _formulas(facts: Sequence[Fact], shares: bool, inside: bool, *, among: bool) -> tuple[str, ...]:
-    found = []
+def _formulas(shares: bool, inside: bool, *, among: bool) -> list[str]:
+    formulas = []
     if shares:
         of = "the discarded rollouts" if among else "all rollouts (used + lost)"
-        found.append(f"share of an outcome = its rollouts / {of}, mean of the last {LAST} steps")
+        formulas.append(f"share of an outcome = its rollouts / {of}, mean of the last {LAST} steps")
     if shares and inside and not among:
-        found.append("with a signal = used × (1 - share of groups whose samples all earned the same)")
-    return (*found, *(f"{one.title} = {one.formula}" for one in facts if one.formula))
+        formulas.append("with a signal = used × (1 - share of groups whose samples all earned the same)")
+    return formulas

@@ -1,4 +1,4 @@
-"""When each phase of a step ran, from the seconds that a run logs of it and the wall time of the step."""
+"""When each phase of a step ran, from its logged duration and the wall time of the step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rltui.rules.special_metrics import special_metrics
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-COVERED = 0.85  # share of a step that known phases must make up: where the rest lies nobody knows
+COVERED = 0.85  # share of a step that known phases must make up, since the position of the rest is unknown
 OVERLAP = 1.02  # phases that add up to more than so many steps run at the same time
 STEP = "timing.step"
 WHOLES = {
@@ -25,7 +25,7 @@ WHOLES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhaseSpans:
-    """`begin` and `end` (n,) in seconds since 1970, rising, of the phase `phase` (n,) of `titles`."""
+    """`begin` and `end` (n,), ascending, in seconds since 1970, of `phase` (n,), an index into `titles`."""
 
     titles: tuple[str, ...]
     begin: Floats
@@ -33,7 +33,7 @@ class PhaseSpans:
     phase: Ints
 
     def at(self, times: Floats) -> Ints:
-        """The phase at each of (m,) times; -1 where none is known."""
+        """The phase at each of (m,) times; -1 if none is known."""
         if not len(self.begin):
             return np.full(len(times), -1)
         place = np.searchsorted(self.begin, times, "right") - 1
@@ -44,8 +44,8 @@ class PhaseSpans:
 def phase_spans(run: RunValues) -> PhaseSpans | None:
     """The phases of recent steps on the axis of wall time.
 
-    Phases are laid out in the order in which trainers run them (`phase_order`), up to the wall time at which
-    the step was logged. None where they overlap, make up too little of a step, or have no wall time.
+    Phases are placed in the order in which trainers run them (`phase_order`), up to the wall time at which
+    the step was logged. None if they overlap, make up too little of a step, or have no wall time.
     """
     steps = run.find(STEP)
     found = [
@@ -79,7 +79,7 @@ def phase_spans(run: RunValues) -> PhaseSpans | None:
 
 
 def _without_wholes(seconds: Floats, canonical: list[str]) -> Floats:
-    """Phases (p, n) where one that contains others counts for its rest alone."""
+    """The seconds of phases (p, n), with those of its parts subtracted from a phase that contains others."""
     out = seconds.copy()
     for whole, parts in WHOLES.items():
         if whole not in canonical:

@@ -1,7 +1,7 @@
-"""What ran when in one step, from spans beside the log.
+"""The Gantt chart of one step, from spans in files beside the log.
 
-Spans of numbered steps are as their writer says. Those of traces have a clock alone: a step is then what lies
-between the wall times at which it and the step before were logged.
+Spans may have the number of their step. Those of traces only have times: a step is then the time between the
+wall times at which the step before and it were logged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STEP = "timing.step"
 COVERED = 0.5  # share of a step's time that a trace must span
-NAMED = 3  # rows that the words name
+NAMED = 3  # rows that are named in the text
 Edges = tuple[float, float]
 
 
@@ -51,7 +51,7 @@ def gantt(run: RunValues, spans: LoggedSpans) -> Gantt | None:
 
 
 def longest(chart: Gantt) -> list[str]:
-    """The longest rows in words."""
+    """The longest rows as text."""
     rows = sorted(chart.rows, key=lambda row: -row.seconds)[:NAMED]
     return [
         f"{row.title} {format_seconds(row.seconds)}" + (f" in {row.count:,}" if row.count > 1 else "")
@@ -60,9 +60,9 @@ def longest(chart: Gantt) -> list[str]:
 
 
 def _chart(spans: Iterable[Span], edges: Edges, step: int | None, title: str, source: str) -> Gantt | None:
-    """The rows of what ran between two times; None without any.
+    """The chart of the spans between two times; None without any.
 
-    What began before and ended after is around the step, such as the task that runs the whole training.
+    Spans that begin before and end after both, such as the task that runs the whole training, are ignored.
     """
     rows: dict[str, list[Edges]] = {}
     begin, end = edges
@@ -72,33 +72,33 @@ def _chart(spans: Iterable[Span], edges: Edges, step: int | None, title: str, so
             rows.setdefault(span.name, []).append(
                 (max(span.begin, begin) - begin, min(span.end, end) - begin)
             )
-    made = []
-    for name, each in rows.items():
-        apart = _apart(each)
-        made.append(GanttRow(name, apart, sum(last - first for first, last in apart), len(each)))
-    made.sort(key=lambda row: row.spans[0])
-    return Gantt(step, end - begin, tuple(made), title, source) if made else None
+    chart_rows = []
+    for name, times in rows.items():
+        merged = _merged(times)
+        chart_rows.append(GanttRow(name, merged, sum(last - first for first, last in merged), len(times)))
+    chart_rows.sort(key=lambda row: row.spans[0])
+    return Gantt(step, end - begin, tuple(chart_rows), title, source) if chart_rows else None
 
 
 @lru_cache(maxsize=16)
 def _timed_chart(spans: LoggedSpans, edges: Edges, step: int | None, title: str) -> Gantt | None:
-    """The same of a trace: it may hold thousands of spans, and a frame asks for the chart of one step."""
+    """The same for a trace, which may have thousands of spans, cached for the frames of one step."""
     return _chart(spans.timed, edges, step, title, spans.source)
 
 
-def _apart(edges: Iterable[Edges]) -> tuple[Edges, ...]:
-    """The times in which at least one of several spans ran."""
-    found: list[Edges] = []
-    for begin, end in sorted(edges):
-        if found and begin < found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+def _merged(times: Iterable[Edges]) -> tuple[Edges, ...]:
+    """The disjoint times in which at least one of several spans ran."""
+    merged: list[Edges] = []
+    for begin, end in sorted(times):
+        if merged and begin < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            found.append((begin, end))
-    return tuple(found)
+            merged.append((begin, end))
+    return tuple(merged)
 
 
 def _steps(run: RunValues) -> Iterable[tuple[int, Edges]]:
-    """Recent steps with the wall times between which they lie, the newest first."""
+    """Recent steps with the wall times at which they began and ended, the newest first."""
     values = run.find(STEP)
     series = run.view.run.series[values.tag] if values is not None else None
     if series is None:

@@ -1,8 +1,8 @@
-"""Where the time of a step goes: the phases that a run logs, what they are parts of, and what is left.
+"""The answer of the pane timing: the phases of a step, their parts, and the remainder.
 
-Which metrics are phases, and what they may be parts of, is data (`within` of a metric). What a log leaves
-open is decided by its values: a part is never longer than its whole, a phase that is missing at most steps
-runs every N steps, and phases that add up to more than the step run at the same time.
+Which metrics are phases, and of which they may be parts, is data (`within` of a metric). Ambiguities are
+resolved by values: a part is never longer than its whole, a phase that is missing at most steps runs every N
+steps, and phases that add up to more than the step run at the same time.
 """
 
 from __future__ import annotations
@@ -18,28 +18,26 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase
+from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 
 STEP = "timing.step"
-NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
+NAMED = ("timing.phase", "timing.connector")  # each key is a phase of its own, named by the run
 GENERATION = ("timing.generation", "timing.rollout")
 WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")
 PER_TOKEN = "timing.per_token."
-# Their tokens are those of the responses alone: the quotient with the tokens of the batch is another one.
-OTHER_TOKENS = ("timing.generation", "timing.rollout")
 
-SMALL = 0.01  # share below which a phase is gathered with others
-OVERLAP = 1.02  # phases that add up to more than so many steps overlap; less is rounding of the timers
-DOMINANT = 0.35  # share from which the largest phase is called the bottleneck
-SELDOM = 0.6  # a phase at fewer of the steps than this runs every N steps
-SLOW_FIRST = 1.5  # times the median from which the first step is worth a word
-UNKNOWN = 0.1  # of the last steps; a phase that is NaN at more of them has no share
-PART_SLACK = 1.05  # timers of a part and its whole start and stop at different moments
-MOST_PHASES = 200  # keys; a log with more names something else by them
+SMALL = 0.01  # share below which phases are combined
+OVERLAP = 1.02  # steps; phases that add up to more overlap, less is rounding of timers
+DOMINANT = 0.35  # share from which the largest phase is the bottleneck
+SELDOM = 0.6  # share of the steps below which a phase runs every N steps
+SLOW_FIRST = 1.5  # times the median, from which the time of the first step is noted
+UNKNOWN = 0.1  # share of the last steps; a phase that is NaN at more of them is left out
+PART_SLACK = 1.05  # timers of a part and of its whole start and stop at different moments
+MOST_PHASES = 200  # keys; in a log with more they are no phases
 
-# From so many steps per minute they are told per second, minute, hour: what a minute is times that.
+# Factor, unit and smallest number per minute of rates of steps.
 RATES = ((1 / 60, "s", 300.0), (1.0, "min", 1.0), (60.0, "h", 0.0))
 
 STEP_FACT = "step"
@@ -63,28 +61,25 @@ class _Phase:
 
 
 class StepTime(NamedTuple):
-    """The time of steps and of their phases; the first step is not among them."""
+    """The time of steps and of their phases, without the first step."""
 
     answer: Answer
-    generation: float | None = None  # its share of what the shares are of
+    generation: float | None = None  # its share
 
 
 def step_time_answer(run: RunValues) -> Answer | None:
     """The answer of the pane timing; None for a run that logs no times of steps or phases."""
-    found = step_time(run)
-    chart = gantt(run, run.inputs.spans)
-    if chart is None:
-        if found is None:
-            return None
-        return replace(found.answer, notes=(*found.answer.notes, *run.inputs.spans.notes))
-    said = f"Spans of {chart.title} are {'; '.join(longest(chart))}"
-    if found is None:
-        return Answer(QUESTION, f"{said}.", gantt=chart, notes=run.inputs.spans.notes)
-    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said, *run.inputs.spans.notes))
+    time, spans = step_time(run), run.inputs.spans
+    chart = gantt(run, spans)
+    text = "" if chart is None else f"Spans of {chart.title} are {'; '.join(longest(chart))}"
+    if time is None:
+        return None if chart is None else Answer(QUESTION, f"{text}.", gantt=chart, notes=spans.notes)
+    notes = (*time.answer.notes, *filter(None, [text]), *spans.notes)
+    return replace(time.answer, gantt=chart, notes=notes)
 
 
 def step_time(run: RunValues) -> StepTime | None:
-    """The shares of a step's time, as of a step; None where nothing can be said."""
+    """The shares of a step's time up to a step; None without times of steps or phases."""
     first = run.first_steps
     whole = _step_values(run)
     phases = _phases(run, first)
@@ -99,8 +94,7 @@ def step_time(run: RunValues) -> StepTime | None:
     if not len(axis):
         return None
     top = [phase for phase in regular if phase.inside is None]
-    whole_steps = steps if steps is not None else None
-    lengths = whole_steps.at(axis) if whole_steps is not None else np.zeros(len(axis))
+    lengths = steps.at(axis) if steps is not None else np.zeros(len(axis))
     work = np.sum([phase.values.at(axis) for phase in top], axis=0) if top else np.zeros(len(axis))
     waits = _waits_for_others(top, lengths, work)
     if waits:
@@ -115,7 +109,7 @@ def step_time(run: RunValues) -> StepTime | None:
     overlap = total > 0 and busy > OVERLAP * total
     base = busy if overlap or not total else max(total, busy)
     shares, kept = _shares(top, axis[last], base, base - busy)
-    facts = _facts(run, whole_steps)
+    facts = _facts(run, steps)
     if not shares:
         facts = tuple(replace(one, told=one.title == STEP_FACT) for one in facts)
     per_token = _per_token(run, axis)
@@ -143,7 +137,7 @@ def step_time(run: RunValues) -> StepTime | None:
 
 
 def _waits_for_others(top: Sequence[_Phase], lengths: Floats, work: Floats) -> list[_Phase]:
-    """The phases of waiting where phases exceed the step: they are the time in which others work."""
+    """The phases of waiting if phases exceed the step: other phases run during them."""
     waits = [phase for phase in top if phase.canonical in WAITING]
     last = slice(-LAST, None)
     exceeds = 0 < OVERLAP * float(lengths[last].sum()) < float(work[last].sum())
@@ -152,20 +146,19 @@ def _waits_for_others(top: Sequence[_Phase], lengths: Floats, work: Floats) -> l
 
 def _step_values(run: RunValues) -> Values | None:
     """The step time; of several keys the one with most points, then the longest."""
-    found = [
-        run.of(tag) for tag in run.tags(STEP) if not run.name(tag).held_out and not run.name(tag).statistic
-    ]
+    names = ((tag, run.name(tag)) for tag in run.tags(STEP))
+    logged = [run.of(tag) for tag, name in names if not name.held_out and not name.statistic]
     return max(
-        (one for one in found if len(one.value)),
-        key=lambda one: (len(one.value), median(one.value)),
+        (values for values in logged if len(values.value)),
+        key=lambda values: (len(values.value), median(values.value)),
         default=None,
     )
 
 
 def _phases(run: RunValues, first: Ints) -> list[_Phase]:
-    """The phases that a run logs, each with the one that it is a part of."""
+    """The phases that a run logs, each with the phase that it is a part of."""
     metrics = glossary().metrics
-    found: list[_Phase] = []
+    phases: list[_Phase] = []
     for canonical, tags in run.view.tag_index.canonical.items():
         metric = metrics.get(canonical)
         if metric is None or not metric.within:
@@ -175,40 +168,40 @@ def _phases(run: RunValues, first: Ints) -> list[_Phase]:
             if name.held_out and canonical != "timing.validation":
                 continue
             if name.statistic not in ("", "mean"):
-                continue  # the extremes of a time are no time of their own
+                continue  # extremes of a time are no phases
             values = run.of(tag)
             if len(values.value) and bool((values.value > 0).any()):
                 title = _key_title(tag) if canonical in NAMED else _short(name.title)
-                found.append(_Phase(values, title, canonical))
-    heads: dict[str, _Phase] = {}
-    for phase in sorted(found, key=lambda one: -float(one.values.value.sum())):
+                phases.append(_Phase(values, title, canonical))
+    largest: dict[str, _Phase] = {}
+    for phase in sorted(phases, key=lambda one: -float(one.values.value.sum())):
         if phase.canonical in NAMED:
             continue
-        head = heads.setdefault(phase.canonical, phase)
-        if head is not phase and np.isin(phase.values.step, head.values.step).all():
-            phase.inside, phase.title = head, _key_title(phase.tag)
-    for phase in found:
+        whole = largest.setdefault(phase.canonical, phase)
+        if whole is not phase and np.isin(phase.values.step, whole.values.step).all():
+            phase.inside, phase.title = whole, _key_title(phase.tag)
+    for phase in phases:
         if phase.inside is None:
-            phase.inside = _whole_of(phase, found, heads)
-    for phase in found:
+            phase.inside = _whole_of(phase, phases, largest)
+    for phase in phases:
         phase.values = phase.values.without_first(first)
         if phase.inside is not None:
             phase.inside.parts.append(phase)
-    return found
+    return phases
 
 
 def _known(run: RunValues, phases: list[_Phase]) -> tuple[list[_Phase], list[str]]:
-    """The phases without those that are NaN at many steps, whose share nobody knows, and that in words."""
+    """The phases without those that are NaN at many steps, and notes on these."""
     kept, notes = [], []
     tags = [(phase.tag, phase.title) for phase in phases]
-    silent = [
+    always_nan = [
         (tag, _short(run.name(tag).title))
         for canonical, listed in run.view.tag_index.canonical.items()
         if canonical in glossary().metrics and glossary().metrics[canonical].within
         for tag in listed[:MOST_PHASES]
         if run.view.run.series[tag].nonfinite and tag not in dict(tags) and not run.name(tag).held_out
     ]
-    for tag, title in (*tags, *silent):
+    for tag, title in (*tags, *always_nan):
         points = run.view.run.series[tag].recent()
         shown = points.value if run.at_step is None else points.value[points.step <= run.at_step]
         lost = int((~np.isfinite(shown[-LAST:])).sum())
@@ -223,13 +216,13 @@ def _known(run: RunValues, phases: list[_Phase]) -> tuple[list[_Phase], list[str
 
 
 def _one_phase(phases: Sequence[_Phase]) -> StepTime | None:
-    """What is said of one phase whose steps are not timed; None for several or none."""
+    """The answer for a single phase without times of steps; None for several or none."""
     if len(phases) != 1 or not phases[0].values.now > 0:
         return None
-    one = phases[0]
-    time = fact(one.title.lower(), one.values, "s")
-    said = f"{one.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
-    return StepTime(Answer(QUESTION, said, (replace(time, told=True),)))
+    phase = phases[0]
+    time = fact(phase.title.lower(), phase.values, "s")
+    text = f"{phase.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
+    return StepTime(Answer(QUESTION, text, (replace(time, told=True),)))
 
 
 def _with_trend(time: Fact) -> str:
@@ -237,22 +230,22 @@ def _with_trend(time: Fact) -> str:
     return ", ".join(filter(None, (time.text, trend_text(time, in_words=True))))
 
 
-def _whole_of(phase: _Phase, phases: Sequence[_Phase], heads: dict[str, _Phase]) -> _Phase | None:
-    """The phase that another one is a part of: by its key, else by what is known of the metric."""
-    above = [one for one in phases if one is not phase and phase.tag.startswith(f"{one.tag}/")]
+def _whole_of(phase: _Phase, phases: Sequence[_Phase], largest: dict[str, _Phase]) -> _Phase | None:
+    """The phase that another one is a part of: by its key, else by the glossary."""
+    candidates = [one for one in phases if one is not phase and phase.tag.startswith(f"{one.tag}/")]
     for canonical in glossary().metrics[phase.canonical].within:
-        above += [heads[canonical]] if canonical in heads else []
-    for one in above:
-        whole = one.values.at(phase.values.step)
-        there = whole > 0
-        shorter = phase.values.value[there] <= PART_SLACK * whole[there]
-        if one is not phase and there.any() and bool(shorter.all()):
-            return one
+        candidates += [largest[canonical]] if canonical in largest else []
+    for candidate in candidates:
+        whole = candidate.values.at(phase.values.step)
+        timed = whole > 0
+        shorter = phase.values.value[timed] <= PART_SLACK * whole[timed]
+        if candidate is not phase and timed.any() and bool(shorter.all()):
+            return candidate
     return None
 
 
 def _short(title: str) -> str:
-    """`Generation` for `Generation time`: what is timed is said once, by the pane."""
+    """`Generation` for `Generation time`: the pane is about times."""
     return title.removesuffix(" time").removesuffix(" phase")
 
 
@@ -263,8 +256,8 @@ def _key_title(tag: str) -> str:
 def _split(phases: Sequence[_Phase], steps: Values | None) -> tuple[list[_Phase], list[_Phase]]:
     """Phases of every step, and those that run every N steps.
 
-    Without step times the most frequent phase counts as every step; phases of other steps than its own tell
-    nothing of a step then, unless they are evaluation and checkpoints.
+    Without step times the most frequent phase is taken as every step; phases at other steps are then ignored,
+    except for evaluation and checkpoints.
     """
     if steps is None:
         axis = max((phase.values.step for phase in phases), key=len, default=np.empty(0, np.int64))
@@ -284,7 +277,7 @@ def _split(phases: Sequence[_Phase], steps: Values | None) -> tuple[list[_Phase]
             seldom.append(phase)
     known = [one for one in seldom if one.canonical in ("timing.validation", "timing.checkpoint")]
     if steps is None and (len(known) < len(seldom) or len([p for p in regular if p.inside is None]) < 2):
-        return [], []  # one phase alone, or phases that count different things
+        return [], []  # a single phase, or phases of different units of work
     for phase in regular:
         if phase.inside is not None and phase.inside not in regular:
             phase.inside = None
@@ -297,7 +290,7 @@ def _common(phases: Sequence[_Phase]) -> Ints:
 
 
 def _within_step(phase: _Phase, axis: Ints, left: Floats) -> bool:
-    """Whether the step time includes a phase that runs every N steps: what is left is longer when it ran."""
+    """Whether the step time includes a phase that runs every N steps: the remainder is longer when it ran."""
     at = phase.values.at(axis)
     ran = at > 0
     if not ran.any():
@@ -309,7 +302,7 @@ def _within_step(phase: _Phase, axis: Ints, left: Floats) -> bool:
 def _shares(
     top: Sequence[_Phase], steps: Ints, base: float, rest: float
 ) -> tuple[tuple[Share, ...], list[_Phase]]:
-    """Shares that add up to one, the largest first, what is left over last; and the phases not below 1 %."""
+    """Shares that add up to one, the largest first, the remainder last; and the phases of at least 1 %."""
     if not base > 0 or not top:
         return (), []
     sums = sorted(((float(one.values.at(steps).sum()), one) for one in top), key=lambda pair: -pair[0])
@@ -330,8 +323,8 @@ def _parts(
     last: slice,
     per_token: dict[str, tuple[float, bool]],
 ) -> list[StepPhase]:
-    """The phases as lines, each followed by what is inside it, the longest first."""
-    found: list[StepPhase] = []
+    """The phases as lines, each followed by its parts, the longest first."""
+    lines: list[StepPhase] = []
 
     def add(phase: _Phase, depth: int) -> None:
         at = phase.values.at(axis)
@@ -340,9 +333,10 @@ def _parts(
         with np.errstate(invalid="ignore", divide="ignore"):
             history = np.where(lengths > 0, at / lengths, np.nan)
         token, derived = per_token.get(phase.tag, per_token.get(phase.canonical, (None, False)))
-        if token is None and "" in per_token and phase.canonical not in OTHER_TOKENS:
+        # Generation only makes the tokens of responses, not all of the batch.
+        if token is None and "" in per_token and phase.canonical not in GENERATION:
             token, derived = 1e3 * float(at[last].sum()) / per_token[""][0], True
-        found.append(
+        lines.append(
             StepPhase(
                 phase.title, phase.tag, median(ran), quantile(ran, 0.95), None if depth else share, depth,
                 "inside" if depth else "", token, derived, binned(history),
@@ -354,11 +348,11 @@ def _parts(
 
     for phase in top:
         add(phase, 0)
-    return found
+    return lines
 
 
 def _seldom_part(phase: _Phase, axis: Ints, lengths: Floats, inside: bool) -> StepPhase:
-    """A phase that runs every N steps, with what it adds to a step on average."""
+    """A phase that runs every N steps, with the time that it adds to a step on average."""
     values = phase.values
     cost, usual = float(values.value.mean()), median(lengths[lengths > 0]) if (lengths > 0).any() else 0.0
     if len(values.step) < 2:
@@ -378,50 +372,48 @@ def _seldom_part(phase: _Phase, axis: Ints, lengths: Floats, inside: bool) -> St
 def _facts(run: RunValues, steps: Values | None) -> tuple[Fact, ...]:
     """Step time, steps per minute and tokens per second, with their trend."""
     first = run.first_steps
-    found: list[Fact] = []
+    facts: list[Fact] = []
     if steps is not None and steps.now > 0:
         length = fact(STEP_FACT, steps, "s")
         rate = 60 / steps.now
         slower = None if length.change is None else 1 / (1 + length.change) - 1
         text = next(f"{rate * size:.3g} steps/{per}" for size, per, least in RATES if rate >= least)
         formula = FORMULAS["steps per minute"]
-        found = [
+        facts = [
             length,
             Fact("steps per minute", rate, text, slower, length.change_steps, formula, plain=True),
         ]
     for canonical, values in run.find_all("tokens_per_second"):
         unit = glossary().metrics[canonical].unit
-        found.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
-        return tuple(found)
+        facts.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
+        return tuple(facts)
     tokens = _tokens(run)
     if tokens is not None and steps is not None:
         at = tokens.at(steps.step)
-        there = (at > 0) & (steps.value > 0)
-        if there.any():
-            rate_values = Values("", steps.step[there], at[there] / steps.value[there])
+        known = (at > 0) & (steps.value > 0)
+        if known.any():
+            rate_values = Values("", steps.step[known], at[known] / steps.value[known])
             derived = fact(
                 "tokens per second", rate_values, "tokens/s", formula=FORMULAS["tokens per second"]
             )
-            found.append(token_rate(derived, "tokens/s"))
-    return tuple(found)
+            facts.append(token_rate(derived, "tokens/s"))
+    return tuple(facts)
 
 
-def token_rate(one: Fact, unit: str) -> Fact:
-    """A rate with its unit in words."""
-    number = one.text.split(" ")[0]
-    words = {"tokens/s/gpu": "tok/s per GPU", "tokens/s": "tok/s"}.get(unit, unit)
-    return Fact(
-        one.title, one.value, f"{number} {words}", one.change, one.change_steps, one.formula, plain=True
-    )
+def token_rate(rate: Fact, unit: str) -> Fact:
+    """A rate of tokens with its unit spelled out."""
+    number = rate.text.split(" ")[0]
+    spelled = {"tokens/s/gpu": "tok/s per GPU", "tokens/s": "tok/s"}.get(unit, unit)
+    return replace(rate, text=f"{number} {spelled}", plain=True)
 
 
 def _tokens(run: RunValues) -> Values | None:
-    """Tokens of each step; None where they are not logged, or where the key counts on from step to step."""
-    found = (values for _, values in run.find_all("tokens"))
-    return next((values for values in found if not _counts_on(values)), None)
+    """Tokens of each step; None if they are not logged, or only as a cumulative count."""
+    logged = (values for _, values in run.find_all("tokens"))
+    return next((values for values in logged if not _is_cumulative(values)), None)
 
 
-def _counts_on(values: Values) -> bool:
+def _is_cumulative(values: Values) -> bool:
     steps = np.diff(values.value)
     return (
         len(steps) >= 3 and bool((steps > 0).all()) and float(values.value[-1]) > 2 * float(values.value[0])
@@ -429,19 +421,19 @@ def _counts_on(values: Values) -> bool:
 
 
 def _per_token(run: RunValues, axis: Ints) -> dict[str, tuple[float, bool]]:
-    """Milliseconds per token by phase as logged, and under `""` the tokens of the last steps together."""
-    found: dict[str, tuple[float, bool]] = {}
+    """Milliseconds per token by phase as logged, and under `""` the sum of the tokens of the last steps."""
+    per_token: dict[str, tuple[float, bool]] = {}
     for canonical in run.view.tag_index.canonical:
         if canonical.startswith(PER_TOKEN) and not canonical.endswith(".other"):
             values = run.find(canonical)
             if values is not None:
-                found[f"timing.{canonical.removeprefix(PER_TOKEN)}"] = (values.now, False)
+                per_token[f"timing.{canonical.removeprefix(PER_TOKEN)}"] = (values.now, False)
     tokens = _tokens(run)
     if tokens is not None:
         at = tokens.at(axis[-LAST:])
         if (at > 0).all() and len(at):
-            found[""] = (float(at.sum()), True)
-    return found
+            per_token[""] = (float(at.sum()), True)
+    return per_token
 
 
 def _per_token_tags(run: RunValues, phases: Sequence[_Phase]) -> dict[str, str]:
@@ -467,7 +459,7 @@ def _shares_of(total: float, overlap: bool, of: str, rest: bool) -> str:
 def _sentence(
     shares: Sequence[Share], step: float, busy: float, overlap: bool, facts: Sequence[Fact], unknown: bool
 ) -> str:
-    """The bottleneck, or the time of steps without phases; `unknown` says that times of phases are NaN."""
+    """The bottleneck, or the time of steps without phases; unknown: whether times of phases are NaN."""
     if not shares:
         known = "the times of their phases are NaN" if unknown else "their phases are not logged"
         time = next((one for one in facts if one.title == STEP_FACT), None)
@@ -507,7 +499,7 @@ def _notes(
     whole: Values | None, first: Ints, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
     base: float, last: Ints,
 ) -> list[str]:  # fmt: skip
-    """What was left out or gathered."""
+    """Notes on phases that are combined, and on the first step if it is left out."""
     notes = []
     small = [phase for phase in top if phase not in kept]
     if small and base > 0:
@@ -525,11 +517,11 @@ def _notes(
 def _formulas(
     steps: str, of_phases: bool, facts: Sequence[Fact], parts: Sequence[StepPhase]
 ) -> tuple[str, ...]:
-    """How what is not logged was derived."""
-    found = [f"{one.title} = {one.formula}" for one in facts if one.formula]
+    """How values were derived that are not logged."""
+    formulas = [*formulas_of(facts)]
     if steps:
         of = "all phases" if of_phases else "the steps"
-        found.insert(0, f"share of a phase = its seconds / seconds of {of}, both summed over {steps}")
+        formulas.insert(0, f"share of a phase = its seconds / seconds of {of}, both summed over {steps}")
     if any(part.per_token_derived for part in parts):
-        found.append("per token = phase seconds / tokens of the batch, where it is not logged (marked ≈)")
-    return tuple(found)
+        formulas.append("per token = phase seconds / tokens of the batch, where it is not logged (marked ≈)")
+    return tuple(formulas)
