@@ -1,1 +1,1 @@
-"""Consoles beside a run: their lines, and the failures that they tell of."""
+"""Console output of runs: its lines, and the failures in it."""

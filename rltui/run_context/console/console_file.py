@@ -1,4 +1,4 @@
-"""One console file: pieces of it by place, line numbers, search; the end first, however large it is."""
+"""One console file: lines by offset, line numbers, search. The file may be large; its end is read first."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from rltui.logs.local_file import LocalFile
 from rltui.run_context.console.lines import MOST_BYTES, ConsoleLine, console_lines
 
-PIECE = 1 << 20  # bytes between two entries of the index of lines
+PIECE = 1 << 20  # bytes between two entries of the line index
 PAGE = 128 << 10  # bytes that are read for a page of lines
-LARGEST_PAGE = 512 << 10  # bytes, where bars and repeats collapse to few lines: a page may be short
-LONGEST = 4 << 20  # bytes in which the beginning of a line is looked for
+LARGEST_PAGE = 512 << 10  # bytes, if progress bars and repeats collapse to few lines
+LONGEST_LINE = 4 << 20  # bytes in which the beginning of a line is searched for
 
 
 class ConsoleFile:
-    """A console that may grow. Each call opens the file for its own time; all raise OSError.
+    """A console that may grow. Each call opens the file anew; all raise OSError.
 
-    A place in it is a byte offset. The index of lines counts the newlines of each PIECE, in slices.
+    Offsets are in bytes. The line index has the number of newlines before each PIECE, and is built in slices.
     """
 
     def __init__(self, place: str, path: str) -> None:
@@ -29,9 +29,9 @@ class ConsoleFile:
         self._newlines: list[int] = [0]  # before each PIECE
 
     def look(self, *, attributes: bool = False) -> bool:
-        """Whether the file changed since the last look; one that was replaced or cut is indexed anew.
+        """Whether the file changed since the last call; a replaced or truncated file is indexed again.
 
-        attributes: a plain `stat` of its path tells the truth, so that it need not be opened.
+        attributes: whether `stat` of its path is reliable, so that it need not be opened.
         """
         if attributes:
             status = os.stat(self.place)  # noqa: PTH116 - a string is what is kept
@@ -47,38 +47,33 @@ class ConsoleFile:
         return changed
 
     def read(self, begin: int, end: int) -> bytes:
-        """The bytes from `begin` to `end`, fewer where the file ends before."""
+        """The bytes from `begin` to `end`, fewer at the end of the file."""
         begin = max(begin, 0)
         with LocalFile(self.place, self.path) as file:
             return file.read_at(begin, max(min(end, self.size) - begin, 0))
 
     def tail(self, size: int) -> tuple[int, bytes]:
-        """About the last `size` bytes from the beginning of a line on, and where they begin."""
-        begin = max(self.size - size, 0)
-        data = self.read(begin, self.size)
-        if begin:
-            cut = (
-                data.find(b"\n", 0, LONGEST) + 1
-            )  # a line without a beginning is shown from where it is known
-            begin, data = begin + cut, data[cut:]
-        return begin, data
+        """Offset and content of about the last `size` bytes, from the beginning of a line."""
+        return self._from_line_start(max(self.size - size, 0), self.size, LONGEST_LINE)
+
+    def _from_line_start(self, begin: int, end: int, longest: int | None = None) -> tuple[int, bytes]:
+        """Offset and content from the first start of a line; from `begin` in a line over `longest`."""
+        data = self.read(begin, end)
+        start = data.find(b"\n", 0, longest) + 1 if begin else 0
+        return begin + start, data[start:]
 
     def before(self, offset: int, count: int) -> list[ConsoleLine]:
-        """At most `count` lines that end at or before a place, the nearest ones, in their order."""
+        """The last lines that end at or before an offset, at most `count`, in order."""
         size = PAGE
         while True:
-            begin = max(offset - size, 0)
-            data = self.read(begin, offset)
-            if begin:
-                cut = data.find(b"\n") + 1
-                begin, data = begin + cut, data[cut:]
+            begin, data = self._from_line_start(max(offset - size, 0), offset)
             lines = console_lines(data, begin)
             if len(lines) >= count or size >= LARGEST_PAGE or offset <= size:
                 return lines[-count:]
             size *= 4
 
     def after(self, offset: int, count: int) -> list[ConsoleLine]:
-        """At most `count` lines from a place on, which is the beginning of a line."""
+        """At most `count` lines from the line that begins at an offset."""
         size = PAGE
         while True:
             data = self.read(offset, offset + size)
@@ -90,7 +85,7 @@ class ConsoleFile:
             size *= 4
 
     def index(self, budget: int = 16 * PIECE) -> bool:
-        """Count the newlines of so many more bytes. True when the whole file is counted."""
+        """Count the newlines in the next `budget` bytes. True if the whole file is indexed."""
         while budget > 0 and len(self._newlines) * PIECE <= self.size:
             begin = (len(self._newlines) - 1) * PIECE
             self._newlines.append(self._newlines[-1] + self.read(begin, begin + PIECE).count(b"\n"))
@@ -98,24 +93,23 @@ class ConsoleFile:
         return len(self._newlines) * PIECE > self.size
 
     def line_number(self, offset: int) -> int | None:
-        """The number, from 1, of the line at a place; None where it is not counted yet."""
+        """The number, from 1, of the line at an offset; None if it is not indexed yet."""
         piece = offset // PIECE
         if piece >= len(self._newlines):
             return None
         return self._newlines[piece] + self.read(piece * PIECE, offset).count(b"\n") + 1
 
-    def occurrences(self, words: Sequence[str], begin: int, end: int, *, any_case: bool = False) -> list[int]:
-        """Where lines between two places first hold one of some words, rising: at most one place of a line.
+    def occurrences(self, words: Sequence[str], begin: int, end: int, *, ignore_case: bool) -> list[int]:
+        """Offsets of the first occurrence of each word in each line between two offsets, rising.
 
-        any_case: in any case of ASCII letters.
+        ignore_case: of ASCII letters.
         """
         data = self.read(begin, end)
-        text = data.lower() if any_case else data
-        needles = [word.encode("utf-8", "surrogateescape") for word in words]
-        if any_case:
-            needles = [needle.lower() for needle in needles]
+        text = data.lower() if ignore_case else data
         found = set()
-        for needle in filter(None, needles):
+        for word in filter(None, words):
+            needle = word.encode("utf-8", "surrogateescape")
+            needle = needle.lower() if ignore_case else needle
             at = text.find(needle)
             while at >= 0:
                 found.add(begin + at)
@@ -124,7 +118,7 @@ class ConsoleFile:
         return sorted(found)
 
     def line_around(self, offset: int) -> tuple[int, bytes, int]:
-        """Where the line at a place begins, what it says there (the last MOST_BYTES), where it ends."""
+        """Begin, content (its state at the offset, up to MOST_BYTES) and end of the line at an offset."""
         low = max(offset - MOST_BYTES, 0)
         data = self.read(low, offset + MOST_BYTES)
         at = offset - low

@@ -1,4 +1,4 @@
-"""Where the consoles of each run below the LOGDIRs lie; none of them is opened."""
+"""Finds the consoles of each run below the LOGDIRs, without opening them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from rltui.run_context.console.failures import console_facts, is_console
 class ConsolePlace(NamedTuple):
     """A console file: its absolute path, and the one relative to LOGDIR, cleaned.
 
-    lone: it belongs to no run that has logs; it is one of a run that failed before its first metrics, or of
-    none.
+    lone: it belongs to no run with logs, but perhaps to one that failed before its first metrics.
     """
 
     place: str
@@ -35,29 +34,29 @@ def find_consoles(
 ) -> dict[str, list[ConsolePlace]]:
     """The consoles below the LOGDIRs that belong to a run, by run.
 
-    sources: the paths of each run's log files relative to their LOGDIR; others: of runs that were not asked
-    for, whose consoles are nobody else's. failed: lone ones, too, by the run that they may be of. search: of
-    earlier times, which knows the folders that did not change.
+    sources: the paths of each run's log files relative to their LOGDIR; others: those of runs that were not
+    requested, whose consoles are left out. failed: include lone ones, by the run that they may belong to.
+    search: an earlier one, which lists only folders that changed.
     """
     found = (search or FileSearch(logdirs, is_console)).files()
     owners = _Owners({**others, **sources}, found)
     runs: dict[str, list[ConsolePlace]] = {}
-    for each in found:
-        run = owners.of(each)
+    for console in found:
+        run = owners.of(console)
         if run is not None:
             if run in sources:
-                runs.setdefault(run, []).append(ConsolePlace(each.place, each.path))
+                runs.setdefault(run, []).append(ConsolePlace(console.place, console.path))
         elif failed:
-            name = run_name(each.folder, each.name).run
-            runs.setdefault(name, []).append(ConsolePlace(each.place, each.path, lone=True))
+            name = run_name(console.folder, console.name).run
+            runs.setdefault(name, []).append(ConsolePlace(console.place, console.path, lone=True))
     return runs
 
 
 class _Owners:
-    """To which run a console belongs: the one it is a log of, else the one that it lies nearest to.
+    """The run that a console belongs to: the one it is a log of, else the nearest one.
 
-    One beside a run, neither above nor below its folders, may be that of another training where the run
-    has one of its own, or where the names of the folders that part them are those of two experiments.
+    A console that is neither above nor below the folders of a run may belong to another training if the run
+    has its own console, or if the names of the folders between them are those of two experiments.
     """
 
     def __init__(self, sources: Mapping[str, Sequence[str]], consoles: Sequence[FoundFile]) -> None:
@@ -67,32 +66,37 @@ class _Owners:
         for run, paths in sources.items():
             self._nearest.add_all(run, paths)
             self._folders[run] = {"" if run == "." else run, *(path.rpartition("/")[0] for path in paths)}
-        near = ((each, self._nearest.of(each.folder)) for each in consoles)
-        self._with_own = {run for each, run in near if run is not None and self._is_around(each, run)}
+        nearest = ((console, self._nearest.of(console.folder)) for console in consoles)
+        self._with_own = {
+            run for console, run in nearest if run is not None and self._is_in_line(console, run)
+        }
 
     def of(self, console: FoundFile) -> str | None:
-        """The run of a console; None where that is not known."""
+        """The run of a console; None if it is unknown."""
         run = self._own.get(console.path)
         if run is None:
             run = self._nearest.of(console.folder)
-            if run is not None and not self._is_around(console, run):
-                return None if run in self._with_own or self._is_apart(console, run) else run
+            if run is not None and not self._is_in_line(console, run):
+                return None if run in self._with_own or self._is_separate(console, run) else run
         return run
 
-    def _is_around(self, console: FoundFile, run: str) -> bool:
-        """Whether a console lies in, below or above a folder of a run."""
-        mine = (console.folder, *folders_above(console.folder))
-        return any(folder in mine or console.folder in folders_above(folder) for folder in self._folders[run])
+    def _is_in_line(self, console: FoundFile, run: str) -> bool:
+        """Whether a console is in, below or above a folder of a run."""
+        folders = (console.folder, *folders_above(console.folder))
+        return any(
+            folder in folders or console.folder in folders_above(folder) for folder in self._folders[run]
+        )
 
-    def _is_apart(self, console: FoundFile, run: str) -> bool:
-        """Whether neither a console's folders nor those of a run have names that all experiments use."""
+    def _is_separate(self, console: FoundFile, run: str) -> bool:
+        """Whether neither the console's folders nor those of the run have names that all experiments use."""
         shared = console_facts().shared_folders.search
 
-        def own(path: str, other: str) -> bool:
+        def differs(path: str, other: str) -> bool:
             parts, others = path.split("/"), other.split("/")
             at = next((at for at, pair in enumerate(zip(parts, others, strict=False)) if len({*pair}) > 1), 0)
             return not any(map(shared, parts[at:]))
 
         return all(
-            own(folder, console.folder) and own(console.folder, folder) for folder in self._folders[run]
+            differs(folder, console.folder) and differs(console.folder, folder)
+            for folder in self._folders[run]
         )

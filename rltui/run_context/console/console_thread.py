@@ -1,4 +1,4 @@
-"""The consoles of followed runs, looked at by a thread of their own: a stuck file system stops no key."""
+"""Scans the consoles of followed runs in a thread: a file system that hangs blocks no key."""
 
 from __future__ import annotations
 
@@ -9,48 +9,44 @@ from rltui.common.worker_thread import WorkerThread
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.run_context.console.run_consoles import Paths, RunConsoles
 
-LOOK = 5.0  # seconds between two looks
-DUTY = 200  # a look is at most one part of so many of the processor: half a percent
-WAITS = 20  # and at most one part of so many of the time: file systems may be slow
+SHORTEST_INTERVAL = 5.0  # seconds between two scans
+CPU_FACTOR = 200  # an interval is at least this multiple of a scan's CPU time: half a percent of a core
+TIME_FACTOR = 20  # and at least this multiple of its duration, since file systems may be slow
 Reports = Mapping[str, tuple[ConsoleReport, ...]]
 
 
 class ConsoleThread:
-    """What consoles tell, by run. Nothing is looked at before `follow`, and nothing without LOGDIRs."""
+    """The reports on consoles by run. Scans begin with `follow`, if there are LOGDIRs."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
-        self.thread = WorkerThread("consoles", self._step, lambda: self._looked)
+        self.thread = WorkerThread("consoles", self._step, lambda: self._scanned)
         self._logdirs = tuple(logdirs)
         self._consoles = RunConsoles(self._logdirs)
-        self._looked = False
-        self._asked: tuple[Paths, Paths, int | None] = ({}, {}, None)
-        self._told: tuple[Paths, Reports] | None = None
+        self._scanned = False
+        self._runs: tuple[Paths, Paths, int | None] = ({}, {}, None)
+        self._last: tuple[Paths, Reports] | None = None
         self._reports: Reports | None = None
 
     def follow(self, sources: Paths, others: Paths, changes: int | None = None) -> None:
-        """The runs that there are now, and the paths of their log files; others: of runs not asked for.
-
-        changes: as `LogSearch.changes` says; None: it is not known.
-        """
-        self._asked = (sources, others, changes)
+        """Set the present runs: arguments of `RunConsoles.look`."""
+        self._runs = (sources, others, changes)
         if self._logdirs:
             self.thread.start()
 
     def take(self) -> Reports | None:
-        """What the last look found, once; None where that is nothing new since the last call."""
+        """The reports of the last scan, once; None if there are no new ones."""
         reports, self._reports = self._reports, None
         return reports
 
     def _step(self) -> float:
-        """Look once."""
-        began, worked = time.monotonic(), time.thread_time()
-        sources, others, changes = self._asked
+        began, cpu_before = time.monotonic(), time.thread_time()
+        sources, others, changes = self._runs
         reports = self._consoles.look(sources, others, changes=changes)
-        known, self._told = self._told, (sources, reports)
-        # What a failure means depends on how long the run has been silent.
-        failures = any(one.failures for each in reports.values() for one in each)
-        if failures or known is None or known[0] is not sources or known[1] != reports:
+        last, self._last = self._last, (sources, reports)
+        # The meaning of a failure depends on how long the run has been silent.
+        failures = any(report.failures for of_run in reports.values() for report in of_run)
+        if failures or last is None or last[0] is not sources or last[1] != reports:
             self._reports = reports
-        self._looked = True
-        waited, took = WAITS * (time.monotonic() - began), DUTY * (time.thread_time() - worked)
-        return max(LOOK, took, waited)
+        self._scanned = True
+        cpu, duration = time.thread_time() - cpu_before, time.monotonic() - began
+        return max(SHORTEST_INTERVAL, CPU_FACTOR * cpu, TIME_FACTOR * duration)

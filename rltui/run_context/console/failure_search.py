@@ -1,4 +1,4 @@
-"""What the end of a console tells of failures: which, where, and whether the training went on after them."""
+"""Searches the end of a console for known failures, and whether the training continued after them."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ from rltui.run_context.console.lines import ConsoleLine, body_of, console_lines,
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MOST_CHECKED = 200  # lines per word of a failure, the last ones
-LAST, LAST_LINES = 64 << 10, 60  # bytes and lines of a console's end in which the last error is looked for
-CONTEXT = 16 << 10  # bytes before a failure in which a wall time is looked for
+END, END_LINES = 64 << 10, 60  # bytes and lines at the end that are searched for the last error
+CONTEXT = 16 << 10  # bytes before a failure that are searched for a wall time
 _STEP_LINE = regex(r"\s*step:\d+ - \S+:")  # of veRL's console logger
-GOES_ON = 2  # rows of metrics, or states of a progress bar, after which a failure did not end the training
+ROWS_AFTER = 2  # rows of metrics, or states of a progress bar, after which the training had continued
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFailure:
-    """A known failure in a console. `line` is None while the lines before it are not counted."""
+    """A known failure in a console. line: its number; None in consoles that are too large to count lines."""
 
     failure: Failure
     path: str  # of the console, relative to LOGDIR, cleaned
     offset: int
-    text: str  # the line, cleaned; of a traceback the exception's
+    text: str  # the line, cleaned; for a traceback that of the exception
     line: int | None = None
     wall_time: float | None = None  # seconds since 1970
-    over: bool = False  # the training went on after it
+    over: bool = False  # the training continued after it
 
 
 class ConsoleReport(NamedTuple):
-    """What the last `TAIL` bytes of a console tell."""
+    """What was found in the last `TAIL` bytes of a console."""
 
-    place: str  # of the console, as the system spells it
+    place: str  # absolute path
     path: str  # relative to LOGDIR, cleaned
     modified: float  # seconds since 1970
     size: int
-    failures: tuple[FoundFailure, ...] = ()  # in the order of their lines; those explained by others left out
-    before_training: bool = False  # it is of a training, and fails before any metrics
-    last_error: str = ""  # the last line that is an error, after which the training did not go on; cleaned
-    last_line: str = ""  # the last one that is not empty, cleaned; empty where that is one of metrics
+    failures: tuple[FoundFailure, ...] = ()  # in order, without those that are caused by others
+    before_training: bool = False  # the console of a training that failed before any metrics
+    last_error: str = ""  # the last line of an error after which the training did not continue; cleaned
+    last_line: str = ""  # the last line that is not empty, cleaned; empty if it is one of metrics
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
-    """Look for failures in the end of a console. Raises OSError."""
+    """Search the end of a console for failures. Raises OSError."""
     begin, data = file.tail(TAIL)
-    found = unexplained(find_failures(data, begin, file.path))
+    found = without_consequences(find_failures(data, begin, file.path))
     if found:
         while not file.index():
             if file.size > 256 << 20:
-                break  # seconds of reading for a line number: the place is said in bytes
+                break  # counting lines would take seconds: the offset is reported instead
         found = [replace(each, line=file.line_number(each.offset)) for each in found]
     early = bool(found) and begin == 0 and _is_before_training(data)
-    lines = console_lines(data[-LAST:])
+    lines = console_lines(data[-END:])
     last_error = found[-1].text if found else _last_error(lines)
     last_line = next((line.text for line in reversed(lines) if line.text.strip()), "")
     if _is_metrics(last_line, TrainerLines()):
@@ -74,7 +74,7 @@ def scan(file: ConsoleFile) -> ConsoleReport:
 
 
 def _is_before_training(data: bytes) -> bool:
-    """Whether a whole console is that of a training and holds no line of metrics."""
+    """Whether a complete console is that of a training and has no line of metrics."""
     if console_facts().training.search(data.decode("utf-8", "replace")) is None:
         return False
     trainer = TrainerLines()
@@ -82,9 +82,9 @@ def _is_before_training(data: bytes) -> bool:
 
 
 def _last_error(lines: Sequence[ConsoleLine]) -> str:
-    """The last line of an error in the end of a console; empty where metrics or other pages follow it."""
+    """The last line of an error at the end of a console; empty if metrics or other tracebacks follow."""
     trainer = TrainerLines()
-    for line in reversed(lines[-LAST_LINES:]):
+    for line in reversed(lines[-END_LINES:]):
         if line.level == "error" and not line.folded:
             return line.text
         if line.folded or _is_metrics(line.text, trainer):
@@ -93,13 +93,13 @@ def _last_error(lines: Sequence[ConsoleLine]) -> str:
 
 
 def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFailure]:
-    """The failures that a piece of a console tells of, each at its first line since the training went on.
+    """The failures in a part of a console, each at its first line since the training last continued.
 
-    offset: where the piece begins in its file.
+    offset: of the part in its file.
     """
     found: list[FoundFailure] = []
-    pairs = _pairs(data)
-    if not any(pairs[own].all() and word in data for word, own in _all_words().items()):
+    bigrams = _bigrams(data)
+    if not any(bigrams[own].all() and word in data for word, own in _bigrams_of_words().items()):
         return found
     progress = _last_progress(data)
     for failure in console_facts().failure:
@@ -107,21 +107,21 @@ def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFai
         if not hits:
             continue
         last = [hit for hit in hits if hit[0] >= progress]
-        # The line of an exception says more than the line of code that raised it.
+        # The line of an exception is more specific than the line of code that raised it.
         at, text = next((hit for hit in last or hits if hit[1][:1].strip()), (last or hits)[0])
         if failure.general:
             at = hits[-1][0]
-            ended = _exception_at(data, at)
-            if ended is None:
+            exception = _exception_at(data, at)
+            if exception is None:
                 continue
-            text = ended
+            text = exception
         wall = _wall_time(data, at)
         found.append(FoundFailure(failure, path, offset + at, text, wall_time=wall, over=not last))
     return sorted(found, key=lambda each: each.offset)
 
 
-def unexplained(found: Sequence[FoundFailure]) -> list[FoundFailure]:
-    """Failures without those that another one of the same end explains."""
+def without_consequences(found: Sequence[FoundFailure]) -> list[FoundFailure]:
+    """Failures without those that are caused by another one."""
     ids = {each.failure.id for each in found if not each.over}
     kept = []
     for each in found:
@@ -133,26 +133,27 @@ def unexplained(found: Sequence[FoundFailure]) -> list[FoundFailure]:
 
 
 @cache
-def _all_words() -> dict[bytes, NDArray[np.intp]]:
-    """Each word of a failure and the numbers of its pairs of bytes."""
+def _bigrams_of_words() -> dict[bytes, NDArray[np.intp]]:
+    """The words of all failures, each with the codes of its bigrams."""
     words = [word.encode() for failure in console_facts().failure for word in failure.words]
-    return {word: np.flatnonzero(_pairs(word)) for word in words}
+    return {word: np.flatnonzero(_bigrams(word)) for word in words}
 
 
-def _pairs(data: bytes) -> Bools:
-    """Which pairs of bytes follow each other in a piece of a console, bool of 65,536 by 256 * first + second.
+def _bigrams(data: bytes) -> Bools:
+    """The bigrams in a part of a console, bool (65536,) indexed by 256 * first byte + second byte.
 
-    Few words of failures consist of pairs that a console has: 2 MB are searched for all in 10, not 50 ms.
+    A console has all bigrams of few words of failures: 2 MB are searched for all words in 10 instead of 50
+    ms.
     """
     found = np.zeros(1 << 16, np.bool_)
-    for start in range(0, len(data), 1 << 18):  # so much at a time that it stays in the processor's cache
+    for start in range(0, len(data), 1 << 18):  # fits into the processor's cache
         codes = np.frombuffer(data[start : start + (1 << 18) + 1], np.uint8)
         found[codes[:-1].astype(np.uint16) << 8 | codes[1:]] = True
     return found
 
 
 def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:
-    """Places of lines, and the lines, that match a failure, in their order: the last few of each word."""
+    """Offsets and texts of lines that match a failure, in order: the last few for each word."""
     places: dict[int, str] = {}
     for word in failure.words:
         needle, end = word.encode(), len(data)
@@ -173,9 +174,9 @@ def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:
 
 
 def _last_progress(data: bytes) -> int:
-    """Where the training was last seen to go on: the `GOES_ON`th last row of metrics or state of a bar.
+    """Where the training last continued: the `ROWS_AFTER`th last row of metrics or state of a bar.
 
-    A bar is often printed once more, unchanged, when its program dies.
+    A progress bar is often printed again, unchanged, when its program ends.
     """
     trainer, rows = TrainerLines(), []
     bars: dict[tuple[str, int], int] = {}
@@ -187,7 +188,7 @@ def _last_progress(data: bytes) -> int:
             bars[name, total] = max(done, bars.get((name, total), 0))
         elif _is_metrics(line.text, trainer):
             rows.append(line.offset)
-    return rows[-GOES_ON] if len(rows) >= GOES_ON else 0
+    return rows[-ROWS_AFTER] if len(rows) >= ROWS_AFTER else 0
 
 
 def _is_metrics(text: str, trainer: TrainerLines) -> bool:
@@ -195,7 +196,7 @@ def _is_metrics(text: str, trainer: TrainerLines) -> bool:
 
 
 def _states(data: bytes) -> Iterator[ConsoleLine]:
-    """Lines one by one, of a line that was overwritten each of its states."""
+    """All lines, and all states of lines that were overwritten."""
     at = 0
     for part in re.split(rb"[\r\n]", data):
         if part.strip():
@@ -204,9 +205,9 @@ def _states(data: bytes) -> Iterator[ConsoleLine]:
 
 
 def _exception_at(data: bytes, offset: int) -> str | None:
-    """The exception of the traceback at a place, if the program ended with it; None otherwise.
+    """The exception of the traceback at an offset, if the program ended with it; None otherwise.
 
-    What follows it may be words of launchers and other ranks, but no page of an ordinary console.
+    Messages of launchers and other ranks may follow, but not many lines.
     """
     lines = console_lines(data[offset:], offset)
     if not lines or not lines[0].folded or len(lines) > 60:
@@ -219,7 +220,7 @@ def _exception_at(data: bytes, offset: int) -> str | None:
 
 
 def _wall_time(data: bytes, offset: int) -> float | None:
-    """The wall time that the line at a place says, else the nearest line before it."""
+    """The wall time in the line at an offset, else in the nearest line before it."""
     end = data.find(b"\n", offset)
     text = plain_text(data[offset : end if end >= 0 else None])
     wall = wall_time_of(text)

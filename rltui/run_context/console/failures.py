@@ -1,4 +1,4 @@
-"""Known failures and what consoles look like: `rltui/data/failures.toml`."""
+"""Known failures, and the names and lines of consoles: `rltui/data/failures.toml`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rltui.common.problem import SEVERITIES, Severity
 from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 
-EVERYTHING = "*"  # as `caused_by`: any other failure explains this one
+EVERYTHING = "*"  # as `caused_by`: any other failure is the cause of this one
 
 
 class Failure(NamedTuple):
-    """A failure that is known by a line of a console."""
+    """A failure that is recognised by a line of a console."""
 
     id: str
     title: str
-    words: tuple[str, ...]  # literal; one of them stands in the line
+    words: tuple[str, ...]  # literal; the line has one of them
     pattern: str
     severity: Severity
     message: str
@@ -27,15 +27,15 @@ class Failure(NamedTuple):
     examples: tuple[str, ...]
     quiet: tuple[str, ...]
     caused_by: frozenset[str] = frozenset()
-    general: bool = False  # told only at the end of a console
-    check_next: tuple[str, ...] = ()  # canonical ids of what to look at in the run's own metrics
+    general: bool = False  # reported only at the end of a console
+    check_next: tuple[str, ...] = ()  # ids of metrics to look at
 
     def matches(self, line: str) -> bool:
-        """Whether a line tells of this failure, by itself."""
+        """Whether a line shows this failure."""
         return any(word in line for word in self.words) and self.found(line)
 
     def found(self, text: str) -> bool:
-        """Whether its pattern is in a text. It is compiled when a console has one of its words: few have."""
+        """Whether a text matches its pattern, which is compiled on first use: few consoles need it."""
         return _compiled(self.pattern).search(text) is not None
 
 
@@ -45,21 +45,21 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 class ConsoleFacts(NamedTuple):
-    """The failures in the order of the file, and how consoles are named and written."""
+    """The failures in the order of the file, and how consoles are recognised and read."""
 
     failure: tuple[Failure, ...]
     consoles: re.Pattern[str]  # of a name in lower case
     no_consoles: re.Pattern[str]
-    shared_folders: re.Pattern[str]  # names of folders that are no experiment's own
-    prefix: re.Pattern[str]  # what a writer puts before its lines
+    shared_folders: re.Pattern[str]  # names of folders that several experiments use
+    prefix: re.Pattern[str]  # of lines, such as the name of a worker
     error: re.Pattern[str]
     warning: re.Pattern[str]
     exception: re.Pattern[str]
     time: re.Pattern[str]
     step: re.Pattern[str]
     training: re.Pattern[str]
-    finished: re.Pattern[str]  # the last line of a training that is over
-    error_words: tuple[str, ...]  # literal; a line that is an error has one of them
+    finished: re.Pattern[str]  # the last line of a training that has ended
+    error_words: tuple[str, ...]  # literal; a line of an error has one of them
     warning_words: tuple[str, ...]
 
 

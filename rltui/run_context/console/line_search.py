@@ -1,4 +1,4 @@
-"""Lines of a console that hold a text, or are errors or warnings: the last ones first, block by block."""
+"""Searches a console for a text, or for errors and warnings: the last lines first, block by block."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rltui.run_context.console.lines import (
     plain_text,
 )
 
-BLOCK = 1 << 20  # bytes that are searched at once: they stay in the processor's cache
-MOST = 1000  # lines that are kept, the last ones
+BLOCK = 1 << 20  # bytes that are searched at a time: they fit into the processor's cache
+MOST_LINES = 1000  # the last ones are kept
 
 
 class LineSearch:
-    """A search in a console that may grow. `lines` rise; `begin` and `end` say what has been searched.
+    """A search in a console that may grow. `lines` are in order; bytes [begin, end) have been searched.
 
-    Without a text it is for warnings and errors, with `level` "error" for errors alone.
+    Without a text, it finds warnings and errors, or errors alone with `level` "error".
     """
 
     def __init__(self, file: ConsoleFile, text: str = "", level: Level = "") -> None:
@@ -37,7 +37,7 @@ class LineSearch:
     @property
     def full(self) -> bool:
         """Whether there may be more lines than are kept."""
-        return len(self.lines) >= MOST
+        return len(self.lines) >= MOST_LINES
 
     def search(self, least: int = 0) -> bool:
         """Search one block: what was appended first, then what is before, down to the byte `least`.
@@ -48,7 +48,7 @@ class LineSearch:
             begin = self._file.line_around(self.end)[0]  # a line may have been open
             end = min(self._file.size, self.end + BLOCK)
             self.lines = [line for line in self.lines if line.offset < begin]
-            self.lines = list(collapsed([*self.lines, *self._block(begin, end)]))[-MOST:]
+            self.lines = list(collapsed([*self.lines, *self._block(begin, end)]))[-MOST_LINES:]
             self.end = end
         elif self.begin > least and not self.full:
             begin = max(self.begin - BLOCK, 0)
@@ -56,7 +56,7 @@ class LineSearch:
             found = self._block(begin, self.begin + max(map(len, self._words)))
             reach = found[-1].end if found else 0
             kept = [line for line in self.lines if line.offset >= reach]
-            self.lines = list(collapsed([*found, *kept]))[-MOST:]
+            self.lines = list(collapsed([*found, *kept]))[-MOST_LINES:]
             self.begin = begin
         return self.end < self._file.size or (self.begin > least and not self.full)
 
@@ -64,8 +64,8 @@ class LineSearch:
         found: list[ConsoleLine] = []
         reach = -1  # what lies before it has been seen
         wanted = self.text.lower()
-        places = self._file.occurrences(self._words, begin, end, any_case=bool(self.text))
-        for place in places[-2 * MOST :]:  # more of them are more lines than are kept
+        places = self._file.occurrences(self._words, begin, end, ignore_case=bool(self.text))
+        for place in places[-2 * MOST_LINES :]:  # more of them are more lines than are kept
             if place < reach:
                 continue
             first, raw, last = self._file.line_around(place)

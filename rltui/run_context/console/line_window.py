@@ -1,4 +1,4 @@
-"""The lines of a console round a place, for a screen that moves through it or follows its end."""
+"""The lines of a console around an offset, for a screen that scrolls through it or follows its end."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from rltui.run_context.console.console_file import PAGE, ConsoleFile
 from rltui.run_context.console.lines import TRACEBACK, ConsoleLine, collapsed, console_lines
 
 KEPT = 2000  # lines
-MARGIN = 200  # lines that there are on both sides of a place, where the file has them
+MARGIN = 200  # lines on both sides of an offset, if the file has them
 
 
 def index_at(lines: Sequence[ConsoleLine], offset: int) -> int:
-    """The index of the line that holds a place; 0 where it lies before them all."""
+    """The index of the line at an offset; 0 if it is before all lines."""
     return max(bisect_right([line.offset for line in lines], offset) - 1, 0)
 
 
 class LineWindow:
-    """Some lines of one console, in their order, without a gap. All calls raise OSError."""
+    """Consecutive lines of one console. All calls raise OSError."""
 
     def __init__(self, file: ConsoleFile) -> None:
         self.file = file
         self.lines: list[ConsoleLine] = []
-        self._size = 0  # of the file when its end was in the window; -1: it is not
+        self._size = 0  # of the file when its end was in the window; -1: its end is not in the window
 
     @property
     def at_start(self) -> bool:
-        """Whether there is nothing before the lines."""
+        """Whether the window begins at the start of the file."""
         return not self.lines or self.lines[0].offset == 0
 
     @property
     def at_end(self) -> bool:
-        """Whether there was nothing behind the lines when the file was looked at last."""
+        """Whether the window reaches the end of the file, as of its last look."""
         return self._size == self.file.size
 
     def show(self, at: int | None) -> None:
-        """Have the lines round a place, or for None the last ones of a file that may have grown."""
+        """Read the lines around an offset, or for None the last ones of a file that may have grown."""
         if at is None:
             self._follow()
             return
@@ -48,7 +48,7 @@ class LineWindow:
             before = self.file.before(self.lines[0].offset, KEPT // 2)
             self._set([*before, *self.lines][:KEPT])
         if index > len(self.lines) - MARGIN and not self.at_end:
-            # The last line may have been open when it was read.
+            # The last line may have been incomplete when it was read.
             last = self.lines.pop() if self.lines else None
             after = self.file.after(last.offset if last is not None else at, KEPT // 2)
             self._set([*self.lines, *after][-KEPT:])
@@ -61,12 +61,14 @@ class LineWindow:
             self._set(self.file.before(self.file.size, MARGIN))
             return
         last = self.lines.pop()
-        cut = self.file.read(last.end - 1, last.end) != b"\n"  # it is open
-        start = self.file.line_around(last.end - 1)[0] if cut else last.end
+        incomplete = self.file.read(last.end - 1, last.end) != b"\n"
+        start = self.file.line_around(last.end - 1)[0] if incomplete else last.end
         if last.text == TRACEBACK or start <= last.offset:
-            begin = last.offset  # read again
+            begin = last.offset  # read it again
         else:
-            if cut and last.bar is None and last.count > 1:  # what repeats others may become another line
+            if (
+                incomplete and last.bar is None and last.count > 1
+            ):  # the last repetition may become another line
                 last = replace(last, end=start, count=last.count - 1)
             begin = last.end
             self.lines.append(last)

@@ -1,4 +1,4 @@
-"""The lines of a console as people read them: bars collapsed, repeats counted, tracebacks folded, cleaned."""
+"""The lines of a console for display: progress bars and repeats collapsed, tracebacks folded, cleaned."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.run_context.console.failures import console_facts
 
 Level = Literal["", "warning", "error"]
-LIMIT = 2000  # characters of one line that are kept
-MOST_BYTES = 64 << 10  # of one line that are looked at: a progress bar may rewrite a line of megabytes
+MOST_CHARACTERS = 2000  # of one line that are kept
+MOST_BYTES = 64 << 10  # of one line that are read: a progress bar may rewrite a line of megabytes
 _BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
 TRACEBACK = "Traceback (most recent call last)"
 _FRAME = '  File "'
@@ -23,19 +23,19 @@ _FRAME = '  File "'
 
 @dataclass(frozen=True, slots=True)
 class ConsoleLine:
-    """One line as it is shown. `offset` and `end` are bytes from the start of the file."""
+    """One displayed line. offset, end: bytes from the start of the file."""
 
     text: str  # cleaned
     offset: int
     end: int
     level: Level = ""
-    count: int = 1  # equal lines, or states of a progress bar, that this one stands for
-    folded: tuple[str, ...] = ()  # of a traceback: its lines, cleaned; `text` is the exception's
+    count: int = 1  # number of equal lines, or of states of a progress bar
+    folded: tuple[str, ...] = ()  # the lines of a traceback, cleaned; `text` is that of the exception
     bar: tuple[str, int, int] | None = None  # of a progress bar: name, done, total
 
 
 def console_lines(data: bytes, offset: int = 0) -> list[ConsoleLine]:
-    """Complete and open lines of a piece of a console that begins at `offset`, collapsed and folded.
+    """The lines of a part of a console at `offset`, collapsed and folded; the last may be incomplete.
 
     Never raises; undecodable bytes become U+FFFD.
     """
@@ -43,13 +43,13 @@ def console_lines(data: bytes, offset: int = 0) -> list[ConsoleLine]:
 
 
 def body_of(text: str) -> str:
-    """A line without what its writer put before it: `(TaskRunner pid=12)`, `[rank3]:`."""
+    """A line without the prefix of its writer, such as `(TaskRunner pid=12)` or `[rank3]:`."""
     match = console_facts().prefix.match(text)
     return text if match is None else text[match.end() :]
 
 
 def level_of(text: str) -> Level:
-    """Whether a line tells of an error or a warning."""
+    """Whether a line is an error or a warning."""
     facts = console_facts()
     if any(word in text for word in facts.error_words) and (
         facts.error.search(text) or facts.error.search(body_of(text))
@@ -61,7 +61,7 @@ def level_of(text: str) -> Level:
 
 
 def wall_time_of(text: str) -> float | None:
-    """Seconds since 1970 that a line says, in this machine's time zone; None where it says none."""
+    """The time in a line in seconds since 1970, assuming the local time zone; None without one."""
     match = console_facts().time.search(text)
     if match is None:
         return None
@@ -72,13 +72,13 @@ def wall_time_of(text: str) -> float | None:
 
 
 def step_of(text: str) -> int | None:
-    """The step of the training that a line says; None where it says none."""
+    """The training step in a line; None without one."""
     match = console_facts().step.search(text)
     return None if match is None else int(match["step"])
 
 
 def plain_text(raw: bytes) -> str:
-    """One raw line as text: the last state of what was overwritten, without colours, cleaned."""
+    """One raw line as text: the last state of an overwritten line, without colours, cleaned."""
     if len(raw) > MOST_BYTES:
         raw = raw[-MOST_BYTES:]
     raw = raw.rstrip(b"\r")
@@ -89,7 +89,7 @@ def plain_text(raw: bytes) -> str:
         text = ANSI.sub("", text)
     if "\t" in text:
         text = text.expandtabs(8)
-    return clean(text.rstrip(), LIMIT)
+    return clean(text.rstrip(), MOST_CHARACTERS)
 
 
 def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
@@ -124,8 +124,8 @@ def _folded(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
                 yield line
             continue
         held.append(line)
-        # Frames and their code are indented; the first line that is not is the exception itself. Ray goes on
-        # with the frames of the remote side and ends with the exception that was raised there.
+        # Frames and their code are indented; the first line that is not is the exception. Ray continues with
+        # the frames of the remote worker and ends with the exception that was raised there.
         exception = body if body and not body[0].isspace() and TRACEBACK not in body else ""
         if len(held) > 500:
             yield from held
@@ -139,10 +139,10 @@ def _fold(held: list[ConsoleLine], text: str) -> ConsoleLine:
 
 
 def collapsed(lines: Iterable[ConsoleLine]) -> Iterator[ConsoleLine]:
-    """States of one progress bar, and equal lines, as one with their number; the last state stays."""
+    """Merge the states of a progress bar, and equal lines, into one line with their number."""
     last: ConsoleLine | None = None
     for line in lines:
-        if last is not None and _same(last, line):
+        if last is not None and _are_alike(last, line):
             last = replace(line, offset=last.offset, count=last.count + line.count)
             continue
         if last is not None:
@@ -152,7 +152,7 @@ def collapsed(lines: Iterable[ConsoleLine]) -> Iterator[ConsoleLine]:
         yield last
 
 
-def _same(one: ConsoleLine, other: ConsoleLine) -> bool:
+def _are_alike(one: ConsoleLine, other: ConsoleLine) -> bool:
     if one.bar is not None and other.bar is not None:
         return one.bar[0] == other.bar[0] and one.bar[2] == other.bar[2]
     return one.text == other.text and one.folded == other.folded

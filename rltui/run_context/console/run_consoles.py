@@ -1,4 +1,4 @@
-"""What the consoles of each run below the LOGDIRs tell of failures."""
+"""The consoles of each run below the LOGDIRs, and reports on their failures."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rltui.run_context.console.failure_search import ConsoleReport, scan
 from rltui.run_context.console.failures import is_console
 
 Paths = Mapping[str, Sequence[str]]  # of log files, by run
-MOST = 32  # consoles of one run that are looked at, the last written ones
+MOST_CONSOLES = 32  # of one run, those written last
 _JOB = regex(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
 
 
 class RunConsoles:
-    """The console files of runs; looked for when files may have come, scanned again when they changed."""
+    """The consoles of runs: searched for when there may be new files, scanned when they change."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = tuple(logdirs)
         self._search = FileSearch(self._logdirs, is_console)
-        self._found: tuple[Paths, Paths, int] | None = None  # of what `_places` were found
+        self._found_for: tuple[Paths, Paths, int] | None = None  # arguments for which `_places` were found
         self._places: dict[str, list[ConsolePlace]] = {}
         self._files: dict[str, ConsoleFile] = {}
         self._reports: dict[str, ConsoleReport] = {}
@@ -31,45 +31,45 @@ class RunConsoles:
     def look(
         self, sources: Paths, others: Paths = MappingProxyType({}), *, changes: int | None = None
     ) -> dict[str, tuple[ConsoleReport, ...]]:
-        """What the consoles of each run tell now, by run, the last written one first.
+        """The reports on the consoles of each run, the one written last first.
 
-        sources: the paths of each run's log files relative to their LOGDIR; others: of runs not asked for.
-        changes: as `LogSearch.changes` says, without which no console is looked for; None: it is not known.
+        sources: the paths of each run's log files relative to their LOGDIR; others: of runs not requested.
+        changes: see `LogSearch.changes`; consoles are searched for when it changes, or always for None.
         """
-        asked = None if changes is None else (sources, others, changes)
-        if asked is None or asked != self._found:
+        key = None if changes is None else (sources, others, changes)
+        if key is None or key != self._found_for:
             self._places = find_consoles(
                 self._logdirs, sources, others=others, failed=True, search=self._search
             )
-            self._found = asked
+            self._found_for = key
         return self.reports(self._places)
 
     def reports(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, tuple[ConsoleReport, ...]]:
         """The same for consoles that were found before."""
         return {
             run: tuple([report for file in files if (report := self._report(file)) is not None])
-            for run, files in self._looked_at(places).items()
+            for run, files in self._newest_files(places).items()
         }
 
     def files(self, sources: Paths, others: Paths = MappingProxyType({})) -> dict[str, list[ConsoleFile]]:
-        """The consoles of each run, looked at now, the last written one first."""
-        return self._looked_at(find_consoles(self._logdirs, sources, others=others, search=self._search))
+        """The consoles of each run, the one written last first."""
+        return self._newest_files(find_consoles(self._logdirs, sources, others=others, search=self._search))
 
-    def _looked_at(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, list[ConsoleFile]]:
+    def _newest_files(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, list[ConsoleFile]]:
         runs: dict[str, list[ConsoleFile]] = {}
-        for run, found in places.items():
-            for each in found:
-                file = self._files.setdefault(each.place, ConsoleFile(each.place, each.path))
+        for run, consoles in places.items():
+            for console in consoles:
+                file = self._files.setdefault(console.place, ConsoleFile(console.place, console.path))
                 try:
                     file.look(attributes=self._search.attributes)
                 except OSError:
-                    continue  # the reader of logs tells what cannot be read
-                report = self._report(file) if each.lone else None
-                if not each.lone or (report is not None and report.before_training):
+                    continue  # reported by the reader of logs
+                report = self._report(file) if console.lone else None
+                if not console.lone or (report is not None and report.before_training):
                     runs.setdefault(run, []).append(file)
         for run, files in runs.items():
             files.sort(key=lambda file: (-file.modified, file.path))
-            runs[run] = _latest_jobs(files)[:MOST]
+            runs[run] = _of_latest_jobs(files)[:MOST_CONSOLES]
         return runs
 
     def _report(self, file: ConsoleFile) -> ConsoleReport | None:
@@ -82,16 +82,11 @@ class RunConsoles:
         return known
 
 
-def _latest_jobs(files: Sequence[ConsoleFile]) -> list[ConsoleFile]:
+def _of_latest_jobs(files: Sequence[ConsoleFile]) -> list[ConsoleFile]:
     """Consoles without those of earlier jobs: of `slurm-12.out` and `slurm-15.out` only the second."""
     latest: dict[str, int] = {}
-    jobs = {file.path: _JOB.match(file.path) for file in files}
-    for match in jobs.values():
+    jobs = [(file, _JOB.match(file.path)) for file in files]
+    for _, match in jobs:
         if match is not None:
             latest[match["stem"]] = max(latest.get(match["stem"], 0), int(match["job"]))
-    kept = []
-    for file in files:
-        match = jobs[file.path]
-        if match is None or int(match["job"]) == latest[match["stem"]]:
-            kept.append(file)
-    return kept
+    return [file for file, match in jobs if match is None or int(match["job"]) == latest[match["stem"]]]

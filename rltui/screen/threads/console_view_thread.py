@@ -11,7 +11,7 @@ from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.line_search import LineSearch
 from rltui.run_context.console.line_window import LineWindow
 from rltui.run_context.console.lines import ConsoleLine, Level
-from rltui.run_context.console.moments import Moment, place_of
+from rltui.run_context.console.moments import Moment, offset_at
 
 AGAIN = 0.5  # seconds between two looks at a file that may grow
 DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent
@@ -143,7 +143,7 @@ class _Reader:
         self._window.show(request.at)
         moment = request.moment
         if moment is not None and (self.located is None or self.located.moment != moment):
-            self.located = LocatedMoment(request.path, moment, place_of(self._file, moment))
+            self.located = LocatedMoment(request.path, moment, offset_at(self._file, moment))
         until = time.monotonic() + TELL
         if self._found is None or self._found.text != request.text:
             self._found = LineSearch(self._file, request.text) if request.text else None

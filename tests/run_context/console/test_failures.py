@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rltui.metrics.glossary_files import glossary
-from rltui.run_context.console.failure_search import find_failures, unexplained
+from rltui.run_context.console.failure_search import find_failures, without_consequences
 from rltui.run_context.console.failures import EVERYTHING, Failure, console_facts, is_console
 
 FAILURES = console_facts().failure
@@ -17,7 +17,9 @@ EXCERPTS = tomllib.loads((Path(__file__).parent / "excerpts.toml").read_text())[
 
 
 def _named(text: str) -> list[str]:
-    return [found.failure.id for found in unexplained(find_failures(text.encode())) if not found.over]
+    return [
+        found.failure.id for found in without_consequences(find_failures(text.encode())) if not found.over
+    ]
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.id)

@@ -15,7 +15,7 @@ from rltui.run_context.console.console_file import PIECE, ConsoleFile
 from rltui.run_context.console.line_search import LineSearch
 from rltui.run_context.console.line_window import KEPT, MARGIN, LineWindow, index_at
 from rltui.run_context.console.lines import console_lines, level_of, wall_time_of
-from rltui.run_context.console.moments import Moment, moment_of, place_of
+from rltui.run_context.console.moments import Moment, moment_of, offset_at
 
 TRACE = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
 
@@ -195,13 +195,13 @@ def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path, monkeypatch: py
     start = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
     for step in (0, 1, 1234, 2999):
         for moment in (Moment(start + step + 0.5), Moment(None, step)):
-            place = place_of(file, moment)
+            place = offset_at(file, moment)
             assert place is not None
             assert f" step:{step} - " in file.after(place, 1)[0].text
     assert moment_of(file.after(0, 1)[0]) == Moment(start, 0)
     silent = tmp_path / "silent"
     silent.mkdir()
-    assert place_of(_file(silent, b"hello\n" * 5000), Moment(start, 3)) is None
+    assert offset_at(_file(silent, b"hello\n" * 5000), Moment(start, 3)) is None
 
 
 def test_a_bar_counts_steps_where_its_total_is_that_of_the_run() -> None:

@@ -165,7 +165,7 @@ def test_a_thread_tells_consoles_that_say_the_same_once(tmp_path: Path) -> None:
     """A failure is told at each look, since what it means depends on the time."""
     _run(tmp_path, "hello\n")
     thread = ConsoleThread([str(tmp_path)])
-    thread._asked = ({".": ("metrics.jsonl",)}, {}, 1)
+    thread._runs = ({".": ("metrics.jsonl",)}, {}, 1)
     looks = []
     for text in (None, None, "hello\nmore\n", None, OOM, None):
         if text is not None:
