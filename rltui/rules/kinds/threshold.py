@@ -40,9 +40,11 @@ MOST = 0.1  # of a unit that a multiple of it may be off
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     """Between the limits: a level beyond them needs ticks beyond them."""
-    if "near" in rule.numbers or rule.words.get("of") == "usual":
+    if rule.words.get("of") == "usual":
         return None
     lowest, highest = window.range(int(rule.number("window", 5)))
+    if "near" in rule.numbers:
+        return _idle_range_beside(rule.numbers["near"], rule.number("within", 0.0), lowest, highest)
     absolute, base = rule.words.get("sign") == "abs", 1.0
     if of := rule.words.get("of", ""):
         if of in CARRIED:
@@ -51,8 +53,8 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
         if not base > rule.number("least", 0.0):
             return IdleRange()
     low, high = rule.numbers.get("below", -math.inf) * base, rule.numbers.get("above", math.inf) * base
-    if absolute and not low > 0:
-        low = -high
+    if absolute and (highest < 0 or not low > 0):
+        low, high = -high, -low if low > 0 else high
     return IdleRange(low, high) if low <= lowest and highest <= high else None
 
 
@@ -166,6 +168,14 @@ def _surely(window: RollingWindow, rows: Floats, low: Limit | None, high: Limit 
     return _outside(
         rows.mean(axis=1), None if low is None else low - error, None if high is None else high + error
     )
+
+
+def _idle_range_beside(number: float, within: float, lowest: float, highest: float) -> IdleRange | None:
+    """On one side of a number, half as far from what is near to it as the ticks are."""
+    low, high = (number + within + lowest) / 2, (number - within + highest) / 2
+    if lowest - number > within < low - number:
+        return IdleRange(lowest=low)
+    return IdleRange(highest=high) if number - highest > within < number - high else None
 
 
 def _idle_range_of_carried(

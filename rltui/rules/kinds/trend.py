@@ -12,7 +12,7 @@ import numpy as np
 from rltui.common.arrays import median
 from rltui.rules.judged_series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere, within_times
 from rltui.rules.model import Rule
 
 NEWEST = 8  # ticks at the end of a trend that tell where it led to
@@ -20,8 +20,19 @@ QUARTER = 4  # parts of a trend, of which the first tells where it came from
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Until there are enough ticks."""
-    return IdleRange(until=TREND_LENGTHS[1]) if window.end < TREND_LENGTHS[1] else None
+    """Until there are enough ticks; while all that a trend may see differ by less than it must have moved."""
+    if window.end < TREND_LENGTHS[1]:
+        return IdleRange(until=TREND_LENGTHS[1])
+    if rule.words.get("direction") == "flat":
+        return None
+    lowest, highest = window.range(TREND_LENGTHS[-1])
+    room = (rule.number("absolute", 0.0) - (highest - lowest)) / 2
+    if room > 0:
+        return IdleRange(lowest - room, highest + room)
+    times = 1 + rule.number("relative", 0.05)
+    if highest < 0 and (found := within_times(-highest, -lowest, times)):
+        return IdleRange(-found.highest, -found.lowest)
+    return within_times(lowest, highest, times)
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
