@@ -106,18 +106,6 @@ def pairs_within(ticks: int) -> Pairs:
     return _pairs_of(int(_SCALES_AT[_SCALES_AT.searchsorted(ticks)]))
 
 
-class NeighbourMeans:
-    """Means of the same number of neighbouring ticks: m of them, by their first tick."""
-
-    def __init__(self, sums: Floats, wide: int) -> None:
-        self.mean: Floats = (sums[wide:] - sums[: len(sums) - wide]) / wide
-        self.lowest: Floats = np.minimum.accumulate(self.mean)  # (m,) of those up to each
-        highest = np.maximum.accumulate(self.mean)
-        rises = np.concatenate((np.zeros(1, np.bool_), highest[1:] > highest[:-1]))
-        # (m,) which of those up to each is the highest, the first of equals
-        self.best: Ints = np.maximum.accumulate(np.where(rises, np.arange(len(rises)), 0))
-
-
 class RunMeans:
     """What means of a run's ticks are at k moments, and what they may err by."""
 
@@ -137,7 +125,7 @@ class RunMeans:
         self._falls: Floats | None = None
         self._smooth: dict[int, Floats] = {}
         self._squares: dict[int, Floats] = {}
-        self._levels: dict[int, NeighbourMeans] = {}
+        self._levels: dict[int, Floats] = {}
         self._changed: dict[int, Floats] = {}
         self._quiet: dict[int, tuple[Floats, Floats]] = {}
         self._around: dict[tuple[int, int], tuple[float, float]] = {}
@@ -164,11 +152,11 @@ class RunMeans:
         found[self._few :] = of_bins(self.sums, self.ticks[self._few :])
         return found
 
-    def levels(self, wide: int) -> NeighbourMeans:
-        """The means of so many neighbouring ticks."""
+    def levels(self, wide: int) -> Floats:
+        """(m,) the means of so many neighbouring ticks, by the first of them."""
         found = self._levels.get(wide)
         if found is None:
-            found = self._levels[wide] = NeighbourMeans(self.sums, wide)
+            found = self._levels[wide] = (self.sums[wide:] - self.sums[:-wide]) / wide
         return found
 
     def around_unimodal(self, row: int, top: int) -> tuple[float, float]:

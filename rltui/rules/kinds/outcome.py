@@ -112,10 +112,10 @@ def _lost(
     if wide > end:
         return None
     levels = means.levels(wide)
-    place = int(levels.best[end - wide])  # of the ticks before the newest ones
-    top = float(levels.mean[place])
+    place = int(levels[: end - wide + 1].argmax())  # of the ticks before the newest ones
+    top = float(levels[place])
     first = max(ticks // FIRST, 2)
-    lowest = float(levels.lowest[place - wide]) if place >= wide else math.inf
+    lowest = float(levels[: place - wide + 1].min()) if place >= wide else math.inf
     start = float(sums[first]) / first if place >= first else math.inf  # it came before
     if not (
         top - start > REAL * error * math.sqrt(1 / wide + 1 / first)
@@ -180,12 +180,12 @@ def _clear(means: RunMeans, row: int, length: int, multiple: float) -> bool:
     ticks = int(means.ticks[row])
     end, wide = ticks - length, max(length, ticks // FIRST)
     levels = means.levels(wide)
-    place = int(levels.best[end - wide])
+    place = int(levels[: end - wide + 1].argmax())
     deviation, like = means.around_unimodal(row, place + wide // 2)
     if not deviation:
         return True
     now = float(means.sums[ticks] - means.sums[end]) / length
-    fall = (float(levels.mean[place]) - now) / deviation
+    fall = (float(levels[place]) - now) / deviation
     return fall * multiple > CLEAR**2 or (ticks >= LONG and like < LIKE and fall > FAR)
 
 
@@ -220,18 +220,16 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             parts = means.mean(*_parts(count, max(count // START, 2)))
             before = float(start[row, 0])
             limit = before - rule.number("fraction", 0.5) * (max(parts.max(), before) - parts.min())
-            lost = [
-                place
-                for place in np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
-                if _large(
-                    rule, window, count, before - now[row, place], max(abs(before), abs(now[row, place]))
-                )
-            ]
+            lost = np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
             if lost and _surely(window.ticks.value[: int(first[row, 0])], limit, np.greater):
                 apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
                 smooth = float(means.smooth_deviation(row)[apart])
-                sure = (place for place in lost if fell[row, place] > sigmas * smooth)
-                any(found.add(row, int(LENGTHS[place]), before, limit) for place in sure)
+                any(
+                    fell[row, place] > sigmas * smooth
+                    and _large(rule, window, count, before - level, max(abs(before), abs(level)))
+                    and found.add(row, int(LENGTHS[place]), before, limit)
+                    for place, level in zip(lost, now[row, lost].tolist(), strict=True)
+                )
     return found.states(idle)
 
 
