@@ -1,8 +1,8 @@
-"""Containers: what holds the logs of several runs, or one log in many files, so that no file is one log.
+"""Containers: files and folders with the logs of several runs, or with one log in many files.
 
-A `Container` (a tracker's database, its folder of metric files) lists its parts, one for each run. The search
-makes one log of each part, and a part is then followed like a file: it has a size, a stamp that changes when
-it does, and a format of its own whose reader asks the part instead of reading bytes.
+A `Container` (the database of a tracker, its folder of metric files) lists its parts, one for each run. Each
+part is followed like a log file: it has a size, a stamp that changes with it, and a format of its own, whose
+reader calls the part instead of reading bytes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ T = TypeVar("T")
 class Part(ABC):
     """One run of a container, by default one that is read from files as they are.
 
-    place: the path of the container. key: tells the part from the others of the container; never given to
-    another run. run: below the folder of the container, with `/`; empty for the run of that folder.
+    place: the path of the container. key: unique within the container, and never reused for another run.
+    run: its name relative to the folder of the container, with `/`; empty for the run of that folder.
     moves: whether its rows move to the part of the same key in another container when it vanishes.
 
     All calls raise OSError.
@@ -49,7 +49,7 @@ class Part(ABC):
         return sum(os.stat(path).st_size for path in self._paths)  # noqa: PTH116 - a Path for each is slow
 
     def stamp(self) -> tuple[int, ...]:
-        """What changes when the part may have changed: by default size, time and inode of each file."""
+        """Changes whenever the part may have changed: by default size, time and inode of each file."""
         statuses = [os.stat(path) for path in self._paths]  # noqa: PTH116
         return tuple(part for each in statuses for part in (each.st_size, each.st_mtime_ns, each.st_ino))
 
@@ -58,23 +58,23 @@ class Part(ABC):
         return max(os.stat(path).st_mtime for path in self._paths)  # noqa: PTH116
 
     def files(self) -> tuple[str, ...]:
-        """Paths of the files that it is read from, and of folders in which others may appear."""
+        """Paths of the files that it is read from, and of folders in which more may appear."""
         return self._paths
 
 
 class Parts(NamedTuple):
-    """What a container holds."""
+    """The content of a container."""
 
     parts: tuple[Part, ...] = ()
-    folders: tuple[str, ...] = ()  # beside it, that belong to the container: not searched for logs
-    beside: bool = False  # files beside it belong to it: of no account for one that the user named
+    folders: tuple[str, ...] = ()  # next to the container and part of it: not searched for logs
+    beside: bool = False  # files next to it belong to it: ignored for a file that the user named
 
 
 class Container(NamedTuple):
     """A kind of container.
 
-    could_be: whether a path is worth opening; touches no file. parts: what is in it, None when it is no such
-    container; raises OSError.
+    could_be: whether a path may be one, by name only. parts: its parts, None if it is no such container;
+    raises OSError.
     """
 
     could_be: Callable[[str], bool]
@@ -112,7 +112,7 @@ def close_after_visit(close: Callable[[], None]) -> bool:
 
 @dataclass(slots=True)
 class PartFile:
-    """A part of a container as a `File`. It has no bytes: its reader asks `part` by means of `ask`."""
+    """A part of a container as a `File` without bytes: its reader calls methods of the part with `ask`."""
 
     part: Part
     path: str  # relative to LOGDIR, cleaned
@@ -127,7 +127,7 @@ class PartFile:
         pass
 
     def ask(self, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """What a call about the part returns. Raises OSError."""
+        """Call a method of the part, bounded in time like file calls. Raises OSError."""
         return self.calls.run(self.part.place, call, *arguments, **options)
 
     def size(self) -> int:
@@ -135,16 +135,16 @@ class PartFile:
         return self.ask(self.part.size)
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Nothing: there is no row of bytes."""
+        """Nothing: a part has no bytes."""
         return b""
 
     def stamp(self) -> tuple[int, ...]:
-        """What changes when the part may have changed."""
+        """Changes whenever the part may have changed."""
         return self.ask(self.part.stamp)
 
 
 def part_file(file: File) -> PartFile:
-    """The file that a reader of a part was given. Raises TypeError for any other."""
+    """The file as a `PartFile`. Raises TypeError for any other."""
     if not isinstance(file, PartFile):
         raise TypeError(f"{file.path} is no part of a container")
     return file

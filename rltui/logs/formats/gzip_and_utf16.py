@@ -1,7 +1,4 @@
-"""Logs in another encoding: any format in gzip, which is not followed, formats of text in UTF-16, which are.
-
-Windows PowerShell's `>` writes a console in UTF-16.
-"""
+"""Encoded logs: any format in gzip, and text formats in UTF-16, as written by `>` in Windows PowerShell."""
 
 from __future__ import annotations
 
@@ -17,94 +14,94 @@ from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, 
 from rltui.logs.log_contents import GZIP, WBITS, decompressed_head
 from rltui.logs.log_file_names import rotated_from
 
-_CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
+_CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes kept for a format that needs more to continue
 _OTHER_COMPRESSIONS = (".zst", ".xz", ".bz2")
 _MARK = regex(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
 
 
 class _Content:
-    """Decoded bytes as a growing file; what the inner reader is done with is let go."""
+    """Decoded bytes as a growing file, without those that the inner reader has read."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.start = 0  # offset of the first byte held
-        self.held = bytearray()
+        self.start = 0  # offset of the first byte in `data`
+        self.data = bytearray()
 
     def size(self) -> int:
         """Bytes decoded so far."""
-        return self.start + len(self.held)
+        return self.start + len(self.data)
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Bytes that are held still."""
+        """Bytes that have not been dropped."""
         begin = offset - self.start
-        return bytes(self.held[begin : begin + length]) if begin >= 0 else b""
+        return bytes(self.data[begin : begin + length]) if begin >= 0 else b""
 
     def drop_before(self, offset: int) -> None:
-        """Let go of what stands before `offset`, in large pieces."""
+        """Drop the bytes before `offset`, in large pieces."""
         count = offset - self.start
-        if count >= BLOCK or count == len(self.held):
-            del self.held[:count]
+        if count >= BLOCK or count == len(self.data):
+            del self.data[:count]
             self.start = offset
 
 
 class _EncodedReader(ReadFromStart):
-    """Reads one log in UTF-16. `offset` counts bytes of the file; what is decoded of a torn line is held."""
+    """Reads one log in UTF-16. `offset` counts bytes of the file, those of a torn line included."""
 
     def __init__(self, path: str, formats: Sequence[Format], verify: bool) -> None:
         self.offset = 0
         self._path, self._formats, self._verify = path, formats, verify
         self._content = _Content(path)
         self._inner: LogReader | None = None
-        self._needs_all = False  # the format makes nothing of a part of its file
-        self._ended = False  # nothing more will be read
+        self._needs_all = False  # the format cannot read a part of its file
+        self._ended = False
         self._text = codecs.getincrementaldecoder("utf-16")("replace")
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on, and read what is whole; all of it once nothing more can follow."""
+        """Decode more and read complete records; at the end of the data, read the rest."""
         if self._ended:
             return EMPTY
-        problem = self._take(file, max(budget, 1))
-        batch = self._decode(budget)
+        problem = self._decode(file, max(budget, 1))
+        batch = self._read_decoded(budget)
         return batch if problem is None else concat([batch, Batch(problems=(problem,))])
 
     def finish(self, file: File) -> Batch:
-        """Read to the end; what a cut file holds is taken, and the cut is said."""
+        """Read to the end; a truncated file is read as far as possible and reported."""
         batches = []
         while not self._ended:
             before = self.offset, self._content.size()
             batches.append(self.read(file))
             if (self.offset, self._content.size()) == before and not self._ended:
                 self._ended = True
-                batches += [self._decode(BLOCK), Batch(problems=self._cut())]
+                batches += [self._read_decoded(BLOCK), Batch(problems=self._truncated())]
         return concat(batches)
 
     def close(self) -> None:
-        """Let go of what was collected."""
+        """Free buffers."""
         if self._inner is not None:
             self._inner.close()
 
-    def _take(self, file: File, budget: int) -> Problem | None:
-        """Decode about `budget` bytes more; a problem ends the reading."""
+    def _decode(self, file: File, budget: int) -> Problem | None:
+        """Decode about `budget` more bytes; a problem ends the reading."""
         data = file.read_at(self.offset, budget)
-        self._content.held += self._text.decode(data).encode("utf-8", "replace")
+        self._content.data += self._text.decode(data).encode("utf-8", "replace")
         self.offset += len(data)
         return None
 
-    def _cut(self) -> tuple[Problem, ...]:
-        """What to say of a file whose end was waited for in vain."""
+    def _truncated(self) -> tuple[Problem, ...]:
+        """Problems of a file without a proper end."""
         return ()
 
-    def _form(self) -> Format | None:
-        """The format of the content; a console's first metrics line may stand far from its beginning."""
+    def _inner_format(self) -> Format | None:
+        """The format of the content; the first metrics line of a console may be far from its start."""
         if not self._content.size():
             return None
         known = _inner_format(self._path, self._content.read_at(0, HEAD), self._formats)
         return known or next((form for form in self._formats if form.name == "console"), None)
 
-    def _decode(self, budget: int) -> Batch:
-        """What the inner format makes of the bytes there are; all that is left of them at the end."""
+    def _read_decoded(self, budget: int) -> Batch:
+        """Read the decoded bytes with the inner format; at the end, all of the rest."""
         if self._inner is None:
-            form = self._form()
+            form = self._inner_format()
             if form is None:
                 return EMPTY
             self._inner = form.open(self._path, verify=self._verify)
@@ -128,9 +125,9 @@ class _GzipReader(_EncodedReader):
     def __init__(self, path: str, formats: Sequence[Format], verify: bool) -> None:
         super().__init__(path, formats, verify)
         self._member = zlib.decompressobj(WBITS)
-        self._between = True  # no gzip member has begun behind the last one
+        self._between = True  # no gzip member has started after the last one
 
-    def _take(self, file: File, budget: int) -> Problem | None:
+    def _decode(self, file: File, budget: int) -> Problem | None:
         problem = self._decompress(file, budget)
         self._ended = problem is not None or (self._between and self.offset >= file.size() > 0)
         if self._ended:
@@ -138,7 +135,7 @@ class _GzipReader(_EncodedReader):
         return problem
 
     def _decompress(self, file: File, budget: int) -> Problem | None:
-        if len(self._content.held) > _CONTENT_CAP:
+        if len(self._content.data) > _CONTENT_CAP:
             message = f"a record of more than {RECORD_CAP >> 20} MiB; the rest of the file was not read"
             return Problem("error", "too-large", self._path, message, self.offset)
         data = file.read_at(self.offset, max(budget // 4, 64))
@@ -146,7 +143,7 @@ class _GzipReader(_EncodedReader):
             self.offset += len(data)  # padding after the last member
             return None
         try:
-            self._content.held += self._member.decompress(data, budget)
+            self._content.data += self._member.decompress(data, budget)
         except zlib.error:
             message = "damaged compressed data; the rest of the file was not read"
             return Problem("error", "corrupt-gzip", self._path, message, self.offset)
@@ -156,11 +153,11 @@ class _GzipReader(_EncodedReader):
             self._member, self._between = zlib.decompressobj(WBITS), True
         return None
 
-    def _cut(self) -> tuple[Problem, ...]:
+    def _truncated(self) -> tuple[Problem, ...]:
         message = "the compressed data are cut; what is whole was read"
         return (Problem("warning", "torn-tail", self._path, message, self.offset),)
 
-    def _form(self) -> Format | None:
+    def _inner_format(self) -> Format | None:
         content = self._content
         if content.size() < HEAD and not self._ended:
             return None
@@ -171,10 +168,10 @@ class _GzipReader(_EncodedReader):
 
 
 def gzipped(formats: Sequence[Format]) -> Format:
-    """Any of the formats inside gzip."""
+    """Any of the formats, compressed with gzip."""
 
     def matches(name: str, head: bytes) -> bool:
-        """By the name without its ending and by the first bytes inside."""
+        """By the name without its ending and by the first decompressed bytes."""
         if not name.endswith(".gz"):
             return False
         content = decompressed_head(head) if head.startswith(GZIP) else b""
@@ -184,10 +181,10 @@ def gzipped(formats: Sequence[Format]) -> Format:
 
 
 def utf16(formats: Sequence[Format]) -> Format:
-    """Any of these formats of text in UTF-16."""
+    """Any of these text formats in UTF-16."""
 
     def matches(name: str, head: bytes) -> bool:
-        """By the mark at the beginning, and by name and text like any other."""
+        """By the byte order mark, and by name and text."""
         if not _MARK.match(head):
             return False
         text = head[: len(head) & ~1].decode("utf-16", "replace").encode("utf-8", "replace")
@@ -197,7 +194,7 @@ def utf16(formats: Sequence[Format]) -> Format:
 
 
 def is_unread(name: str, could_be_log: Callable[[str], bool]) -> bool:
-    """Whether a name is plainly that of a log in a compression that is not read."""
+    """Whether a name is clearly that of a log in an unsupported compression."""
     inner, dot, ending = name.rpartition(".")
     if dot + ending not in _OTHER_COMPRESSIONS:
         return False
@@ -206,7 +203,7 @@ def is_unread(name: str, could_be_log: Callable[[str], bool]) -> bool:
 
 
 def _inner_format(path: str, head: bytes, formats: Sequence[Format]) -> Format | None:
-    """The format of the content of a file whose decoded bytes begin with `head`."""
+    """The format of the content of a file whose decoded bytes start with `head`."""
     inner = path.rpartition("/")[2].removesuffix(".gz")
     inner = rotated_from(inner) or inner
     return next((form for form in formats if form.matches(inner, head)), None)

@@ -1,16 +1,16 @@
-"""What a format asks of a file and what it gives. Start here to add a format.
+"""The interface between files and formats. Start here to add a format.
 
 A format is one module with a reader and a `Format`:
 
-- the `Format` tells its files from others and opens a reader for one file;
+- the `Format` recognises its files and opens a reader for one file;
 - a `LogReader` turns the bytes of one growing file into batches of points (`rltui.logs.batch.Batch`).
 
-The module is entered in `registry.py`; nothing else knows it. A format of lines writes a `LineParser`
-(`line_reader.py`), which leaves it no more to do than to make records of lines; `trackers/clearml.py` is an
-example. Records become points in `records/record_batcher.py`, which knows steps, times and nested values.
+The module is added to `registry.py`; no other module imports it. A line-based format provides a `LineParser`
+(`lines/line_reader.py`), which turns lines into records; `trackers/clearml.py` is an example. Records become
+points in `records/record_batcher.py`, which handles steps, times and nested values.
 
-A format never opens, stats or seeks by itself. It asks a `File` for its size and for bytes at an offset, so
-that compressed files and files in memory (tests) are read by the same code.
+A format does not open or stat files. It asks a `File` for its size and for bytes at an offset, so that
+compressed files and files in memory (tests) are read by the same code.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Protocol
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import EMPTY, Batch
 
-BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to keep keys answering
-RECORD_CAP = 64 << 20  # a length is not a promise: nothing larger is ever allocated
-LINE_CAP = 16 << 20  # longer lines are skipped in constant memory
-HEAD = 4096  # bytes that `Format.matches` sees, and of which a file's identity is made
+BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to stay responsive to keys
+RECORD_CAP = 64 << 20  # bytes of a record; nothing larger is allocated, whatever length a file declares
+LINE_CAP = 16 << 20  # bytes; longer lines are skipped in constant memory
+HEAD = 4096  # bytes that are passed to `Format.matches`, and that identify a file
 
 
 class File(Protocol):
-    """One file as a format sees it: a growing row of bytes."""
+    """A growing file."""
 
     @property
     def path(self) -> str:
@@ -36,7 +36,7 @@ class File(Protocol):
         ...
 
     def size(self) -> int:
-        """Bytes known to be there now. Raises OSError."""
+        """Current size in bytes. Raises OSError."""
         ...
 
     def read_at(self, offset: int, length: int) -> bytes:
@@ -45,48 +45,48 @@ class File(Protocol):
 
 
 class LogReader(Protocol):
-    """Reads one log. `offset` moves only past what was decoded or deliberately skipped.
+    """Reads one log. `offset` only moves past bytes that were decoded or deliberately skipped.
 
-    A torn tail stays unread and is asked for again with the next `read`, so bytes that arrive late (zeros
-    that a network file system fills in) heal by themselves. What is wrong with the content is never raised:
-    it is said in `Batch.problems`, once, and reading goes on behind it.
+    A torn tail stays unread and is read again by the next `read`, so late bytes (zeros that a network file
+    system fills in) need no special handling. Errors in the content are not raised: they are reported once,
+    in `Batch.problems`, and reading continues after them.
     """
 
     @property
     def offset(self) -> int:
-        """Bytes that are done with. Equal to the size when nothing is left; less with a torn tail."""
+        """Bytes that have been read. Equal to the size at the end of the file; less with a torn tail."""
         ...
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on from `offset`, about `budget` bytes, and move it. Raises OSError of the file.
+        """Decode about `budget` bytes from `offset` on, and advance it. Raises OSError of the file.
 
-        Called until the offset stays where it is and the batch is empty. Points come in the order of the
-        file; `Batch.tags` is the reader's own table, which only grows.
+        Called until the offset no longer changes and the batch is empty. Points are in the order of the file;
+        `Batch.tags` is the reader's own table, which only grows.
         """
         ...
 
     def newest(self, file: File, length: int) -> Batch:
-        """Points of the last `length` bytes, found without reading what lies before. Moves nothing.
+        """Points of the last `length` bytes, without reading the bytes before and without changing `offset`.
 
-        A preview while the history of a long log is still being read: `read` gives these points again.
-        Empty where the format cannot start in the middle. Raises OSError.
+        A preview while the history of a long log is still being read: `read` returns these points again.
+        Empty if the format cannot start in the middle of a file. Raises OSError.
         """
         ...
 
     def finish(self, file: File) -> Batch:
-        """Read what is left of a file that will not grow: report a torn tail. Raises OSError."""
+        """Read the rest of a file that will not grow, and report a torn tail. Raises OSError."""
         ...
 
     def close(self) -> None:
-        """Let go of buffers; `read` may still be called, and makes new ones. Never raises."""
+        """Free buffers; a later `read` allocates them again. Never raises."""
         ...
 
 
 class ReadFromStart:
-    """What readers have in common that begin at the first byte of a log, and hold nothing between calls."""
+    """Defaults for readers that start at the first byte of a log and keep no buffers."""
 
     def newest(self, file: File, length: int) -> Batch:
-        """Nothing: see `LogReader`."""
+        """No points: see `LogReader`."""
         return EMPTY
 
     def close(self) -> None:
@@ -96,14 +96,14 @@ class ReadFromStart:
 class Format(NamedTuple):
     """A kind of log file.
 
-    name: such as `tfevents`, `jsonl`, `csv`; shown by doctor and runs. reader: makes a reader at offset 0 for
-    a path (for messages), and whether to check checksums, where the format has any. rewrites: writers replace
-    the whole file with its continuation (progress.csv, trainer_state.json): a replaced file repeats what it
-    said before; of any other format, it is a restarted run.
+    name: such as `tfevents`, `jsonl`, `csv`; shown by doctor and runs. reader: opens a reader at offset 0 for
+    a path (for messages) and a flag that asks for all checksums to be verified. rewrites: writers replace the
+    whole file with its continuation (progress.csv, trainer_state.json), so a replaced file repeats its
+    earlier points; in all other formats, a replaced file is a restarted run.
 
-    matches: whether a file of a base name that starts with some bytes is of this format. Asked without bytes
-    first, to tell by the name alone which files are worth opening (true means perhaps), then with the first
-    HEAD bytes at most. Formats are asked in the order of the registry; the first that matches has the file.
+    matches: whether a file with a base name and first bytes is of this format. It is called without bytes
+    first, to decide by name which files to open (true means perhaps), then with at most the first HEAD bytes.
+    Formats are tried in the order of the registry; the first match wins.
     """
 
     name: str
@@ -112,5 +112,5 @@ class Format(NamedTuple):
     rewrites: bool = False
 
     def open(self, path: str, *, verify: bool = False) -> LogReader:
-        """A reader at the beginning of a file."""
+        """A reader at the start of a file."""
         return self.reader(path, verify)

@@ -1,4 +1,4 @@
-"""All formats, in the order in which they are asked whether a file is theirs."""
+"""All formats, in the order in which they are tried, and all kinds of containers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rltui.logs.formats.tfevents import event_format
 from rltui.logs.log_file_names import is_json, rotated_from
 from rltui.logs.sample_layouts.layouts import log_place
 
-# What the path of a container ends with, but for an inbox. Every file and folder below LOGDIR is asked.
+# Endings of the paths of containers other than inboxes; compared for every file and folder below LOGDIR.
 _CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml")
 
 
@@ -18,13 +18,13 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class FormatRegistry:
-    """Which format a file is of. A rotated log (`metrics.jsonl.1`) counts under the name it had."""
+    """Recognises the format of files. A rotated log (`metrics.jsonl.1`) is matched by its original name."""
 
     @cached_property
     def formats(self) -> tuple[Format, ...]:
-        """Every format that is read. A new one is entered here, before those that also match its files."""
-        # Imported when the first file is looked at that is neither an event file nor one of JSON, which is in
-        # the reader thread: the first frame of the screen does not wait for them (17 ms).
+        """All formats. A new one is added here, before those that also match its files."""
+        # Imported in the reader thread with the first file that is neither an event file nor JSON, so the
+        # first frame of the screen does not wait for them (17 ms).
         from rltui.logs.formats import gzip_and_utf16
         from rltui.logs.formats.documents import curve_arrays, evaluation_arrays
         from rltui.logs.formats.lines import csv_table, jsonl
@@ -47,7 +47,7 @@ class FormatRegistry:
 
     @cached_property
     def _json_formats(self) -> tuple[Format, ...]:
-        """Those of JSON, whose files the formats that are asked before them take by other names alone."""
+        """The formats of JSON. Formats that are tried before them match other file names."""
         from rltui.logs.formats.documents import json_document
         from rltui.logs.formats.lines import jsonl, sample_log
         from rltui.logs.formats.trackers import clearml, optuna_journal
@@ -56,10 +56,7 @@ class FormatRegistry:
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
-        """Every kind of container: files and folders that hold several runs, or one in many files.
-
-        Imported when the first path is looked at that may be one (12 ms).
-        """
+        """All kinds of containers, imported with the first path that may be one (12 ms)."""
         from rltui.logs.formats import worker_monitors
         from rltui.logs.formats.trackers import databases, exported_table, metric_files, mlflow, trackio
 
@@ -76,21 +73,21 @@ class FormatRegistry:
         )
 
     def could_be_container(self, place: str) -> bool:
-        """Whether a path is worth a look by `parts`. Touches no file."""
+        """Whether a path may be a container, by name only."""
         named = place.endswith(_CONTAINER_ENDINGS) or "/inbox/" in place
         return named and any(container.could_be(place) for container in self.containers)
 
     def parts(self, place: str) -> Parts | None:
-        """The runs of a container; None for what is none. Raises OSError."""
+        """The parts of a container; None if the path is none. Raises OSError."""
         for container in self.containers:
             if container.could_be(place) and (parts := container.parts(place)) is not None:
                 return parts
         return None
 
     def recognise(self, name: str, head: bytes) -> Format | None:
-        """The format of a file of the base name `name` that starts with `head`; None when it is no log."""
+        """The format of a file with the base name `name` and the first bytes `head`; None if it is no log."""
         name = _original_name(name)
-        # By the name: the others need not be imported.
+        # By name only, so that the other formats need not be imported.
         if event_format.FORMAT.matches(name, head):
             return event_format.FORMAT
         if is_json(name) and not head.startswith(_UTF16_MARKS):
@@ -100,7 +97,7 @@ class FormatRegistry:
         return next((form for form in self.formats if form.matches(name, head)), None)
 
     def of_samples(self, path: str, head: bytes) -> Format | None:
-        """The format of a file whose path is one of a known layout of samples; None for any other path."""
+        """The format of a file whose path matches a known layout of samples; None for any other."""
         if log_place(path) is None or not head.lstrip().startswith(b"{"):
             return None
         from rltui.logs.formats.lines import sample_log
@@ -108,12 +105,12 @@ class FormatRegistry:
         return sample_log.FORMAT
 
     def recognise_asked(self, name: str, head: bytes) -> Format | None:
-        """The format of a file that the user named, by its first bytes where its name says nothing."""
+        """The format of a file that the user named, by its first bytes if the name is not sufficient."""
         names = (name, f"{name}.jsonl", f"{name}.csv", f"{name}.log")
         return next((known for each in names if (known := self.recognise(each, head)) is not None), None)
 
     def holds_metrics(self, data: bytes) -> Format | None:
-        """The format whose first record `data`, from anywhere in a file, may hold; the others say at once."""
+        """The console format with a record in `data`, any part of a file."""
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
 
         if trainer_console.holds_metrics(data):
@@ -125,11 +122,11 @@ class FormatRegistry:
         return None
 
     def could_be_log(self, name: str) -> bool:
-        """Whether a file of that base name is worth opening. Nothing is opened."""
+        """Whether a file may be a log, by base name only."""
         return self.recognise(name, b"") is not None or self.is_unread(name)
 
     def is_unread(self, name: str) -> bool:
-        """Whether a base name is plainly that of a log in a compression that is not read."""
+        """Whether a base name is clearly that of a log in an unsupported compression."""
         from rltui.logs.formats import gzip_and_utf16
 
         return gzip_and_utf16.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
@@ -139,6 +136,6 @@ REGISTRY = FormatRegistry()
 
 
 def _original_name(name: str) -> str:
-    """The name that a log had before it was rotated; a compressed one keeps its ending."""
+    """The name of a log before rotation, with the ending of a compressed one."""
     base = rotated_from(name)
     return name if base is None else f"{base}.gz" if name.endswith(".gz") else base
