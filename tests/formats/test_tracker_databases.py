@@ -33,7 +33,7 @@ Rows = dict[str, list[tuple[int, float]]]
 @pytest.fixture
 def copied_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Live databases are copied at every look, however long that takes on a busy machine."""
-    monkeypatch.setattr(sqlite_file, "_REST", 0.0)
+    monkeypatch.setattr(sqlite_file, "_MIN_AGE", 0.0)
 
 
 def _trackio(path: Path, wal: bool = True) -> sqlite3.Connection:

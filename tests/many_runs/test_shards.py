@@ -434,7 +434,7 @@ def test_verdicts_of_a_database_are_remembered(tmp_path: Path, monkeypatch: pyte
     for step in range(1, 30):
         log(step)
     # Each command is a process of its own, which finds no copy that rests.
-    monkeypatch.setattr("rltui.logs.formats.trackers.sqlite_file._REST", 0.0)
+    monkeypatch.setattr("rltui.logs.formats.trackers.sqlite_file._MIN_AGE", 0.0)
     _let_age(monkeypatch)
     rltui("check", tmp_path / "logs")
     read = _note_what_is_read(monkeypatch)

@@ -198,7 +198,7 @@ class WorkersRun(TrackerPart[MonitorsRead]):
             parser.parse(data.split(b"\n")[:-1] if data.endswith(b"\n") else [], offset, taken)
             look.problems += parser.problems()
             progress.offsets[rank] += len(data)
-            look.settled += len(data)
+            look.bytes_read += len(data)
             progress.held += taken.rows
             if ends[rank] > offset + size:  # there is more
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))

@@ -1,1 +1,1 @@
-"""Files that experiment trackers write: Weights & Biases, SwanLab."""
+"""Files and databases of experiment trackers."""

@@ -29,23 +29,23 @@ class ClearmlParser(LineParser):
         super().__init__(path, "not-json", "lines skipped that are no arrays of events")
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Take the events of whole lines."""
+        """Add the events of complete lines."""
         for number, line in enumerate(lines):
-            if line.strip(BLANKS) and not _take(line, records):
+            if line.strip(BLANKS) and not _add_events(line, records):
                 self.skipped.add(line, start + sum(map(len, lines[:number])) + number)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """Take the events there are."""
+        """Add the events, without counting other lines."""
         for line in lines:
-            _take(line, records)
+            _add_events(line, records)
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A complete array needs no newline."""
-        return None if not line.strip(BLANKS) or _take(line, records) else "is incomplete"
+        return None if not line.strip(BLANKS) or _add_events(line, records) else "is incomplete"
 
 
-def _take(line: bytes, records: RecordBatcher) -> bool:
-    """Give the points of an array to `records`; False for what is no array."""
+def _add_events(line: bytes, records: RecordBatcher) -> bool:
+    """Add the points of an array to `records`; False if the line is no array."""
     try:
         events = orjson.loads(line)
     except ValueError:

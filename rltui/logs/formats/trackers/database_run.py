@@ -1,4 +1,4 @@
-"""One run in a tracker's SQLite database, followed by the rowids of its rows."""
+"""One run in the SQLite database of a tracker, followed by the rowids of its rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerA
 if TYPE_CHECKING:
     import sqlite3
 
-_ROW = 256  # bytes of a row, about: how many are taken for a budget
-_FEWEST = 1000  # rows of one look
+_ROW_BYTES = 256  # approximately; determines the number of rows for a budget
+_MIN_ROWS = 1000  # of one read
 
 Record = tuple[int, float, dict[str, object]]  # step, wall time, values by tag
 
 
 class Rows(NamedTuple):
-    """A table of points. `columns` come behind rowid and `size`.
+    """A table of points. columns: selected after rowid and `size`.
 
-    `record` makes a record of those of a row, or None; `points` makes points of those of many rows.
+    record: returns the record in the columns of a row, or None. points: the same for the columns of many
+    rows.
     """
 
     table: str
@@ -38,7 +39,7 @@ Cursor = tuple[int, ...]  # the last rowid of each table
 
 
 class Schema(NamedTuple):
-    """How a tracker keeps its runs."""
+    """How a tracker stores its runs."""
 
     format: str
     rows: tuple[Rows, ...]
@@ -54,14 +55,14 @@ class DatabaseRun(TrackerPart[Cursor]):
     def __init__(self, place: str, key: str, run: str, schema: Schema) -> None:
         super().__init__(schema.format, (place,), key, run)
         self._schema = schema
-        self._counted: dict[str, tuple[int, int]] = {}  # by table: the last rowid, bytes of the rows so far
+        self._counted: dict[str, tuple[int, int]] = {}  # by table: last rowid, bytes of rows
 
     def stamp(self) -> tuple[int, ...]:
-        """What changes when something new can be read from the database. Raises OSError."""
+        """Changes whenever the database can be read and has changed. Raises OSError."""
         return sqlite_file.readable_stamp(self.place)
 
     def modified(self) -> float:
-        """When the database was written last. Raises OSError."""
+        """When the database was last written. Raises OSError."""
         return sqlite_file.modified_of(self.place)
 
     def files(self) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ class DatabaseRun(TrackerPart[Cursor]):
         return sqlite_file.files_of(self.place)
 
     def size(self) -> int:
-        """Bytes of the run's rows; what is known of it while a writer is at work. Raises OSError."""
+        """Bytes of the rows of the run, as far as they can be read now. Raises OSError."""
         sqlite_file.read_database(self.place, self._count)
         return sum(size for _, size in self._counted.values())
 
@@ -82,14 +83,14 @@ class DatabaseRun(TrackerPart[Cursor]):
             self._counted[rows.table] = newest or last, before + int(size or 0)
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
-        """Rows behind `cursor`, the last rowid of each table. Raises OSError."""
+        """The rows after `cursor`, the last rowid of each table. Raises OSError."""
         since = cursor or (0,) * len(self._schema.rows)
         return sqlite_file.read_database(self.place, lambda base: self._take(base, since, budget))
 
     def _take(self, base: sqlite3.Connection, since: Cursor, budget: int) -> Look[Cursor]:
         look = Look[Cursor]()
         cursor = list(since)
-        limit = max(_FEWEST, budget // _ROW)
+        limit = max(_MIN_ROWS, budget // _ROW_BYTES)
         for number, rows in enumerate(self._schema.rows):
             sql = (
                 f"SELECT rowid, {rows.size}, {rows.columns} FROM {rows.table} AS r"
@@ -98,13 +99,13 @@ class DatabaseRun(TrackerPart[Cursor]):
             found = base.execute(sql, (self.key, since[number], limit))
             if rows.points is not None:
                 if taken := found.fetchall():
-                    cursor[number] = _forward(since[number], [row[0] for row in taken])
-                    look.settled += sum(int(row[1] or 0) for row in taken)
+                    cursor[number] = _last_rowid(since[number], [row[0] for row in taken])
+                    look.bytes_read += sum(int(row[1] or 0) for row in taken)
                     look.points, look.skipped = _points_of(rows.points, [row[2:] for row in taken])
                 continue
             for rowid, size, *columns in found:
-                cursor[number] = _forward(cursor[number], (rowid,))
-                look.settled += int(size or 0)
+                cursor[number] = _last_rowid(cursor[number], (rowid,))
+                look.bytes_read += int(size or 0)
                 record = rows.record(*columns) if rows.record is not None else None
                 if record is not None:
                     look.records.append(record)
@@ -117,8 +118,8 @@ class DatabaseRun(TrackerPart[Cursor]):
         return look
 
 
-def _forward(since: int, rowids: Sequence[int]) -> int:
-    """The last of some rowids. Raises DatabaseError where they do not rise: rows would come for ever."""
+def _last_rowid(since: int, rowids: Sequence[int]) -> int:
+    """The last of some rowids. Raises DatabaseError if they do not increase, since reading would not end."""
     for rowid in rowids:
         if rowid <= since:
             import sqlite3
@@ -131,7 +132,7 @@ def _forward(since: int, rowids: Sequence[int]) -> int:
 def _points_of(
     points: Callable[..., PointColumns], rows: Sequence[Sequence[object]]
 ) -> tuple[PointColumns | None, int]:
-    """The points of rows, and how many rows hold none: SQLite keeps any value in any column."""
+    """The points of rows, and the number of unusable rows: SQLite stores any value in any column."""
     try:
         return points(*zip(*rows, strict=True)), 0
     except (ValueError, TypeError, OverflowError):
@@ -154,5 +155,5 @@ def _points_of(
 
 
 def columns_of(base: sqlite3.Connection, table: str) -> set[str]:
-    """The names of a table's columns; empty where there is no such table."""
+    """The names of the columns of a table; empty if there is no such table."""
     return {row[1] for row in base.execute(f"PRAGMA table_info({table})")}

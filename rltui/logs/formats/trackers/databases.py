@@ -1,4 +1,4 @@
-"""SQLite databases of trackers: which tracker's a database is, told by its tables."""
+"""SQLite databases of trackers, recognised by their tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = regex(r"\.(db|sqlite3?)\Z")
 
 
 def _parts(place: str) -> Parts | None:
-    """The runs of a tracker's database. None for any other file, and while a writer is at work."""
+    """The runs in the database of a tracker. None for any other file, and while it cannot be read."""
     if not sqlite_file.is_database(place):
         return None
 

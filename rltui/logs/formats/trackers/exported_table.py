@@ -1,7 +1,7 @@
-"""A table of several runs that W&B's page saves: a column for each run and metric, and two for its bounds.
+"""A table of several runs exported from the web page of W&B: columns for each run and metric, and its bounds.
 
-`"Step","warm-sun-1 - loss","warm-sun-1 - loss__MIN","warm-sun-1 - loss__MAX","cold-sea-2 - loss",...`. The
-table of a single run is one of `csv_table`.
+`"Step","warm-sun-1 - loss","warm-sun-1 - loss__MIN","warm-sun-1 - loss__MAX","cold-sea-2 - loss",...`. A
+table of a single run is read by `csv_table`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rltui.logs.records.record_keys import step_keys
 
 _HEAD = 4096
 _HEADER_CAP = 4 << 20
-_SIZE_CAP = 64 << 20  # of a table that is read at once
-Cursor = tuple[int, int]  # rows that were taken, and the bytes of the table then
-Columns = dict[str, dict[str, list[int]]]  # by run and tag: the columns of its value and its bounds
+_SIZE_CAP = 64 << 20  # bytes; the table is read at once
+Cursor = tuple[int, int]  # number of rows that were read, and bytes of the table at that time
+Columns = dict[str, dict[str, list[int]]]  # by run and tag: the columns of the value and its bounds
 
 
 def _parts(place: str) -> Parts | None:
-    """The runs of a table; None for any other, and for one of a single run."""
+    """The runs of a table; None for any other table, and for one of a single run."""
     with open(place, "rb") as file:  # noqa: PTH123
         head = file.read(_HEAD)
         if b" - " not in head or b"__M" not in head:
@@ -37,7 +37,7 @@ def _parts(place: str) -> Parts | None:
     return Parts(tuple(_Run("csv", (place,), run, run) for run in columns))
 
 
-# A table that has no name under which programs keep all of their metrics.
+# Tables with a common name for all metrics of a program are read by `csv_table`.
 EXPORTED = Container(lambda place: place.endswith(".csv") and not is_plain(place.rpartition("/")[2]), _parts)
 
 
@@ -45,12 +45,12 @@ class _Run(TrackerPart[Cursor]):
     """A `Part`: the columns of one run."""
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
-        """All rows at once, in the first look; later rows where there are more of them. Raises OSError."""
+        """All rows on the first call, then only new ones. Raises OSError."""
         size, stamp, *_ = self.stamp()
         header, rows = _table(self.place, size, stamp)
         columns = _columns(header).get(self.key, {})
         seen, before = cursor or (0, 0)
-        look = Look[Cursor](cursor=(len(rows), size), settled=size - before)
+        look = Look[Cursor](cursor=(len(rows), size), bytes_read=size - before)
         for number, row in enumerate(rows[seen:], seen + 1):
             values: dict[str, object] = {}
             for tag, (column, *bounds) in columns.items():
@@ -60,7 +60,7 @@ class _Run(TrackerPart[Cursor]):
                 values[tag] = value
                 for bound, place in zip(("__MIN", "__MAX"), bounds, strict=False):
                     limit = from_text(row[place]) if place < len(row) else None
-                    if limit is not None and limit != value:  # of several points that became one
+                    if limit is not None and limit != value:  # of several points that were merged
                         values[tag + bound] = limit
             step = step_of(from_text(row[0])) if row else None
             if values:
@@ -70,7 +70,7 @@ class _Run(TrackerPart[Cursor]):
 
 @lru_cache(maxsize=2)
 def _table(place: str, size: int, stamp: int) -> tuple[str, list[list[str]]]:
-    """The header and the rows of a table as it was at that time. Raises OSError."""
+    """The header and the rows of a table. size, stamp: invalidate the cache. Raises OSError."""
     with open(place, encoding="utf-8-sig", errors="replace", newline="") as file:  # noqa: PTH123
         header = file.readline()
         try:
@@ -81,7 +81,7 @@ def _table(place: str, size: int, stamp: int) -> tuple[str, list[list[str]]]:
 
 @lru_cache(maxsize=8)
 def _columns(header: str) -> Columns:
-    """The columns of each run; none where the header is not that of such a table."""
+    """The columns of each run; empty for any other table."""
     try:
         cells = next(csv.reader([header]), [])
     except csv.Error:

@@ -1,7 +1,7 @@
-"""The record log of LevelDB, in which Weights & Biases and SwanLab write: payloads out of blocks.
+"""The log format of LevelDB, used by Weights & Biases and SwanLab.
 
-A file is a header of 7 bytes, then blocks of 32 KiB counted from the first byte of the file. A block
-holds chunks: CRC-32 of type and data (4 bytes, plain, not masked as in LevelDB), length (2), type (1),
+A file is a header of 7 bytes, followed by blocks of 32 KiB, counted from the start of the file. A block
+consists of chunks: CRC-32 of type and data (4 bytes, not masked as in LevelDB), length (2), type (1),
 data. A payload is one chunk (FULL) or several (FIRST, MIDDLE ..., LAST). Fewer than 7 bytes at the end of
 a block are padding. See https://github.com/google/leveldb/blob/main/doc/log_format.md.
 """
@@ -22,25 +22,24 @@ _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 
 
 class RecordLog:
-    """Payloads of one growing file, in order. `offset` is the first byte that is not settled.
+    """The payloads of one growing file, in order. offset: of the first byte that has not been read.
 
-    foreign: what is said of `malformed`, the payloads that its tracker cannot have written.
+    malformed: number of payloads that the tracker cannot have written. foreign: how they are described.
     """
 
     def __init__(self, path: str, foreign: str) -> None:
         self._path = path
         self._foreign = foreign
         self.offset = 0
-        self.malformed = self._told_malformed = 0
-        self._lost = 0  # chunks whose checksum fails, and blocks given up
-        self._first_lost = -1
-        self._told = 0
-        self._given_up = 0  # end of the block of which the rest is lost, whenever it comes
+        self.malformed = self._reported_malformed = 0
+        self._damaged = self._reported_damaged = 0  # chunks with a wrong checksum, and skipped blocks
+        self._first_damage = -1  # offset
+        self._skip_until = 0  # end of a damaged block, which may not have been written yet
 
     def take(self, file: File, budget: int = BLOCK, *, final: bool = False) -> list[bytes]:
-        """Payloads from `offset` on, about `budget` bytes. A torn one at the end is left for the next look.
+        """Payloads from `offset` on, about `budget` bytes, without a torn one at the end.
 
-        final: nothing will come any more, so zeros are not waited for.
+        final: the file will not grow, so there is no waiting for zeros to be filled in.
         """
         size = file.size()
         if self.offset == 0:
@@ -54,10 +53,10 @@ class RecordLog:
             self.offset += settled
             if settled or at_end or budget >= RECORD_CAP:
                 return payloads
-            budget *= 4  # one payload longer than what was read
+            budget *= 4  # the payload is longer than the bytes read
 
     def rest(self, file: File) -> list[bytes]:
-        """All payloads from `offset` on of a file that will not grow."""
+        """All payloads from `offset` on, of a file that will not grow."""
         payloads: list[bytes] = []
         before = -1
         while self.offset != before:
@@ -66,7 +65,7 @@ class RecordLog:
         return payloads
 
     def newest(self, file: File, length: int) -> list[bytes]:
-        """Payloads of the last `length` bytes, from the first block that begins there. Moves nothing."""
+        """Payloads of the last `length` bytes, from the first block that starts there; `offset` stays."""
         size = file.size()
         start = max(HEADER, -(-(size - length) // _BLOCK) * _BLOCK)
         if start >= size:
@@ -75,34 +74,34 @@ class RecordLog:
         return peek._split(file.read_at(start, size - start), start, True, False)[0]
 
     def problems(self, end: File | None = None) -> list[Problem]:
-        """Damage found since the last call, each kind as one problem with its newest count.
+        """Problems since the last call, each kind as one problem with its current count.
 
-        end: the file, if it will not grow: then what is left behind `offset` is torn.
+        end: the file, if it will not grow, so that bytes after `offset` are torn.
         """
         found = []
-        if self._lost > self._told:
-            self._told = self._lost
-            message = f"{self._lost:,} damaged records skipped (a checksum fails)"
-            if self._lost == 1:
+        if self._damaged > self._reported_damaged:
+            self._reported_damaged = self._damaged
+            message = f"{self._damaged:,} damaged records skipped (a checksum fails)"
+            if self._damaged == 1:
                 message = "1 damaged record skipped (its checksum fails)"
             found.append(
-                Problem("warning", "corrupt-record", self._path, message, self._first_lost, self._lost)
+                Problem("warning", "corrupt-record", self._path, message, self._first_damage, self._damaged)
             )
         if end is not None and (left := end.size() - self.offset) > 0:
             message = f"the last record ({left:,} bytes) is incomplete and was not read"
             found.append(Problem("info", "torn-tail", self._path, message, self.offset, left))
-        if self.malformed > self._told_malformed:
-            count = self._told_malformed = self.malformed
+        if self.malformed > self._reported_malformed:
+            count = self._reported_malformed = self.malformed
             message = f"{count_of(count, 'record')} skipped: {self._foreign}"
             found.append(Problem("warning", "malformed-record", self._path, message, None, count))
         return found
 
     def _split(self, data: bytes, start: int, at_end: bool, final: bool) -> tuple[list[bytes], int]:
-        """Payloads of ``data``, which stands at ``start`` of the file, and how many bytes are settled."""
+        """Payloads of ``data``, the bytes at ``start`` of the file, and the number of bytes read."""
         payloads: list[bytes] = []
-        parts: list[bytes] | None = None  # of a payload that has begun
+        parts: list[bytes] | None = None  # of an incomplete payload
         stop = len(data)
-        at = settled = min(max(self._given_up - start, 0), stop)
+        at = settled = min(max(self._skip_until - start, 0), stop)
         unpack, crc32 = _CHUNK.unpack_from, zlib.crc32
         while True:
             room = _BLOCK - (start + at) % _BLOCK
@@ -125,19 +124,19 @@ class RecordLog:
                         break
                     if kind == 0 and not data[at:].strip(b"\0"):
                         break
-                    self._damage(start + at)
-                    self._given_up = start + at + room
+                    self._count_damage(start + at)
+                    self._skip_until = start + at + room
                     at = settled = stop
                     break
                 if data[at : at + room].strip(b"\0"):
-                    self._damage(start + at)
+                    self._count_damage(start + at)
                 at = settled = min(at + room, stop)
                 parts = None
                 continue
             if end > stop:
                 break
             if crc32(data[at + 6 : end]) != checksum:
-                self._damage(start + at)
+                self._count_damage(start + at)
                 parts = None
                 at = settled = end
                 continue
@@ -148,7 +147,7 @@ class RecordLog:
                 parts, settled = None, at
             elif kind == _FIRST:
                 parts = [chunk]
-            elif parts is None:  # its beginning is lost, or lies before the place where reading began
+            elif parts is None:  # its first chunk is damaged, or before the start of reading
                 settled = at
             else:
                 parts.append(chunk)
@@ -157,7 +156,7 @@ class RecordLog:
                     parts, settled = None, at
         return payloads, settled
 
-    def _damage(self, offset: int) -> None:
-        self._lost += 1
-        if self._first_lost < 0:
-            self._first_lost = offset
+    def _count_damage(self, offset: int) -> None:
+        self._damaged += 1
+        if self._first_damage < 0:
+            self._first_damage = offset

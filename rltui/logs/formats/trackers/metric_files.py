@@ -1,4 +1,4 @@
-"""A run kept as one text file for each metric: by MLflow, DVCLive, d3rlpy, TorchRL, TensorBoard's page."""
+"""Runs with one text file per metric: of MLflow, DVCLive, d3rlpy, TorchRL, and exports of TensorBoard."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rltui.logs.records.parse_number import step_of
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
 Cursor = tuple[tuple[str, tuple[int, int]], ...]  # by path: offset, and the number of points before it
-_FIRST = 1 << 12  # bytes by which a table without header is known
-_PIECE = 1 << 20  # bytes that are read of one file in one look
+_HEAD = 1 << 12  # bytes by which a table without header is recognised
+_MAX_READ = 1 << 20  # bytes of one file in one call
 
 
 class MetricFiles(TrackerPart[Cursor]):
-    """A `Part`: the files below a folder, each named like its metric.
+    """A `Part`: the files below a folder, each named after its metric.
 
-    line_of: makes a point of a line, given the step of a line that names none, counted from the first step of
-    the other files; about: hparams and exit code of the run; beside: other paths that these are read from;
-    names: of the files, where others that end alike lie among them.
+    line_of: parses a line into a point, given the step for lines without one, which are counted from the
+    lowest first step of the files. about: hparams and exit code of the run. beside: other paths that these
+    are read from. names: of the files, if there are others with the same ending.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class MetricFiles(TrackerPart[Cursor]):
         return sum(status.st_size for _, status in self._files())
 
     def stamp(self) -> tuple[int, ...]:
-        """Sizes and times of all files, and of what says how the run ended. Raises OSError."""
+        """Sizes and times of all files, and of the file with the state of the run. Raises OSError."""
         about = os.stat(self.place)  # noqa: PTH116 - a string is what is kept
         found = [about.st_mtime_ns, about.st_size]
         for _, status in self._files():
@@ -64,14 +64,14 @@ class MetricFiles(TrackerPart[Cursor]):
         return tuple(found)
 
     def modified(self) -> float:
-        """When the newest file was written; a folder counts where there is none. Raises OSError."""
+        """When the newest file was written, or the folder if there is none. Raises OSError."""
         about = os.stat(self.place)  # noqa: PTH116
         times = [status.st_mtime for _, status in self._files()]
-        # The time of a folder is that of its entries, and in a copy that of the copying.
+        # The time of a folder changes with its entries, and in a copy it is the time of copying.
         return max(times) if times and stat.S_ISDIR(about.st_mode) else max([about.st_mtime, *times])
 
     def files(self) -> tuple[str, ...]:
-        """All of them, the folders that they lie in, and what hparams and exit code are read from."""
+        """The files, their folders, and the files of hparams and exit code."""
         found = [self.place, *self._beside]
         for top in (self._folder, *self._beside):
             for folder, _, listed in os.walk(top):
@@ -79,7 +79,7 @@ class MetricFiles(TrackerPart[Cursor]):
         return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))  # noqa: PTH110
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
-        """Whole lines behind `cursor`, the offset in each file, ordered by step. Raises OSError."""
+        """The complete lines after `cursor`, the offset in each file, ordered by step. Raises OSError."""
         offsets = dict(cursor or ())
         first = self._first_step()
         look = Look[Cursor]()
@@ -87,8 +87,8 @@ class MetricFiles(TrackerPart[Cursor]):
             offset, count = offsets.get(path, (0, 0))
             if status.st_size <= offset:
                 continue
-            data = whole_lines(path, offset, _PIECE)
-            look.settled += len(data)
+            data = whole_lines(path, offset, _MAX_READ)
+            look.bytes_read += len(data)
             tag = os.path.relpath(path, self._folder).removesuffix(self._ending)
             for line in data.splitlines():
                 point = self._line_of(line, first + count)
@@ -98,21 +98,21 @@ class MetricFiles(TrackerPart[Cursor]):
                     count += 1
                     look.records.append((point[0], point[1], {tag: point[2]}))
             offsets[path] = offset + len(data), count
-        # One metric after the other would look like as many restarts.
+        # One metric after the other would look like restarts.
         look.records.sort(key=lambda record: record[0])
         look.cursor = tuple(offsets.items())
         look.hparams, look.exit_code = self._about()
         return look
 
     def _first_step(self) -> int:
-        """The lowest step that a file begins with; 0 where none names its step."""
+        """The lowest first step of the files; 0 if their lines have no step."""
         if self._first is None:
-            begins = [step for path, _ in self._files() if (step := self._begins_with(path)) is not None]
+            begins = [step for path, _ in self._files() if (step := self._first_step_in(path)) is not None]
             self._first = min(begins, default=None)
         return self._first or 0
 
-    def _begins_with(self, path: str) -> int | None:
-        """The step of the first point of a file; None where its lines name none."""
+    def _first_step_in(self, path: str) -> int | None:
+        """The step of the first point of a file; None if its lines have no step."""
         with open(path, "rb") as file:  # noqa: PTH123
             lines = file.read(HEAD).splitlines()[:2]
         for line in lines:
@@ -137,7 +137,7 @@ _TSV_WITH_TIME = regex(rb"(\d{10,})\t(-?\d+)\t(\S+)\Z")
 
 
 def _dvclive_parts(place: str) -> Parts | None:
-    """The run of DVCLive's `plots/metrics/<key>.tsv`: that of the folder above."""
+    """The run of DVCLive's `plots/metrics/<key>.tsv`, which is that of the parent folder."""
     if not os.path.isdir(f"{place}/metrics"):  # noqa: PTH112
         return None
     part = MetricFiles("dvclive", place, f"{place}/metrics", _dvclive_line, ending=".tsv")
@@ -150,7 +150,7 @@ DVCLIVE = Container(lambda place: place.endswith("/plots"), _dvclive_parts)
 def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
     """Step and value of a line `step value` or, in older files, `timestamp step value`; None for headings.
 
-    A metric that is itself named `step` has no column of steps.
+    The file of a metric named `step` has no column of steps.
     """
     try:
         if match := _TSV_WITH_TIME.match(line):
@@ -164,7 +164,7 @@ def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
 
 
 # Rows of tables without a header: `epoch,step,value` (d3rlpy/logging/file_adapter.py @ 2.8.1), `step,value`
-# (torchrl/record/loggers/csv.py @ 0.14.1). Beside the former lie statistics of gradients, with a header.
+# (torchrl/record/loggers/csv.py @ 0.14.1). The former come with statistics of gradients, with a header.
 _CSV = regex(r"(?:\A|.*/)(?P<name>[^/]*\.csv)\Z", re.DOTALL)
 _EPOCH_ROW = regex(rb"\d{1,9},(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
 _STEP_ROW = regex(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
@@ -172,13 +172,13 @@ _STATISTICS = b"epoch,step,min,max,mean,std"
 
 
 def _is_unnamed_table(place: str) -> bool:
-    """Whether a path is that of a table without a name under which programs keep all of their metrics."""
+    """Whether a path is a table without a common name for all metrics of a program."""
     found = _CSV.match(place)
     return found is not None and not is_plain(found["name"])
 
 
 def _d3rlpy_parts(place: str) -> Parts | None:
-    """The run of a folder's tables, in the first; nothing for the others, None for any other table."""
+    """The run of a folder's tables in the first of them, no parts in the others; None for other tables."""
     if not _begins_with_row(place) and not _head(place).startswith(_STATISTICS):
         return None
     folder, _, name = place.rpartition("/")
@@ -194,25 +194,25 @@ def _d3rlpy_parts(place: str) -> Parts | None:
 D3RLPY = Container(_is_unnamed_table, _d3rlpy_parts)
 
 
-# Rows below the header of a table that TensorBoard's page saved: `Wall time,Step,Value`.
+# Rows of a table exported from TensorBoard's web page, with the header `Wall time,Step,Value`.
 _SAVED_ROW = regex(
     rb"(?P<wall>[\d.]+(?:e\+?\d+)?),(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|NaN|nan|Infinity|inf))\r?\Z",
     re.IGNORECASE,
 )
-_AT_ONCE = 1.0  # seconds between the first values of the metrics of one run, which its writer writes together
+_SIMULTANEOUS = 1.0  # seconds between the first values of the metrics of one run, which are written together
 
 
 def _may_be_saved(place: str) -> bool:
-    """Whether a table has not the name that the page gives, which says run and tag."""
+    """Whether a table lacks the default name of an export, which contains run and tag."""
     found = _CSV.match(place)
     return found is not None and not names().saved_series.match(found["name"])
 
 
 def _saved_parts(place: str) -> Parts | None:
-    """Tables that somebody saved from TensorBoard's page under names of their own.
+    """Tables exported from TensorBoard's web page and renamed by the user.
 
-    Such a name may be that of a metric or of a run. Those of one folder are metrics of one run where they
-    begin at one step and at one time; the first of them holds the run. Others are read by themselves.
+    The name may be that of a metric or of a run. Tables of one folder are metrics of one run if they start at
+    the same step and time; the first of them represents the run. Other tables are runs of their own.
     """
     begins = _saved_beginning(place)
     if begins is None:
@@ -232,7 +232,7 @@ SAVED = Container(_may_be_saved, _saved_parts)
 
 
 def _torchrl_parts(place: str) -> Parts | None:
-    """The run of TorchRL's CSVLogger, a folder `scalars` of tables: that of the folder above."""
+    """The run of TorchRL's CSVLogger, a folder `scalars` of tables, which is that of the parent folder."""
     if not os.path.isdir(place):  # noqa: PTH112
         return None
     tables = (f"{each}/{name}" for each, _, listed in os.walk(place) for name in sorted(listed))
@@ -246,11 +246,11 @@ TORCHRL = Container(lambda place: place.endswith("/scalars"), _torchrl_parts)
 
 def _head(path: str) -> bytes:
     with open(path, "rb") as file:  # noqa: PTH123
-        return file.read(_FIRST)
+        return file.read(_HEAD)
 
 
 def _begins_with_row(path: str) -> bool:
-    """Whether a table has no header, and its epochs and steps grow from row to row."""
+    """Whether a table has no header, and its steps increase from row to row."""
     rows = [_EPOCH_ROW.match(line) for line in _head(path).split(b"\n")[:-1]]
     if not rows or not all(rows):
         return False
@@ -259,7 +259,7 @@ def _begins_with_row(path: str) -> bool:
 
 
 def _saved_beginning(path: str) -> tuple[int, float] | None:
-    """Step and wall time of the first row of a table that was saved; None for any other file."""
+    """Step and wall time of the first row of an exported table; None for any other file."""
     header, _, rest = _head(path).partition(b"\n")
     columns = [column.strip() for column in header.decode("utf-8-sig", "replace").split(",")]
     point = _saved_line(rest.partition(b"\n")[0], 0) if are_saved_columns(columns) else None
@@ -267,7 +267,7 @@ def _saved_beginning(path: str) -> tuple[int, float] | None:
 
 
 def _begin_together(one: tuple[int, float], other: tuple[int, float] | None) -> bool:
-    return other is not None and one[0] == other[0] and abs(one[1] - other[1]) <= _AT_ONCE
+    return other is not None and one[0] == other[0] and abs(one[1] - other[1]) <= _SIMULTANEOUS
 
 
 def _saved_line(line: bytes, step: int) -> MetricLine | None:

@@ -1,7 +1,7 @@
 """MLflow: runs in an SQLite database (`mlflow.db`, `mlruns.db`) or in folders (`mlruns/<experiment>/<run>/`).
 
-The database holds infinities as +-1.797e308 and NaN as 0 with `is_nan`; the folder has a file for each metric
-with lines `milliseconds value step`. Deleted runs are hidden in both.
+The database stores infinities as +-1.797e308 and NaN as 0 with `is_nan`; the folder has a file for each
+metric with lines `milliseconds value step`. Deleted runs are omitted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _INFINITE = 1.797e308  # MLflow stores the largest double for infinity
-# How a run ended, as exit codes: an entity.RunStatus by name or by number.
+# Exit codes by entity.RunStatus, as name or number.
 _EXIT_CODES = {"FINISHED": "0", "FAILED": "1", "KILLED": "137", "3": "0", "4": "1", "5": "137"}
 _ABOUT_CAP = 1 << 20  # bytes of meta.yaml and of each param that are read
 
@@ -45,7 +45,7 @@ def _points(
 
 
 def _about(base: sqlite3.Connection, key: str) -> tuple[dict[str, object], str]:
-    """Params of a run and how it ended."""
+    """Params and exit code of a run."""
     hparams: dict[str, object] = dict(
         base.execute("SELECT key, value FROM params WHERE run_uuid = ? ORDER BY rowid", (key,))
     )
@@ -59,7 +59,7 @@ _SCHEMA = Schema(
         Rows(
             "metrics",
             "run_uuid",
-            "(length(key) + 24)",  # three numbers of 8 bytes beside the key
+            "(length(key) + 24)",  # the key and three numbers of 8 bytes
             "key, value, timestamp, step, is_nan",
             points=_points,
         ),
@@ -69,7 +69,7 @@ _SCHEMA = Schema(
 
 
 def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
-    """The runs of MLflow in a database; None when it has not its tables."""
+    """The runs of MLflow in a database; None if it is one of another tracker."""
     if not {"run_uuid", "lifecycle_stage", "name", "status"} <= columns_of(base, "runs"):
         return None
     rows = base.execute(
@@ -89,7 +89,7 @@ _LINE = regex(rb"(-?\d+) (\S+)(?: (-?\d+))?\s*\Z")
 
 
 def _parts_of_folder(place: str) -> Parts | None:
-    """The run of a `meta.yaml` with a run id, beside a folder `metrics`; none when it was deleted."""
+    """The run of a `meta.yaml` with a run id; no parts if it was deleted, None for any other file."""
     about = _meta(place)
     key = about.get("run_id") or about.get("run_uuid")
     if not isinstance(key, str):
@@ -106,7 +106,7 @@ def _parts_of_folder(place: str) -> Parts | None:
         f"{folder}/metrics",
         _line,
         run=f"../../{experiment}/{name}",
-        about=lambda: _of_folder(place),
+        about=lambda: _about_folder(place),
         beside=(f"{folder}/params", f"{folder.rpartition('/')[0]}/meta.yaml"),
     )
     return Parts((part,), folders)
@@ -126,8 +126,8 @@ def _line(line: bytes, step: int) -> MetricLine | None:
         return None
 
 
-def _of_folder(place: str) -> tuple[dict[str, object], str]:
-    """Name and params of the run of a `meta.yaml`, and how it ended. Raises OSError."""
+def _about_folder(place: str) -> tuple[dict[str, object], str]:
+    """Params, with the name, and exit code of the run of a `meta.yaml`. Raises OSError."""
     about = _meta(place)
     folder = Path(place).parent
     hparams: dict[str, object] = {}
@@ -141,7 +141,7 @@ def _of_folder(place: str) -> tuple[dict[str, object], str]:
 
 
 def _experiment_of(folder: str) -> str:
-    """The name of the experiment that a run's folder lies in; the folder's where it has none."""
+    """The name of the experiment of a run's folder, or else that of the parent folder."""
     above = folder.rpartition("/")[0]
     try:
         name = _meta(f"{above}/meta.yaml").get("name")
@@ -151,7 +151,7 @@ def _experiment_of(folder: str) -> str:
 
 
 def _meta(place: str) -> dict[str, object]:
-    """A `meta.yaml`, empty where it is none. Raises OSError."""
+    """The content of a `meta.yaml`; empty if it cannot be parsed. Raises OSError."""
     import yaml
 
     if os.stat(place).st_size > _ABOUT_CAP:  # noqa: PTH116 - a string is what is kept

@@ -1,7 +1,7 @@
-"""Optuna: studies in an SQLite database, each a run with one point for each finished trial.
+"""Optuna: studies in an SQLite database, each a run with one point per finished trial.
 
-Read are the values of trials and the parameters that are numbers (optuna/storages/_rdb/models.py). Trials
-that run side by side end in any order: steps rise as trials end, and the number of a trial is a series.
+The values of trials and numeric parameters are read (optuna/storages/_rdb/models.py). Parallel trials end in
+any order: steps count finished trials, and the number of a trial is a series.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import sqlite3
 
 _OF_TRIAL = "FROM trials AS t WHERE t.trial_id = r.trial_id"
-# An infinite value is kept as its name beside an empty value; the oldest databases have no such column.
+# An infinite value is stored as a type and an empty value; the oldest databases have no column of types.
 _VALUE = "CASE value_type WHEN 'INF_POS' THEN 9e999 WHEN 'INF_NEG' THEN -9e999 ELSE value END"
 
 
 def _record(
     step: int, objective: int, objectives: int, value: float | None, number: int, ended: str, params: str
 ) -> Record | None:
-    """The value of one objective of a trial; with the first one its number and its parameters, too."""
+    """The value of one objective of a trial; the first one also has its number and its parameters."""
     if not isinstance(value, int | float):
         return None
     values: dict[str, object] = {f"objective_{objective}" if objectives > 1 else "objective": value}
@@ -41,7 +41,7 @@ def _schema(value: str) -> Schema:
         " (SELECT count(*) FROM trial_values AS v WHERE v.trial_id = r.trial_id),"
         f" {value}, (SELECT t.number {_OF_TRIAL}), (SELECT t.datetime_complete {_OF_TRIAL}),"
         " (SELECT json_group_object(p.param_name, p.param_value) FROM trial_params AS p"
-        # of a choice, the value is the place in the list
+        # the value of a categorical parameter is an index
         " WHERE p.trial_id = r.trial_id AND p.distribution_json NOT LIKE '%Categorical%')"
     )
     run = f"(SELECT CAST(t.study_id AS TEXT) {_OF_TRIAL})"
@@ -49,7 +49,7 @@ def _schema(value: str) -> Schema:
 
 
 def _about(base: sqlite3.Connection, key: str) -> tuple[dict[str, object], str]:
-    """Name and directions of a study; one has no end."""
+    """Name and directions of a study, which has no exit code."""
     name = base.execute("SELECT study_name FROM studies WHERE study_id = ?", (int(key),)).fetchone()
     sql = "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective"
     directions = [str(row[0]) for row in base.execute(sql, (int(key),))]
@@ -57,7 +57,7 @@ def _about(base: sqlite3.Connection, key: str) -> tuple[dict[str, object], str]:
 
 
 def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
-    """The studies in a database; None when it has not Optuna's tables."""
+    """The studies in a database; None if it is one of another tracker."""
     columns = columns_of(base, "trial_values")
     if not {"trial_id", "objective", "value"} <= columns or "study_name" not in columns_of(base, "studies"):
         return None

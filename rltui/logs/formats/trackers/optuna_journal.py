@@ -1,4 +1,4 @@
-"""Journals of Optuna: what its workers did to a study, one operation a line; a point for each finished trial.
+"""Journals of Optuna: one operation of a worker per line; a run has one point per finished trial.
 
 `JournalStorage(JournalFileBackend("journal.log"))`, optuna/storages/journal/_storage.py @ v4.1. The names are
 those of a study in a database (`trackers.optuna`).
@@ -39,23 +39,23 @@ class JournalParser(LineParser):
         self._studies: list[str] = []
         self._trials: list[_Trial] = []
         self._counts: Counter[int] = Counter()  # trials of each study
-        self._ended = 0
+        self._finished = 0
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Take whole lines; a line of something else is none of the journal's."""
+        """Apply the operations of complete lines; other lines are ignored."""
         for line in lines:
             try:
-                said = orjson.loads(line)
-                code = said["op_code"]
+                operation = orjson.loads(line)
+                code = operation["op_code"]
                 if code == _CREATE_STUDY:
-                    self._studies.append(str(said["study_name"]))
+                    self._studies.append(str(operation["study_name"]))
                 elif code == _CREATE_TRIAL:
-                    self._create(int(said["study_id"]))
-                elif code == _SET_PARAM and "Categorical" not in said["distribution"]:
-                    value = said["param_value_internal"]
-                    self._trials[said["trial_id"]].params[f"params/{said['param_name']}"] = value
-                elif code == _SET_STATE and said["state"] == _COMPLETE and said["values"]:
-                    self._end(self._trials[said["trial_id"]], said, records)
+                    self._create(int(operation["study_id"]))
+                elif code == _SET_PARAM and "Categorical" not in operation["distribution"]:
+                    value = operation["param_value_internal"]
+                    self._trials[operation["trial_id"]].params[f"params/{operation['param_name']}"] = value
+                elif code == _SET_STATE and operation["state"] == _COMPLETE and operation["values"]:
+                    self._finish(self._trials[operation["trial_id"]], operation, records)
             except (ValueError, KeyError, IndexError, TypeError):
                 continue
 
@@ -63,17 +63,17 @@ class JournalParser(LineParser):
         self._trials.append(_Trial(study, self._counts[study]))
         self._counts[study] += 1
 
-    def _end(self, trial: _Trial, said: dict[str, object], records: RecordBatcher) -> None:
-        values = said["values"]
+    def _finish(self, trial: _Trial, operation: dict[str, object], records: RecordBatcher) -> None:
+        values = operation["values"]
         if not isinstance(values, list):
             return
         names = [f"objective_{place}" for place in range(len(values))] if len(values) > 1 else ["objective"]
         record = {**dict(zip(names, values, strict=True)), "trial": trial.number, **trial.params}
         if trial.study:  # of another study in the same file
             record = {f"{self._studies[trial.study]}/{name}": value for name, value in record.items()}
-        self._ended += 1
-        wall = said.get("datetime_complete")
-        records.add(record, (self._ended, wall_time(wall) if isinstance(wall, str) else math.nan))
+        self._finished += 1
+        wall = operation.get("datetime_complete")
+        records.add(record, (self._finished, wall_time(wall) if isinstance(wall, str) else math.nan))
 
 
 def _matches(name: str, head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Reading the part of a container: rows that are new since the last look, hparams, and how the run ended."""
+"""Reads a part of a container: new rows, hparams and the exit code of the run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
-C = TypeVar("C")  # where the next look goes on
+C = TypeVar("C")  # position at which the next read continues
 
 
 @dataclass(slots=True)
 class PointColumns:
-    """Points, each in a row of its own: columns of length n."""
+    """Points as columns of length n."""
 
     keys: Sequence[str]
     step: NDArray[np.int64]
@@ -34,7 +34,7 @@ class PointColumns:
 
 
 class TrackerAlert(NamedTuple):
-    """What the training had its tracker alert to. number: which of the database."""
+    """An alert that the training sent through its tracker. number: of its row in the database."""
 
     number: int
     level: Level
@@ -43,17 +43,17 @@ class TrackerAlert(NamedTuple):
 
 @dataclass(slots=True)
 class Look(Generic[C]):
-    """What one look at a part found: records of several values, or points."""
+    """The result of reading a part once: records of several values, or points."""
 
     points: PointColumns | None = None
     records: list[tuple[int, float, dict[str, object]]] = field(default_factory=list)  # step, wall, values
-    cursor: C | None = None  # where the next look goes on
-    settled: int = 0  # bytes that were done with
+    cursor: C | None = None  # where the next read continues
+    bytes_read: int = 0
     hparams: dict[str, object] = field(default_factory=dict)
-    exit_code: str = ""  # empty while the tracker has not noted an end
+    exit_code: str = ""  # empty until the tracker has stored one
     alerts: Sequence[TrackerAlert] = ()  # the newest
     problems: list[Problem] = field(default_factory=list)
-    skipped: int = 0  # rows that hold no points
+    skipped: int = 0  # rows without points
 
 
 class TrackerPart(Part, Generic[C]):
@@ -70,7 +70,7 @@ class TrackerPart(Part, Generic[C]):
 
     @abstractmethod
     def look(self, cursor: C | None, budget: int) -> Look[C] | None:
-        """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
+        """Read about `budget` bytes after `cursor` (None at first); None if it cannot be read now."""
 
 
 class PartReader(ReadFromStart, Generic[C]):
@@ -81,20 +81,20 @@ class PartReader(ReadFromStart, Generic[C]):
         self._part = part
         self._records = RecordBatcher(path)
         self._cursor: C | None = None
-        self.offset = 0  # bytes of rows that are done with
+        self.offset = 0  # bytes of rows that have been read
         self._step = 0
-        self._said_hparams = ""
-        self._said_exit = ""
-        self._said_alert = 0  # the number of the last one
-        self._skipped = 0  # rows that hold no points
+        self._reported_hparams = ""
+        self._reported_exit_code = ""
+        self._reported_alert = 0  # the number of the last one
+        self._skipped = 0  # rows without points
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Take what is new since the last call."""
+        """Read new rows."""
         look = part_file(file).ask(self._part.look, self._cursor, budget)
         if look is None:
             return EMPTY
         self._cursor = look.cursor
-        self.offset += look.settled
+        self.offset += look.bytes_read
         for step, wall, values in look.records:
             self._records.add(values, (step, wall))
             self._step = step
@@ -105,11 +105,11 @@ class PartReader(ReadFromStart, Generic[C]):
         return replace(batch, texts=(*batch.texts, *self._texts(look)), problems=problems)
 
     def finish(self, file: File) -> Batch:
-        """What is left: rows are never torn."""
+        """Read the rest; rows are never torn."""
         return self.read(file)
 
     def _of_points(self, points: PointColumns) -> Batch:
-        """A batch of points. As records they take four times as long (200,000 rows of MLflow)."""
+        """A batch of points. As records, they take four times as long (200,000 rows of MLflow)."""
         tags = self._records.tags
         places = {key: tags.index(key) for key in dict.fromkeys(points.keys)}
         tag = np.array([places[key] for key in points.keys], np.int64)
@@ -125,27 +125,24 @@ class PartReader(ReadFromStart, Generic[C]):
         return [Problem("warning", "bad-row", self._path, message, count=self._skipped)]
 
     def _alerts(self, look: Look[C]) -> list[Problem]:
-        new = [one for one in look.alerts if one.number > self._said_alert]
-        self._said_alert = max([self._said_alert, *(one.number for one in new)])
+        new = [one for one in look.alerts if one.number > self._reported_alert]
+        self._reported_alert = max([self._reported_alert, *(one.number for one in new)])
         return [Problem(one.level, "tracker-alert", self._path, one.text, one.number) for one in new]
 
     def _texts(self, look: Look[C]) -> list[Text]:
         texts = []
         body = json.dumps(look.hparams, default=str, skipkeys=True) if look.hparams else ""
-        if body and body != self._said_hparams:
-            self._said_hparams = body
+        if body and body != self._reported_hparams:
+            self._reported_hparams = body
             texts.append(Text("config", self._step, math.nan, "hparams", body))
-        if look.exit_code != self._said_exit:
-            self._said_exit = look.exit_code
+        if look.exit_code != self._reported_exit_code:
+            self._reported_exit_code = look.exit_code
             texts.append(Text("exit", self._step, math.nan, "exit-code", look.exit_code))
         return texts
 
 
 def whole_lines(place: str, offset: int, most: int) -> bytes:
-    """The whole lines behind an offset, within about `most` bytes; a longer one as far as it goes.
-
-    Raises OSError.
-    """
+    """Complete lines after an offset, at most `most` bytes; the start of a longer line. Raises OSError."""
     with open(place, "rb") as file:  # noqa: PTH123
         file.seek(offset)
         data = file.read(most)
@@ -154,7 +151,7 @@ def whole_lines(place: str, offset: int, most: int) -> bytes:
 
 
 def unique_names(rows: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """A name for each id, of (id, name), the oldest first: a later namesake gets part of its id, too."""
+    """A name for each id, from pairs of id and name, oldest first: repeated names get part of the id."""
     names: dict[str, str] = {}
     for key, name in rows:
         shown = name or key

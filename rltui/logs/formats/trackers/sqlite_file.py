@@ -1,9 +1,9 @@
-"""Reading an SQLite database so that nothing is created or changed beside it.
+"""Reads SQLite databases without creating or changing files next to them.
 
-`mode=ro` on a closed WAL database creates `-wal` and `-shm` files and leaves them there; `immutable=1`
-creates nothing but does not see what a live `-wal` holds. So a database without a `-wal` is opened as
-immutable, and read again when its header changed meanwhile; of one with a `-wal`, both files are copied into
-a private folder, where the copy is opened. While a rollback journal is there, the database is not read.
+`mode=ro` on a closed WAL database creates `-wal` and `-shm` files and leaves them; `immutable=1` creates
+nothing but ignores the content of a live `-wal`. So a database without a `-wal` is opened as immutable, and
+read again if its header changed meanwhile; if there is a `-wal`, both files are copied to a private folder
+and the copy is opened. A database with a hot rollback journal is not read.
 https://www.sqlite.org/uri.html#uriimmutable, https://www.sqlite.org/fileformat2.html#the_database_header
 """
 
@@ -32,8 +32,8 @@ T = TypeVar("T")
 
 COPY_CAP = 2 << 30  # bytes of database and WAL that are copied at most
 _TRIES = 3
-_REST = 20.0  # times as long as copying took, a copy is used before the next one is made
-_KEPT = 4  # copies that are kept for the next part of the same database
+_MIN_AGE = 20.0  # of a copy before it is replaced, as a multiple of the time of copying
+_MAX_COPIES = 4  # that are kept for other parts of the same databases
 _MAGIC = b"SQLite format 3\0"
 _HOT_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
@@ -53,32 +53,32 @@ def file_stamps(place: str) -> tuple[int, ...]:
 
 
 def files_of(place: str) -> tuple[str, ...]:
-    """A database, its WAL and its journal, as far as they are there."""
+    """A database, its WAL and its journal, if they exist."""
     return (place, *(path for path in (f"{place}-wal", f"{place}-journal") if _size(path) >= 0))
 
 
 def readable_stamp(place: str) -> tuple[int, ...]:
-    """The same as far as it can be read now: that of the copy, while no newer one is made. Raises OSError."""
-    return _COPIES.resting_stamp(place) or file_stamps(place)
+    """The stamp of the state that can be read now, perhaps that of an older copy. Raises OSError."""
+    return _COPIES.current_stamp(place) or file_stamps(place)
 
 
 def modified_of(place: str) -> float:
-    """When the database or its WAL was written last, seconds since 1970. Raises OSError."""
+    """When the database or its WAL was last written, seconds since 1970. Raises OSError."""
     stamp = file_stamps(place)
     return max(stamp[1], stamp[4]) / 1e9
 
 
 def is_database(place: str) -> bool:
-    """Whether a file begins like an SQLite database. Raises OSError."""
+    """Whether a file starts like an SQLite database. Raises OSError."""
     return _head(place)[:16] == _MAGIC
 
 
 def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
-    """What `work` makes of the database; None when a writer is at work and it cannot be read now.
+    """Call `work` with a connection and return its result; None if a writer prevents reading now.
 
-    Raises OSError, also for what is no database, is damaged, or is too large to be copied.
+    Raises OSError, also for a file that is no database, is damaged, or is too large to be copied.
     """
-    import sqlite3  # and below shutil and tempfile: 17 ms, which only databases need
+    import sqlite3  # like shutil and tempfile below: 17 ms, only needed for databases
 
     try:
         for _ in range(_TRIES):
@@ -98,7 +98,7 @@ def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | No
             try:
                 with _CONNECTIONS.to(place, f"file:{quote(place)}?mode=ro&immutable=1", before) as base:
                     result = run_on(base, work)
-            except sqlite3.Error as error:  # perhaps because it was written meanwhile
+            except sqlite3.Error as error:  # perhaps because of a concurrent write
                 failure = error
             if _state(place) == before and not _is_journal_hot(place):
                 if failure is not None:
@@ -111,7 +111,7 @@ def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | No
 
 
 class _State(NamedTuple):
-    """What differs once a database was written: its header holds a counter of changes."""
+    """Changes whenever a database is written: its header has a change counter."""
 
     head: bytes
     size: int
@@ -123,39 +123,39 @@ def _state(place: str) -> _State:
 
 
 class _Connections(threading.local):
-    """This thread's connections to databases, by path: one for all parts that are looked at in one look.
+    """This thread's connections to databases, by path, shared within `shared_resources`.
 
-    64 runs of one database opened it 128 times for each step. A connection is kept as long as the database
-    is what it was when it was opened: this is checked after each use.
+    Without sharing, 64 runs of one database opened it 128 times for each step. A connection is used as long
+    as the database is unchanged since it was opened, which is checked after each use.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[str, _State, sqlite3.Connection]] = {}
+        self._open: dict[str, tuple[str, _State, sqlite3.Connection]] = {}
 
     def state(self, place: str) -> _State | None:
-        """What a database without a WAL was when it was opened; None where it is not open."""
-        kept = self._kept.get(place)
-        return kept[1] if kept is not None and kept[1].wal <= 0 else None
+        """The state of a database without a WAL when it was opened; None if it is not open."""
+        opened = self._open.get(place)
+        return opened[1] if opened is not None and opened[1].wal <= 0 else None
 
     @contextlib.contextmanager
     def to(self, place: str, uri: str, state: _State) -> Iterator[sqlite3.Connection]:
-        """The connection that is kept, or a new one. Raises sqlite3.Error."""
-        kept = self._kept.get(place)
-        if kept is not None and kept[0] == uri and (kept[1] == state or state.wal > 0):
-            yield kept[2]
+        """The open connection, or a new one. Raises sqlite3.Error."""
+        opened = self._open.get(place)
+        if opened is not None and opened[0] == uri and (opened[1] == state or state.wal > 0):
+            yield opened[2]
             return
         self.close(place)
         import sqlite3
 
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        held = self._kept
+        connections = self._open
 
-        def let_go() -> None:  # perhaps in another thread, when nobody consumes the look to its end
-            held.pop(place, None)
+        def close() -> None:  # perhaps in another thread, if a generator is not exhausted
+            connections.pop(place, None)
             connection.close()
 
-        if close_after_visit(let_go):
-            held[place] = uri, state, connection
+        if close_after_visit(close):
+            connections[place] = uri, state, connection
             yield connection
             return
         try:
@@ -165,18 +165,19 @@ class _Connections(threading.local):
 
     def close(self, place: str) -> None:
         """Close the connection to a database, if there is one."""
-        kept = self._kept.pop(place, None)
-        if kept is not None:
-            kept[2].close()
+        opened = self._open.pop(place, None)
+        if opened is not None:
+            opened[2].close()
 
 
 _CONNECTIONS = _Connections()
 
 
 def run_on(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    """What `work` makes of an open database. Raises sqlite3.Error, also for what damage makes of it.
+    """Call `work` with an open database and return its result. Raises sqlite3.Error, also for damage.
 
-    A damaged page may claim a row of gigabytes, and a damaged schema is quoted in a message that is no UTF-8.
+    A damaged page may declare a row of gigabytes, and a damaged schema is quoted in a message that is no
+    UTF-8.
     """
     try:
         return work(connection)
@@ -187,7 +188,7 @@ def run_on(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], 
 
 
 def _head(place: str) -> bytes:
-    """The header: bytes 24..27 are the change counter."""
+    """The header, whose bytes 24..27 are the change counter."""
     with open(place, "rb") as file:  # noqa: PTH123
         return file.read(100)
 
@@ -200,7 +201,7 @@ def _size(place: str) -> int:
 
 
 def _is_journal_hot(place: str) -> bool:
-    """Whether a transaction is under way, or was when its writer died. A journal kept for later is not."""
+    """Whether a transaction is in progress, or was when its writer died. A persistent journal is not hot."""
     try:
         with open(place + "-journal", "rb") as file:  # noqa: PTH123
             return file.read(8) == _HOT_JOURNAL
@@ -217,23 +218,23 @@ class _Copy:
 
 
 class _Copies:
-    """Private copies of live databases, the newest of each; all parts of one database share a copy.
+    """The latest private copy of each live database, shared by all of its parts.
 
-    A database that takes long to copy is copied seldom: a twentieth of the time at most goes into it.
+    At most a twentieth of the time is spent on copying a database.
     """
 
     def __init__(self) -> None:
         self._kept: dict[str, _Copy] = {}
         self._lock = threading.Lock()
 
-    def resting_stamp(self, place: str) -> tuple[int, ...] | None:
-        """The stamp of the copy that is used until its time is up; None where the next look makes one."""
+    def current_stamp(self, place: str) -> tuple[int, ...] | None:
+        """The stamp of the copy if it is not to be replaced yet, else None."""
         with self._lock:
             kept = self._kept.get(place)
             return kept.stamp if kept is not None and time.monotonic() < kept.until else None
 
     def of(self, place: str) -> Path | None:
-        """A copy of the database and its WAL as they are now; None if they changed while being copied."""
+        """A copy of the database and its WAL; None if they changed while being copied."""
         stamp = file_stamps(place)
         with self._lock:
             kept = self._kept.get(place)
@@ -252,17 +253,17 @@ class _Copies:
         path = Path(folder.name) / "copy.db"
         shutil.copyfile(place, path)
         shutil.copyfile(place + "-wal", f"{path}-wal")
-        # A checkpoint writes pages into the database and begins the WAL anew; growth of the WAL does no harm:
-        # a frame that was copied in part fails its checksum and is left out.
+        # A checkpoint writes pages to the database and restarts the WAL. Growth of the WAL is harmless: a
+        # frame that was copied in part fails its checksum and is ignored.
         if file_stamps(place)[:3] != stamp[:3] or _head(place + "-wal")[:32] != wal_head:
             folder.cleanup()
             return None
         with self._lock:
             old = self._kept.pop(place, None)
             ended = time.monotonic()
-            self._kept[place] = _Copy(stamp, folder, path, ended + _REST * (ended - began))
+            self._kept[place] = _Copy(stamp, folder, path, ended + _MIN_AGE * (ended - began))
             dropped = [old] if old is not None else []
-            if len(self._kept) > _KEPT:
+            if len(self._kept) > _MAX_COPIES:
                 dropped.append(self._kept.pop(next(iter(self._kept))))
         for copy in dropped:
             copy.folder.cleanup()

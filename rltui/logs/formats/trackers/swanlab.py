@@ -1,8 +1,8 @@
 """SwanLab: `run-<id>.swanlab` (version 2, protobuf) and `backup.swanlab` (version 1, JSON lines).
 
-Both are record logs as Weights & Biases writes them, with another header. Version 1 writes `INF` for
-both infinities: the sign is lost, and positive infinity is assumed. A metric whose column names an x axis
-takes the value of that metric at the same step as its step, where it is whole.
+Both have the log format of Weights & Biases, with another header. Version 1 writes `INF` for both infinities;
+positive infinity is assumed. The step of a metric whose column declares an x axis is the value of that metric
+at the same step, if it is a whole number.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MAGIC = b":SWL\xd6\xe1"
 
 _START, _FINISH, _COLUMN, _SCALAR = 10, 11, 12, 13
 _STATES = {1: "0", 2: "1", 3: "130"}  # finished, crashed, aborted: as exit codes
-_PENDING = 10_000  # points that wait for the value of their x axis
+_MAX_PENDING = 10_000  # points without the value of their x axis; also entries of caches
 _DOUBLE = struct.Struct("<d")
 
-# A scalar as version 2 writes it: number and time of the record, then
+# A scalar in version 2: number and time of the record, then
 # {1 key, 2 step, 3 epoch, 4 time, 5 {1 value}}.
 _VARINT = rb"[\x80-\xff]*[\x00-\x7f]"
 _TIME = rb"\x08" + _VARINT + rb"(?:\x10" + _VARINT + rb")?"
@@ -44,56 +44,56 @@ _SCALAR_RECORD = regex(
 
 
 class SwanlabReader(ReadFromStart):
-    """One `.swanlab` file being read."""
+    """Reads one `.swanlab` file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._records = RecordLog(path, "not written by SwanLab")
-        self._version: int | None = None  # until the header is there
+        self._version: int | None = None  # until the header was read
         self._tags = TagTable(path)
-        self._axes: dict[str, str] = {}  # metric -> the metric whose value is its x
+        self._axes: dict[str, str] = {}  # by metric: the metric of its x axis
         self._system: set[str] = set()
-        self._waiting: dict[tuple[str, int], list[tuple[int, float, float]]] = {}
-        self._waits = 0
+        self._pending: dict[tuple[str, int], list[tuple[int, float, float]]] = {}
+        self._pending_count = 0
         self._axis_values: dict[tuple[str, int], int] = {}
         self._last = 0  # the newest step
-        self._plain_keys: dict[bytes, int] = {}  # length and key of a scalar -> tag, -1: read with care
-        self._steps: dict[bytes, int] = {}  # varint -> step
-        self._times: dict[bytes, float] = {}  # message -> seconds
-        self._unsigned = 0
+        self._plain_keys: dict[bytes, int] = {}  # by length and key of a scalar: its tag, -1: see `_add`
+        self._steps: dict[bytes, int] = {}  # by varint
+        self._times: dict[bytes, float] = {}  # by timestamp message
+        self._infinities = 0
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
         self._clear()
 
     @property
     def offset(self) -> int:
-        """Bytes settled."""
+        """Bytes that have been read."""
         return self._records.offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on from `offset`."""
-        self._look(file)
+        self._read_header(file)
         self._decode(self._records.take(file, budget))
         return self._batch()
 
     def newest(self, file: File, length: int) -> Batch:
         """Scalars of the last `length` bytes."""
-        self._look(file)
+        self._read_header(file)
         peek = SwanlabReader(self._path)
         peek._version, peek._tags = self._version, self._tags
         peek._axes, peek._system = dict(self._axes), set(self._system)
         peek._decode(self._records.newest(file, length))
-        peek._settle_waiting()
+        peek._add_pending()
         return peek._batch().points()
 
     def finish(self, file: File) -> Batch:
-        """Take what is left; a torn last record is reported."""
-        self._look(file)
+        """Read the rest, and report a torn last record."""
+        self._read_header(file)
         self._decode(self._records.rest(file))
-        self._settle_waiting()
+        self._add_pending()
         return self._batch(file)
 
-    def _look(self, file: File) -> None:
+    def _read_header(self, file: File) -> None:
         if self._version is None:
             head = file.read_at(0, 7)
             if len(head) == 7:
@@ -114,7 +114,7 @@ class SwanlabReader(ReadFromStart):
         match, keys = _SCALAR_RECORD.match, self._plain_keys
         steps, times = self._steps, self._times
         for payload in payloads:
-            # Nearly all records are scalars of one form; keys, steps and times repeat.
+            # Nearly all records are scalars in one encoding; keys, steps and times repeat.
             try:
                 found = match(payload) if plain else None
                 if found is not None:
@@ -135,20 +135,20 @@ class SwanlabReader(ReadFromStart):
                 self._records.malformed += 1
 
     def _plain_key(self, raw: bytes) -> int:
-        """The tag of a metric with no axis in play, -1 where a point needs more care."""
+        """The tag of a metric; -1 if x axes or system metrics may be involved."""
         key = raw[1:].decode()
         plain = raw[0] == len(key) and not self._axes and not self._is_system(key)
         place = self._plain_keys[raw] = self._tags.index(key) if plain else -1
         return place
 
     def _step_of(self, raw: bytes) -> int:
-        if len(self._steps) >= _PENDING:
+        if len(self._steps) >= _MAX_PENDING:
             self._steps.clear()
         step = self._steps[raw] = signed(varint(raw, 0, len(raw))[0])
         return step
 
     def _time_of(self, raw: bytes) -> float:
-        if len(self._times) >= _PENDING:
+        if len(self._times) >= _MAX_PENDING:
             self._times.clear()
         time = self._times[raw] = timestamp(raw, 0, len(raw))
         return time
@@ -186,8 +186,8 @@ class SwanlabReader(ReadFromStart):
         self._add(key, step, wall, value)
 
     def _column(self, data: bytes, begin: int, end: int) -> None:
-        said = texts(data, begin, end)
-        key, axis = said.get(3, ""), said.get(13, "")
+        texts_by_field = texts(data, begin, end)
+        key, axis = texts_by_field.get(3, ""), texts_by_field.get(13, "")
         system = integers(data, begin, end).get(1) == 2
         if system:
             self._system.add(key)
@@ -197,19 +197,19 @@ class SwanlabReader(ReadFromStart):
 
     def _start(self, data: bytes, begin: int, end: int) -> None:
         names = {1: "project", 4: "name", 5: "description", 6: "group", 10: "id"}
-        said = texts(data, begin, end).items()
-        self._say_about({names[number]: text for number, text in said if number in names})
+        texts_by_field = texts(data, begin, end).items()
+        self._report_config({names[number]: text for number, text in texts_by_field if number in names})
 
     def _finish_record(self, data: bytes, begin: int, end: int) -> None:
         code = _STATES.get(integers(data, begin, end).get(1, 0))
         if code is not None:
             self._texts.append(Text("exit", self._newest_step(), math.nan, "exit-code", code))
 
-    def _say_about(self, about: dict[str, object]) -> None:
+    def _report_config(self, about: dict[str, object]) -> None:
         self._texts.append(Text("config", 0, math.nan, "hparams", json.dumps({"swanlab": about})))
 
     def _take_json(self, payload: bytes) -> None:
-        """One record of version 1: a JSON line that says its model."""
+        """One record of version 1: a JSON line with its model."""
         record = orjson.loads(payload)
         model, data = record["model_type"], record["data"]
         if model == "Scalar":
@@ -217,7 +217,7 @@ class SwanlabReader(ReadFromStart):
             value = metric["data"]
             if type(value) is str:
                 if value.upper() in ("INF", "-INF"):
-                    self._unsigned += 1
+                    self._infinities += 1
                 value = float(value)
             step = int(data["step"])
             if not -(2**63) <= step < 2**63:
@@ -225,7 +225,7 @@ class SwanlabReader(ReadFromStart):
             self._add(data["key"], step, iso_time(str(metric.get("create_time"))), float(value))
         elif model == "Experiment":
             keys = ("id", "name", "description", "tags")
-            self._say_about({key: data[key] for key in keys if data.get(key)})
+            self._report_config({key: data[key] for key in keys if data.get(key)})
         elif model == "Column" and data.get("column_class") == "SYSTEM":
             self._system.add(data["key"])
         elif model == "Footer":
@@ -238,44 +238,44 @@ class SwanlabReader(ReadFromStart):
             step = self._newest_step()  # hardware metrics count their own samples
         else:
             tag = self._tags.index(key)
-            if self._axes and self._placed(key, tag, step, wall, value):
+            if self._axes and self._placed_on_axis(key, tag, step, wall, value):
                 return
         self._append(tag, step, wall, value)
 
     def _newest_step(self) -> int:
-        """The step of the point taken last."""
+        """The step of the latest point."""
         return self._at[-1] if self._at else self._last
 
-    def _placed(self, key: str, tag: int, step: int, wall: float, value: float) -> bool:
-        """Whether a point has an axis of its own and was put there, or waits for its axis."""
+    def _placed_on_axis(self, key: str, tag: int, step: int, wall: float, value: float) -> bool:
+        """Whether the metric has or is an x axis; then the point was added, or waits for its axis."""
         axis = self._axes.get(key)
         if axis is not None:
             x = self._axis_values.get((axis, step))
             if x is not None:
                 self._append(tag, x, wall, value)
             else:
-                self._waiting.setdefault((axis, step), []).append((tag, wall, value))
-                self._waits += 1
-                if self._waits > _PENDING:
-                    self._settle_waiting()
+                self._pending.setdefault((axis, step), []).append((tag, wall, value))
+                self._pending_count += 1
+                if self._pending_count > _MAX_PENDING:
+                    self._add_pending()
             return True
         if key in self._axes.values():
             x = int(value) if value.is_integer() and abs(value) < 2.0**63 else step
             self._axis_values[key, step] = x
-            for each in self._waiting.pop((key, step), ()):
+            for each in self._pending.pop((key, step), ()):
                 self._append(each[0], x, each[1], each[2])
-            if len(self._axis_values) > _PENDING:
+            if len(self._axis_values) > _MAX_PENDING:
                 self._axis_values = {(key, step): x}
             self._append(tag, x, wall, value)
             return True
         return False
 
-    def _settle_waiting(self) -> None:
-        """Points whose axis was not logged at their step keep their step."""
-        for (_, step), points in self._waiting.items():
+    def _add_pending(self) -> None:
+        """Add the points whose axis was not logged at their step, with that step."""
+        for (_, step), points in self._pending.items():
             for tag, wall, value in points:
                 self._append(tag, step, wall, value)
-        self._waiting, self._waits = {}, 0
+        self._pending, self._pending_count = {}, 0
 
     def _append(self, tag: int, step: int, wall: float, value: float) -> None:
         if tag >= 0:
@@ -287,10 +287,10 @@ class SwanlabReader(ReadFromStart):
     def _batch(self, end: File | None = None) -> Batch:
         problems = [*self._problems, *self._records.problems(end)]
         self._problems = []
-        if self._unsigned:
+        if self._infinities:
             message = "infinities lost their sign when they were written; they are taken as positive"
-            problems.append(Problem("info", "sign-lost", self._path, message, None, self._unsigned))
-            self._unsigned = 0
+            problems.append(Problem("info", "sign-lost", self._path, message, None, self._infinities))
+            self._infinities = 0
         if full := self._tags.problem():
             problems.append(full)
         texts, self._texts = self._texts, []

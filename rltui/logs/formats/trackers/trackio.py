@@ -1,7 +1,8 @@
 """trackio: projects in SQLite databases `<project>.db`, and records that wait in `inbox/<writer>/<n>.jsonl`.
 
-A row holds the values of one step as JSON, with strings for NaN and infinities. Records wait in the inbox on
-network file systems and are deleted when they were imported. Traces are samples with files of their own.
+A row has the values of one step as JSON, with strings for NaN and infinities. On network file systems,
+records are written to the inbox and deleted after they were imported. Traces are samples in files of their
+own.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ from rltui.logs.records.parse_number import iso_time, step_of
 if TYPE_CHECKING:
     import sqlite3
 
-_ALERTS = 100  # of a run, the newest
+_MAX_ALERTS = 100  # of a run, the newest
 _LEVELS: dict[str, Level] = {"info": "info", "warn": "warning", "error": "error"}
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def numbers_of(values: Mapping[str, object]) -> dict[str, object]:
-    """What gives points: numbers, nested ones too, and the texts that stand for what is not finite."""
+    """The values that give points: numbers, also nested ones, and strings for NaN and infinities."""
     found: dict[str, object] = {}
     for key, value in values.items():
         if isinstance(value, str):
@@ -54,7 +55,7 @@ def numbers_of(values: Mapping[str, object]) -> dict[str, object]:
 
 @lru_cache(maxsize=4096)
 def _seconds(text: object) -> float:
-    """Seconds since 1970 of a time, which is UTC where it names no zone."""
+    """Seconds since 1970 of a time, in UTC unless it has a time zone."""
     return iso_time(str(text), UTC)
 
 
@@ -75,12 +76,12 @@ def _system_record(values: bytes | str, timestamp: object, step: object) -> Reco
 
 
 def _config(values: Mapping[str, object]) -> dict[str, object]:
-    """A config without what trackio adds."""
+    """A config without the keys added by trackio."""
     return {key: value for key, value in values.items() if not key.startswith("_")}
 
 
 def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
-    """The runs of a project; None when the database has not trackio's tables."""
+    """The runs of a project; None if the database is one of another tracker."""
     columns = columns_of(base, "metrics")
     if not {"run_name", "metrics", "timestamp", "step"} <= columns:
         return None
@@ -96,7 +97,7 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
     has_configs = {key, "config"} <= columns_of(base, "configs")
 
     def about(base: sqlite3.Connection, run: str) -> tuple[dict[str, object], str]:
-        """The config of a run; trackio does not note how a run ends."""
+        """The config of a run; trackio stores no exit code."""
         sql = f"SELECT config FROM configs WHERE {key} = ?"
         row = base.execute(sql, (run,)).fetchone() if has_configs else None
         try:
@@ -115,7 +116,7 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
 
 
 def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[TrackerAlert]]:
-    """Reads the newest alerts of a run, which `trackio.alert` wrote."""
+    """A function that reads the newest alerts of a run, written by `trackio.alert`."""
 
     def read(base: sqlite3.Connection, run: str) -> list[TrackerAlert]:
         sql = (
@@ -130,7 +131,7 @@ def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[TrackerAler
                     QUOTE_LIMIT,
                 ),
             )
-            for rowid, level, title, text, step in reversed(base.execute(sql, (run, _ALERTS)).fetchall())
+            for rowid, level, title, text, step in reversed(base.execute(sql, (run, _MAX_ALERTS)).fetchall())
         ]
 
     return read
@@ -140,7 +141,7 @@ _INBOX = regex(r"/inbox/[^/]+/\d+\.jsonl\Z")
 
 
 def _inbox_parts(place: str) -> Parts | None:
-    """The runs of records that wait to be imported, lines of one writer; None for any other file."""
+    """The runs of records in an inbox, lines of one writer; None for any other file."""
     runs: dict[str, tuple[str, str]] = {}
     others = False
     for line in whole_lines(place, 0, LINE_CAP).splitlines():
@@ -152,7 +153,7 @@ def _inbox_parts(place: str) -> Parts | None:
             runs.setdefault(_key_of(entry), (project, name))
     if others and not runs:
         return None
-    # A run goes by the name that it will have in the database, two folders above.
+    # The name of a run is that in the database, which is two folders up.
     named = {key: "/".join(filter(None, ("../..", *names))) for key, names in runs.items()}
     return Parts(tuple(InboxRun("trackio-inbox", (place,), key, run) for key, run in named.items()))
 
@@ -166,11 +167,11 @@ class InboxRun(TrackerPart[tuple[int, int]]):
     moves = True
 
     def look(self, cursor: tuple[int, int] | None, budget: int) -> Look[tuple[int, int]] | None:
-        """Whole lines behind `cursor`: offset and last step. Raises OSError."""
+        """Complete lines after `cursor`, an offset and the last step. Raises OSError."""
         offset, step = cursor or (0, 0)
         look = Look[tuple[int, int]]()
         data = whole_lines(self.place, offset, LINE_CAP)
-        look.settled = len(data)
+        look.bytes_read = len(data)
         for line in data.splitlines():
             entry = _entry(line)
             if entry is None or _key_of(entry) != self.key:
@@ -187,7 +188,7 @@ class InboxRun(TrackerPart[tuple[int, int]]):
                 look.records.append((step, wall, numbers_of(metrics)))
             elif entry["kind"] == "system_metric":
                 look.records.append((step, wall, {"system": numbers_of(metrics)}))
-        look.cursor = (offset + look.settled, step)
+        look.cursor = (offset + look.bytes_read, step)
         return look
 
 

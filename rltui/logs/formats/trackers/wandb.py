@@ -1,7 +1,7 @@
-"""Weights & Biases: `run-<id>.wandb`, which the SDK writes offline and online, live.
+"""Weights & Biases: `run-<id>.wandb`, which the SDK writes while the run is active, offline and online.
 
-Payloads are messages of wandb's `wandb_internal.proto`. Read are: history rows, the x axes that
-`define_metric` declared, system statistics, configuration, console lines, and how the run ended.
+Payloads are messages of wandb's `wandb_internal.proto`. History rows, the x axes declared by `define_metric`,
+system statistics, configuration and the exit code are read.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from rltui.logs.records.tag_table import TagTable, name_of
 MAGIC = b":W&B\xe1\xbe\x00"
 
 _HISTORY, _SUMMARY, _CONFIG, _STATS, _METRIC, _RUN, _EXIT = 2, 3, 5, 7, 12, 17, 18
-# The step that rows synced from event files have (wandb/sdk/internal/tb_watcher.py @ 0.19.11), behind the
-# folder of the event file where there are several (`namespaced_tag` in wandb/integration/tensorboard/log.py).
+# The step of rows synced from event files (wandb/sdk/internal/tb_watcher.py @ 0.19.11), after the folder of
+# the event file if there are several (`namespaced_tag` in wandb/integration/tensorboard/log.py).
 _GLOBAL_STEP = "global_step"
-_OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # the tracker's own items of a row
+_OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # items added by the tracker
 
 # An item of a history row whose key is ASCII and whose value is a number, each shorter than 128 bytes:
 # message {1: key or 2: nested key (once per part), 16: value as JSON}.
@@ -42,24 +42,24 @@ _PART = regex(rb"[\n\x12][\x01-\x7f]([ -~]+)")
 
 
 class WandbReader(ReadFromStart):
-    """One `.wandb` file being read."""
+    """Reads one `.wandb` file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._records = RecordLog(path, "no messages of wandb")
         self._tags = TagTable(path)
-        self._places: dict[bytes, int] = {}  # raw key of an item -> tag, -1 for what is no series
+        self._tag_of_key: dict[bytes, int] = {}  # by raw key of an item: its tag, -1 if it is no series
         self._axes = _Axes()
         self._config: dict[str, object] = {}
-        self._said = ""  # configuration as handed up last
-        self.tables: dict[str, int] = {}  # base name of a stored table -> step of the row that holds it
+        self._reported_config = ""
+        self.tables: dict[str, int] = {}  # by base name of a stored table: the step of its row
         self._step = 0
         self._texts: list[Text] = []
         self._clear()
 
     @property
     def offset(self) -> int:
-        """Bytes settled."""
+        """Bytes that have been read."""
         return self._records.offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
@@ -67,13 +67,13 @@ class WandbReader(ReadFromStart):
         return self._decode(self._records.take(file, budget))
 
     def newest(self, file: File, length: int) -> Batch:
-        """Scalars of the rows that lie in the last `length` bytes."""
+        """Scalars of the rows in the last `length` bytes."""
         peek = WandbReader(self._path)
-        peek._tags, peek._places, peek._axes = self._tags, self._places, deepcopy(self._axes)
+        peek._tags, peek._tag_of_key, peek._axes = self._tags, self._tag_of_key, deepcopy(self._axes)
         return peek._decode(self._records.newest(file, length)).points()
 
     def finish(self, file: File) -> Batch:
-        """Take what is left; a torn last record is reported."""
+        """Read the rest, and report a torn last record."""
         return self._decode(self._records.rest(file), file)
 
     def _clear(self) -> None:
@@ -91,7 +91,7 @@ class WandbReader(ReadFromStart):
         return self._batch(self._records.problems(end))
 
     def _take(self, payload: bytes) -> None:
-        """One record: `num` first, then the one field that says what it is."""
+        """One record: `num`, followed by the field of its type."""
         at, stop = 0, len(payload)
         if stop and payload[0] == 0x08:
             _, at = varint(payload, 1, stop)
@@ -110,7 +110,7 @@ class WandbReader(ReadFromStart):
                 self._stats(payload, begin, end)
             elif number == _METRIC:
                 self._axes.define(payload, begin, end)
-                self._places.clear()
+                self._tag_of_key.clear()
             elif number == _CONFIG:
                 self._configure(payload, begin, end)
             elif number == _RUN:
@@ -125,7 +125,7 @@ class WandbReader(ReadFromStart):
         if plain:
             items = dict(_ITEMS.findall(data, begin, stop))
         else:
-            mixed = _patiently(data, begin, end)
+            mixed = _parse_mixed_row(data, begin, end)
             items, step = mixed.items, mixed.step
         wall = _number(items, b"_timestamp")
         own = _number(items, b"_step")
@@ -139,11 +139,11 @@ class WandbReader(ReadFromStart):
             for x, points in self._by_axis(items, step).items():
                 self._add([tag for tag, _ in points], [value for _, value in points], x, wall)
             return
-        places = self._places
+        tag_of = self._tag_of_key
         try:
-            tags = [places[key] for key in items]
+            tags = [tag_of[key] for key in items]
         except KeyError:
-            tags = [self._place(key) for key in items]
+            tags = [self._tag_of(key) for key in items]
         values = list(map(float, items.values()))
         if -1 in tags:
             kept = [(tag, value) for tag, value in zip(tags, values, strict=True) if tag >= 0]
@@ -152,7 +152,7 @@ class WandbReader(ReadFromStart):
 
     @staticmethod
     def _row_step(data: bytes, at: int, end: int) -> tuple[int | None, bool]:
-        """The step behind the items of a row, and whether nothing else stands there."""
+        """The step after the items of a row, and whether there is nothing else."""
         if at == end:
             return None, True
         try:
@@ -167,11 +167,11 @@ class WandbReader(ReadFromStart):
         return 0, True
 
     def _by_axis(self, items: dict[bytes, bytes], step: int) -> dict[int, list[tuple[int, float]]]:
-        """Tags and values of a row by their x: the step metric where it is whole, else the tracker's step."""
+        """Tags and values of a row by step: that of the step metric if it is whole, else the tracker's."""
         named = {_name(key): value for key, value in items.items()}
         by_x: dict[int, list[tuple[int, float]]] = {}
         for key, value in items.items():
-            tag = self._place(key)
+            tag = self._tag_of(key)
             if tag < 0:
                 continue
             x = step
@@ -189,17 +189,17 @@ class WandbReader(ReadFromStart):
             self._value += values
             self._rows.append((step, wall, len(tags)))
 
-    def _place(self, key: bytes) -> int:
+    def _tag_of(self, key: bytes) -> int:
         """The tag of an item, by its raw key."""
-        place = self._places.get(key)
+        place = self._tag_of_key.get(key)
         if place is None:
             name = _name(key)
             own = name in _OWN or name.startswith("_wandb/")
-            place = self._places[key] = -1 if own else self._tags.index(name)
+            place = self._tag_of_key[key] = -1 if own else self._tags.index(name)
         return place
 
     def _stats(self, data: bytes, begin: int, end: int) -> None:
-        """Measurements of the machine. They have a time and no step: the step of the last row is theirs."""
+        """System metrics, which have no step: they get that of the latest row."""
         wall, tags, values = math.nan, [], []
         for number, kind, first, last in fields(data, begin, end):
             if number == 2 and kind == 2:
@@ -220,8 +220,8 @@ class WandbReader(ReadFromStart):
                 key, value = _item(data, first, last)
                 name = _name(key)
                 if name.partition("/")[0] != "_wandb":
-                    _put(self._config, name, orjson.loads(value))
-        self._say_config()
+                    _set_nested(self._config, name, orjson.loads(value))
+        self._report_config()
 
     def _run(self, data: bytes, begin: int, end: int) -> None:
         about: dict[str, object] = {}
@@ -238,12 +238,12 @@ class WandbReader(ReadFromStart):
         if tags:
             about["tags"] = tags
         self._config["wandb"] = about
-        self._say_config()
+        self._report_config()
 
-    def _say_config(self) -> None:
+    def _report_config(self) -> None:
         body = json.dumps(self._config)
-        if self._config and body != self._said:
-            self._said = body
+        if self._config and body != self._reported_config:
+            self._reported_config = body
             self._texts.append(Text("config", self._step, math.nan, "hparams", body))
 
     def _exit(self, data: bytes, begin: int, end: int) -> None:
@@ -273,20 +273,20 @@ _ABOUT = {1: "id", 3: "project", 6: "group", 7: "job_type", 8: "name", 9: "notes
 
 
 class _Axes:
-    """Which step metric `define_metric` gave to which metrics: by exact name, else by a glob `prefix*`."""
+    """The step metrics declared by `define_metric`: by exact name, else by a glob `prefix*`."""
 
     def __init__(self) -> None:
-        self._numbered: list[str] = []  # names of metric records, which later ones refer to by number
+        self._numbered: list[str] = []  # names of metric records; later ones refer to their numbers
         self._exact: dict[str, str | None] = {}
         self._globs: list[tuple[str, str]] = []  # prefix, step metric
 
     @property
     def any(self) -> bool:
-        """Whether some metric has an axis of its own."""
+        """Whether any metric has a step metric."""
         return bool(self._globs or self._exact)
 
     def define(self, data: bytes, begin: int, end: int) -> None:
-        """Take one MetricRecord."""
+        """Add one MetricRecord."""
         found, place = texts(data, begin, end), integers(data, begin, end).get(5, 0)
         name, glob, axis = (found.get(number, "").replace("\\.", ".") for number in (1, 2, 4))
         if 0 < place <= len(self._numbered):
@@ -298,14 +298,14 @@ class _Axes:
             self._globs.append((glob.removesuffix("*"), axis))
 
     def of(self, name: str) -> str | None:
-        """The step metric of a metric, None where it has none."""
+        """The step metric of a metric, or None."""
         if name in self._exact:
             return self._exact[name]
         return next((axis for prefix, axis in reversed(self._globs) if name.startswith(prefix)), None)
 
 
 def _synced_axis(name: str, row: Mapping[str, bytes]) -> str:
-    """The global step that an event file gave to an item of a row: of the nearest folder above its name."""
+    """The global step from the event file of an item: that of the nearest parent folder of its name."""
     folder = name
     while folder:
         folder = folder.rpartition("/")[0]
@@ -316,7 +316,7 @@ def _synced_axis(name: str, row: Mapping[str, bytes]) -> str:
 
 
 class _MixedRow(NamedTuple):
-    """A row in which not only numbers stand. tables: base names of their files; histograms: by tag."""
+    """A row with other values than numbers. tables: base names of their files; histograms: by tag."""
 
     items: dict[bytes, bytes]
     step: int | None
@@ -324,15 +324,15 @@ class _MixedRow(NamedTuple):
     histograms: list[tuple[str, Quantiles]]
 
 
-def _patiently(data: bytes, begin: int, end: int) -> _MixedRow:
-    """Read a row, whatever stands in it.
+def _parse_mixed_row(data: bytes, begin: int, end: int) -> _MixedRow:
+    """Parse a row with any values.
 
-    A tree with `_type` is an object (image, histogram, table) and no series. It is one item, or one for each
+    A JSON object with `_type` is an image, histogram or table and no series. It is one item, or one for each
     of its parts, depending on the version of wandb.
     """
     items: dict[bytes, bytes] = {}
     objects: dict[str, dict[str, object]] = {}
-    parts: dict[str, dict[str, bytes]] = {}  # items that may be parts of objects, by what stands before `/`
+    parts: dict[str, dict[str, bytes]] = {}  # items that may be parts of objects, by the key before `/`
     step = None
     for number, kind, first, last in fields(data, begin, end):
         if number == 1 and kind == 2:
@@ -381,7 +381,7 @@ def _object(value: bytes) -> dict[str, object]:
 
 
 def _json(value: bytes) -> object:
-    """What stands there as JSON (wandb writes NaN and Infinity bare); None where it is none."""
+    """A JSON value, perhaps with bare NaN and Infinity as written by wandb; None if it is malformed."""
     try:
         whole: object = json.loads(value)
     except (ValueError, RecursionError):
@@ -390,7 +390,7 @@ def _json(value: bytes) -> object:
 
 
 def _flat(key: bytes, value: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """A value that is a number as it is, an object as its numbers, anything else as nothing."""
+    """A number unchanged, an object as its numbers, and nothing for any other value."""
     if value[:1] == b"{":
         try:
             inner = json.loads(value)
@@ -405,12 +405,12 @@ def _flat(key: bytes, value: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _part(name: str) -> bytes:
-    """A part of a nested key as it would stand in a row; only its text counts."""
+    """A part of a nested key as encoded in a row; only its text matters."""
     return b"\x12\x01" + name.encode("utf-8", "surrogatepass")
 
 
 def _finite(value: bytes) -> float | None:
-    """A number in JSON, NaN and infinities included; None for everything else."""
+    """A number in JSON, including NaN and infinities; None for any other value."""
     if not value or value[:1] not in b"-0123456789NI":
         return None
     try:
@@ -447,7 +447,7 @@ def _name(key: bytes) -> str:
 
 
 def _number(items: dict[bytes, bytes], name: bytes) -> float:
-    """The value of one of the tracker's own items, NaN where it is missing."""
+    """The value of an item added by the tracker, NaN if it is missing."""
     for lead in (b"\x12" + bytes([len(name)]), b"\n" + bytes([len(name)]), b"\x12\x01"):
         value = items.get(lead + name)
         if value is not None:
@@ -459,8 +459,8 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _put(config: dict[str, object], name: str, value: object) -> None:
-    """Set a key joined by `/` in nested tables."""
+def _set_nested(config: dict[str, object], name: str, value: object) -> None:
+    """Set a key joined by `/` in nested dictionaries."""
     *folders, last = name.split("/")
     for folder in folders:
         inner = config.setdefault(folder, {})
@@ -471,7 +471,7 @@ def _put(config: dict[str, object], name: str, value: object) -> None:
 
 
 def table_steps(file: File) -> dict[str, int]:
-    """The step of each table that a `.wandb` file refers to, by the base name of the table's file."""
+    """The step of each table in a `.wandb` file, by the base name of the table's file."""
     log = WandbReader(file.path)
     while len(log.read(file, 4 * BLOCK)):
         pass
