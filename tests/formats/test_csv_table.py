@@ -192,6 +192,7 @@ def test_steps_of_an_environment_are_no_log() -> None:
     """What was seen and done at each step, and a table of the values of actions, tell of no training."""
     assert not FORM.matches("rewards.csv", b"episode,step,state,action,reward\n1,1,3,0,0.5\n")
     assert not FORM.matches("scores.csv", b"State,Action,Q_Value\n3,0,0.5\n")
+    assert not FORM.matches("episodes.csv", b"episode,step,action,reward,done\n1,1,3,0.5,False\n")
     assert FORM.matches("rewards.csv", b"episode,step,actions,reward\n1,1,3,0.5\n")
 
 
@@ -283,6 +284,27 @@ def test_rows_that_do_not_fit_are_counted() -> None:
     assert [(problem.code, problem.count, problem.offset) for problem in batch.problems] == [
         ("bad-row", 3, 15)
     ]
+
+
+def test_rows_that_lack_their_last_cells() -> None:
+    """Settings stand in the first row alone; a row that lacks cells without another one behind it is torn."""
+    text = "step,reward,lr,seed,\n1,0.5,0.1,7,\n2,1.5\n3,2.5\n4,3.5\n"
+    expected = [("reward", 1, 0.5), ("lr", 1, 0.1), ("seed", 1, 7.0)]
+    expected += [("reward", step, step - 0.5) for step in (2, 3, 4)]
+    assert rows(read(text)) == expected and not read(text).problems
+    assert rows(read_in_pieces(FORM, "progress.csv", cut(text.encode(), [36, 40, 44, 47]))) == expected
+    torn = read("step,a,b\n1,2,3\n2,3\n3,4,5\n4,5\n")
+    assert [step for _, step, _ in rows(torn)] == [1, 1, 3, 3]
+    assert [(problem.code, problem.count) for problem in torn.problems][-1] == ("bad-row", 2)
+
+
+def test_steps_that_have_not_begun() -> None:
+    """Offline algorithms of rlkit explore nothing: their epochs count, or their rows."""
+    rlkit = "exploration/num steps total,loss,Epoch\n0,5,0\n0,4,1\n1000,3,2\n"
+    loss = [(step, value) for tag, step, value in rows(read(rlkit)) if tag == "loss"]
+    assert loss == [(0, 5.0), (1, 4.0), (1000, 3.0)]
+    without = "exploration/num steps total,loss\n0,5\n0,4\n"
+    assert [step for tag, step, _ in rows(read(without)) if tag == "loss"] == [1, 2]
 
 
 def test_quoted_fields_over_lines() -> None:

@@ -157,12 +157,12 @@ class RecordBatcher:
         for key in key_set.steps:
             value = record[key]
             step = step_of(value) if type(value) is int or not record_keys.needs_integer(key) else None
-            if step is not None:
+            if step is not None and not record_keys.is_idle(key, step):
                 break
         else:
             for key in key_set.steps:
                 step = None if record_keys.needs_integer(key) else rounded_step(record[key])
-                if step is not None:
+                if step is not None and not record_keys.is_idle(key, step):
                     break
             else:
                 return self._step_of_unkeyed(record)

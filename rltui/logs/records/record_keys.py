@@ -36,6 +36,7 @@ class LogKeys(NamedTuple):
     steps: Mapping[str, int]
     steps_beside: Mapping[str, str]  # keys of steps if the other key is present
     inner_steps: frozenset[str]  # that may restart for each value of a coarser one
+    idle_steps: frozenset[str]  # that are no steps while they are zero
     integer_steps: frozenset[str]  # that are steps only if written as integers
     column_steps: frozenset[str]  # that are the steps of a table if they increase evenly
     writers: Mapping[str, int]
@@ -117,6 +118,11 @@ def planned_steps_key(step_key: str, keys: Iterable[str]) -> str | None:
 def is_axis(wall_time_key: str) -> bool:
     """Whether the key is no series if it is the wall time."""
     return compared(wall_time_key) in log_keys().wall_time_axes
+
+
+def is_idle(step_key: str, step: int) -> bool:
+    """Whether a step of 0 is none, because what the key counts has not begun."""
+    return not step and compared(step_key) in log_keys().idle_steps
 
 
 def needs_integer(step_key: str) -> bool:

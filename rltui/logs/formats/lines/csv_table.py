@@ -129,6 +129,16 @@ class TableHeader:
                 record[name] = cell if number is None else number
         return record
 
+    def may_lack(self, cells: Sequence[str]) -> bool:
+        """Whether a row has its step, but not its last cells."""
+        if not self._steps or not self._steps[0] < len(cells) < len(self.names):
+            return False
+        return step_of(_number(cells[self._steps[0]])) is not None
+
+    def padded(self, cells: Sequence[str]) -> dict[str, object]:
+        """The record of a row that lacks its last cells."""
+        return self.record([*cells, *[""] * (len(self.names) - len(cells))])
+
     def has_step(self, cells: list[str]) -> bool:
         """Whether a row names its step; of a table without steps, whether it holds a number at all."""
         if not self._steps:
@@ -246,6 +256,8 @@ class CsvParser(LineParser):
         self._header: TableHeader | None = None
         self._held: list[dict[str, object]] | None = None  # rows until it is known whether a column counts
         self._counts: str | None = None  # the column that does
+        self._short: tuple[bytes, int, Sequence[str]] | None = None  # a row that lacks cells, its offset
+        self._shorter = 0  # cells of rows that have fewer than the header, again and again
         self._title = b""  # the first line, which may be the name of an only column
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._quoted_at = 0  # and their offset
@@ -282,6 +294,7 @@ class CsvParser(LineParser):
         if self._quoted:
             self.skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
+        self._skip_short()
         self._settle(records)
         return super().parse_last(line, records)
 
@@ -305,15 +318,45 @@ class CsvParser(LineParser):
             return
         record = header.numeric_record(line)
         if record is not None:
+            self._skip_short()
             self._add(record, records)
             return
         cells = header.cells(line)
+        if header.may_lack(cells):
+            self._add_short(line, offset, cells, header, records)
+            return
+        self._skip_short()
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
         elif (other := TableHeader.of(line, self.path)) is not None and other.is_like(header):
             self._header = other.counting(self._counts) if self._counts is not None else other
         else:
             self.skipped.add(line, offset)
+
+    def _add_short(
+        self, line: bytes, offset: int, cells: Sequence[str], header: TableHeader, records: RecordSink
+    ) -> None:
+        """Take a row that lacks its last cells, as all do but the first where only that tells the settings.
+
+        One alone was torn: two that follow each other with as many cells are both taken.
+        """
+        held, self._short = self._short, None
+        if len(cells) == self._shorter:
+            self._add(header.padded(cells), records)
+        elif held is not None and len(held[2]) == len(cells):
+            self._shorter = len(cells)
+            self._add(header.padded(held[2]), records)
+            self._add(header.padded(cells), records)
+        else:
+            if held is not None:
+                self._skipped.add(*held[:2])
+            self._short = line, offset, cells
+
+    def _skip_short(self) -> None:
+        """Skip a row that was held, since no row like it follows."""
+        if self._short is not None:
+            self._skipped.add(*self._short[:2])
+            self._short = None
 
     def _is_row(self, line: bytes) -> bool:
         """Whether a line is a whole row by itself: as many cells as columns, whole numbers where the step is.
