@@ -16,6 +16,7 @@ from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, 
 from rltui.logs.sample_layouts.layouts import log_place
 
 _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
+_PART_LOG = "logs.csv"  # of Acme, in folders of its own below the run
 _NUMBERS = regex(r"(?<![-_]v)\d+")  # but for versions: another `CartPole-v0` is another task
 
 
@@ -93,7 +94,9 @@ def run_name(folder: str, name: str) -> RunName:
         return RunName(_join(folder, run) if run.strip(".") else clean(folder) or ".", rank)
     if part := names().part_logs.match(path):
         above = part["above"].rstrip("/")
-        return RunName(clean("" if above == "logs" else above.removesuffix("/logs")) or ".", rank)
+        if name == _PART_LOG:
+            above = "" if above == "logs" else above.removesuffix("/logs")
+        return RunName(clean(above) or ".", rank)
     place = log_place(path)
     if place is not None:
         return RunName(clean(place.folder) or ".", rank)
@@ -108,7 +111,12 @@ def run_name(folder: str, name: str) -> RunName:
 def part_prefix(path: str) -> str:
     """What the tags of a log begin with that is of one part of a training; empty for any other log."""
     part = names().part_logs.match(path)
-    return f"{part['part']}/" if part else ""
+    return f"{part['part']}/" if part and part["part"] else ""
+
+
+def named_of_part(prefix: str, tag: str) -> str:
+    """The tag of a part as its run calls it: as it was written where it tells of the part itself."""
+    return tag if tag.startswith(prefix[:-1]) and "/" in tag else prefix + tag
 
 
 def _tracked(folder: str) -> str:

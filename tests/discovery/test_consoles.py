@@ -117,9 +117,9 @@ def test_consoles_of_other_trainings_beside_a_table_are_runs_of_their_own(tmp_pa
             f"Episode {at} | Reward: {at * scale:.3f} | Loss: {scale / (at + 1):.4f}\n" for at in range(30)
         )
         write(tmp_path / f"{name}.log", "".join(lines))
-    assert set(runs(tmp_path)) == {"a", "b", "train"}
+    assert set(runs(tmp_path)) == {"a", "b", "."}
     (tmp_path / "b.log").unlink()
-    assert set(runs(tmp_path)) == {"train"}
+    assert set(runs(tmp_path)) == {"."}
 
 
 def test_equal_consoles_side_by_side_are_two_runs(tmp_path: Path) -> None:

@@ -409,7 +409,20 @@ def test_logs_of_the_parts_of_a_training(tmp_path: Path) -> None:
     assert sorted(heard.runs()) == ["7f"]
     assert once(tmp_path / "7f").runs().keys() == once(tmp_path / "7f/logs").runs().keys() == {"."}
     assert heard.points["7f/logs/actor/logs.csv"] == [("actor/episode_return", 2, 1.5)]
+    write(tmp_path / "8a/logs/agent_0/logs.csv", "actor_steps,episode_return\n2,1.5\n")
+    assert sorted(once(tmp_path).runs()) == ["7f", "8a"]
     assert ("evaluator/episode_return", 2, 1.5) in heard.points["7f/logs/evaluator/logs.csv"]
+
+
+def test_evaluations_beside_a_training_are_of_its_run(tmp_path: Path) -> None:
+    """`train.csv` and `eval.csv` of one folder are one run; a group of the part has its name already."""
+    write(tmp_path / "s1/train.csv", "step,episode_reward\n1000,1.5\n2000,2.5\n")
+    write(tmp_path / "s1/eval.csv", "step,episode_reward,evaluation/success\n1000,0.5,1\n")
+    write(tmp_path / "s2/train.csv", "step,episode_reward\n1000,1.5\n")
+    heard = once(tmp_path)
+    assert heard.runs() == {"s1": ["s1/eval.csv", "s1/train.csv"], "s2": ["s2/train.csv"]}
+    assert [tag for tag, _, _ in heard.points["s1/train.csv"]] == ["episode_reward"] * 2
+    assert [tag for tag, _, _ in heard.points["s1/eval.csv"]] == ["eval/episode_reward", "evaluation/success"]
 
 
 def test_a_console_without_steps_is_a_duplicate(tmp_path: Path) -> None:
@@ -432,7 +445,7 @@ def test_a_console_is_no_duplicate_of_evaluations(tmp_path: Path) -> None:
     write(tmp_path / "train.log", printed)
     write(tmp_path / "eval.csv", "step,episode_reward\n" + "".join(f"{i}000,{i / 3}\n" for i in steps))
     heard = once(tmp_path)
-    assert sorted(heard.runs()) == ["eval", "train"]
+    assert sorted(heard.runs()) == [".", "train"]
     assert {tag for tag, _, _ in heard.points["train.log"]} == {"train/episode_reward", "eval/episode_reward"}
 
 
@@ -476,6 +489,17 @@ def test_schedules_make_no_copies_of_consoles(tmp_path: Path) -> None:
         lines = (f"Episode {k} reward -{k * seed % 11}.000 eps {0.99**k:.3f}\n" for k in range(40))
         write(tmp_path / f"log_{seed}.txt", "".join(lines))
     assert sorted(once(tmp_path).runs()) == ["log_3", "log_5"]
+
+
+def test_trainings_that_learn_nothing_are_no_copies(tmp_path: Path) -> None:
+    """What stays the same, and schedules, are equal in all of them; so are seeds in names no copies."""
+    for name in ("base_seed1", "base_seed2", "other_seed1"):
+        lines = (
+            f"{{'loss': 0.0, 'reward': 0.0, 'learning_rate': {1e-5 * (40 - k)}, 'epoch': {k / 40}}}\n"
+            for k in range(40)
+        )
+        write(tmp_path / f"{name}.log", "".join(lines))
+    assert sorted(once(tmp_path).runs()) == ["base_seed1", "base_seed2", "other_seed1"]
 
 
 def test_a_console_of_whole_numbers_is_a_duplicate_in_its_folder(tmp_path: Path) -> None:

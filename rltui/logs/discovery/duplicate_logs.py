@@ -8,6 +8,7 @@ different runs too (learning rates, counters), so most of what both say at a ste
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.log_file_names import is_events, names, stem_of
+from rltui.logs.records.record_keys import compared, is_small
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
@@ -30,6 +32,7 @@ AGREEING = 0.5  # share of these that must agree
 AGREEING_COPY = 0.95  # the same for two logs of one format: a copy says all of it
 ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same where one of them was printed with few digits
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
+_SCHEDULES = {"epoch", "train/epoch"}
 _MACHINE = "system/"  # readings of a tracker's client, at steps of their own and in no other log
 
 
@@ -67,7 +70,7 @@ def sample(known: Format, file: File) -> LogBeginning:
             batch = log.read(file, max(_FIRST, min(log.offset, SAMPLE_BYTES // 4)))
             codes.update(problem.code for problem in batch.problems)
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
-            batch = batch.where(np.array([not tag.startswith(_MACHINE) for tag in batch.tags])[batch.tag])
+            batch = batch.where(np.array([_tells(tag) for tag in batch.tags])[batch.tag])
             if len(batch):
                 tags = batch.tags
                 counted = np.bincount(batch.tag, minlength=len(used)) > 0
@@ -84,6 +87,11 @@ def sample(known: Format, file: File) -> LogBeginning:
     rows = {step: distinct(np.concatenate(steps[step])) for step in chosen}
     spoken = tuple(tags[index] for index in np.flatnonzero(used).tolist())
     return LogBeginning(rows, spoken, hparams, complete, "rounded" in codes, not codes.isdisjoint(_COUNTED))
+
+
+def _tells(tag: str) -> bool:
+    """Whether values of that name tell one training from another of the same settings: schedules do not."""
+    return not (tag.startswith(_MACHINE) or is_small(tag) or compared(tag) in _SCHEDULES)
 
 
 def ending(known: Format, file: File) -> LogBeginning:
@@ -130,6 +138,8 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     """
     if one.rounded != other.rounded:
         return _same_but_rounded(*((one, other) if one.rounded else (other, one)), beside=beside)
+    if copy:
+        one, other = _varying(one), _varying(other)
     shared = agreed = whole = whole_agreed = 0
     for pair in _rows_of_both(one, other):
         few, many = sorted(pair, key=len)
@@ -171,6 +181,15 @@ def _same_but_rounded(printed: LogBeginning, exact: LogBeginning, *, beside: boo
     if shared >= ENOUGH_ROUNDED:
         return agreed >= AGREEING_ROUNDED * shared
     return False if printed.complete and exact.complete else None
+
+
+def _varying(log: LogBeginning) -> LogBeginning:
+    """A log without the values that it has at each step: those of trainings that fail alike are the same."""
+    rows = list(log.rows.values())
+    if len(rows) < 2:
+        return log
+    constant = reduce(np.intersect1d, rows)
+    return log._replace(rows={step: np.setdiff1d(row, constant) for step, row in log.rows.items()})
 
 
 def _count_otherwise(one: LogBeginning, other: LogBeginning) -> bool:

@@ -426,7 +426,7 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.folder == other.folder
     if _uncopied(one.name) == _uncopied(other.name):
         return one.folder == other.folder
-    if form not in names().copied_formats:
+    if form not in names().copied_formats or duplicate_logs.are_numbered_apart(one.path, other.path):
         return False
     return _one_above_other(one, other)
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch, concat
@@ -24,7 +25,7 @@ from rltui.logs.log_file.file_identity import FileIdentity, Past
 from rltui.logs.log_file.format_detection import FormatDetection
 from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
-from rltui.logs.run_names import part_prefix
+from rltui.logs.run_names import named_of_part, part_prefix
 
 Piece = tuple[Kind, Batch]
 _Question = Callable[[LogReader, File], Batch]
@@ -122,7 +123,7 @@ class LogFile:
 
     def renamed(self, batch: Batch) -> Batch:
         """The batch with the tags of a folded sub-run, or of a part of a training, as its run calls them."""
-        rename = self.tag_map or (self._prefix.__add__ if self._prefix else None)
+        rename = self.tag_map or (partial(named_of_part, self._prefix) if self._prefix else None)
         if rename is None or not batch.tags:
             return batch
         return replace(batch, tags=[rename(tag) for tag in batch.tags], written=batch.tags)
