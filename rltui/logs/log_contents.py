@@ -14,6 +14,7 @@ from rltui.logs.log_file_names import is_json, is_plain, names
 from rltui.logs.records import record_keys
 
 _KEY = regex(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
+_LIST = regex(rb"\[[^\[\]]*(?:\]|\Z)")
 
 GZIP = b"\x1f\x8b"  # what gzip data begin with
 WBITS = 31  # of zlib: a gzip member with header and checksum
@@ -64,6 +65,8 @@ def cut_keys(line: bytes) -> list[tuple[str, bool]]:
     """The keys of an object that is longer than what is known of it, and whether a number follows them."""
     if not line.lstrip().startswith(b"{"):
         return []
+    for _ in range(2):  # of a list in a list, too: what its items are called is no key of the object
+        line = _LIST.sub(b"", line)
     return [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
 
 

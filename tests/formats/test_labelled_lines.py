@@ -54,6 +54,10 @@ def read(text: str) -> Rows:
         ("update 7 average reward is 2.5", 7, {"average reward": 2.5}),
         ("step 7 | generation: 30.5s (50.0%)", 7, {"generation": 30.5}),
         ("[ 1000 eps] reward: 3.5", 1000, {"reward": 3.5}),
+        ("[gsm8k_s13]   7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
+        ("7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
+        ("Epoch 2, global step 7: 'val_loss' reached 0.5 (best 0.5), saving model to 'x.ckpt' as top 1", 7,
+         {"val_loss": 0.5}),
         # Readings of clocks and calendars are no metrics
         ("Mon Nov  3 10:37:15 2025 Episode 7 reward 3", 7, {"reward": 3.0}),
         ("Episode 7 reward 3 elapsed: 1 hr 20 min", 7, {"reward": 3.0}),

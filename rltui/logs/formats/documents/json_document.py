@@ -35,6 +35,7 @@ _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = regex(r'"log_history"\s*:\s*\[')
 _INFO = "info.json"  # in which Sacred keeps what a program adds
 _FEWEST = 10  # numbers of a column: what was measured a few times is a result
+_RECORDS = 3  # of a list without steps
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
@@ -191,7 +192,9 @@ def _matches(name: str, head: bytes) -> bool:
         # A single object is settings or results, unless more of its kind follow.
         return len(found) > 1 and all(record_keys.step_keys(record) for record in found[:2])
     if found:
-        return log_contents.is_point(found[0], telling and not text.startswith("{"))
+        # A whole list of one record or two without steps is one of results.
+        few = len(found) < _RECORDS and text.rstrip().endswith("]")
+        return log_contents.is_point(found[0], telling and not few and not text.startswith("{"))
     return text.startswith("[") and log_contents.is_cut_point(text[1:].lstrip().encode(), telling)
 
 
