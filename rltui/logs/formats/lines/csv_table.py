@@ -349,13 +349,13 @@ class CsvParser(LineParser):
             self._add(header.padded(cells), records)
         else:
             if held is not None:
-                self._skipped.add(*held[:2])
+                self.skipped.add(*held[:2])
             self._short = line, offset, cells
 
     def _skip_short(self) -> None:
         """Skip a row that was held, since no row like it follows."""
         if self._short is not None:
-            self._skipped.add(*self._short[:2])
+            self.skipped.add(*self._short[:2])
             self._short = None
 
     def _is_row(self, line: bytes) -> bool:
