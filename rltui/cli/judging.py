@@ -18,12 +18,12 @@ from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, plann
 from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge, of_session
-from rltui.many_runs.plan import Lost, Plan, RunPlan, cut
-from rltui.many_runs.verdict import Judged
+from rltui.many_runs.plan import LostShard, Plan, RunPlan, cut
+from rltui.many_runs.verdict import ShardResult
 from rltui.many_runs.verdict_cache import VerdictCache
 
 if TYPE_CHECKING:
-    from rltui.many_runs.judge_shard import Question
+    from rltui.many_runs.judge_shard import JudgeOptions
 
 
 def judge_runs(
@@ -63,11 +63,11 @@ def judge_runs(
         known = cache.read(plan.runs)
     left = [run for run in plan.runs if run.name not in known]
     unchanged = known_plan is not None and not left
-    parts: list[Judged | Lost] = [_of_plan(plan), Judged(list(known.values()))]
+    parts: list[ShardResult | LostShard] = [_of_plan(plan), ShardResult(list(known.values()))]
     if left:
-        from rltui.many_runs.judge_shard import Question
+        from rltui.many_runs.judge_shard import JudgeOptions
 
-        parts += _judged(left, Question(config, now, at_step, verify, tuple(logdirs)), how.engine)
+        parts += _judged(left, JudgeOptions(config, now, at_step, verify, tuple(logdirs)), how.engine)
     judged = merge(
         parts,
         compared=cache is not None and unchanged and cache.compared and how.part is None and not standings,
@@ -83,15 +83,17 @@ def judge_runs(
     return judged
 
 
-def _of_plan(plan: Plan) -> Judged:
+def _of_plan(plan: Plan) -> ShardResult:
     """What was said of folders and of files that are no logs."""
-    problems = Judged()
+    problems = ShardResult()
     for delivery in plan.deliveries:
         problems.problems += delivery.batch.problems
     return problems
 
 
-def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Iterator[Judged | Lost]:
+def _judged(
+    runs: Sequence[RunPlan], question: JudgeOptions, asked: Engine
+) -> Iterator[ShardResult | LostShard]:
     from rltui.many_runs.judge_shard import judge
 
     engine = chosen_engine(asked, runs)

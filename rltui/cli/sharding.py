@@ -14,7 +14,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.paths import is_url
 from rltui.common.text import clean
 from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors
-from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, make_plan
+from rltui.many_runs.plan import LostShard, Plan, RunPlan, Shard, make_plan
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ def chosen_engine(engine: Engine, runs: Sequence[RunPlan]) -> Engine:
 
 def in_order(
     shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T], done: str
-) -> Iterator[T | Lost]:
+) -> Iterator[T | LostShard]:
     """The result of each shard; progress on standard error. Ends the command with 2 without the engine."""
     from rltui.many_runs.work_on_shards import work  # pools of processes, which few commands need
 

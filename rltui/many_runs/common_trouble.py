@@ -9,8 +9,10 @@ from rltui.logs.log_file_names import names
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import RANK
 
-TOGETHER = 300.0  # seconds between last points: writers buffer up to two minutes, and steps take their time
-FEWEST = 2  # runs
+MAX_GAP_SECONDS = (
+    300.0  # seconds between last points: writers buffer up to two minutes, and steps take their time
+)
+MIN_RUNS = 2  # runs
 
 
 class CommonTrouble(NamedTuple):
@@ -44,7 +46,7 @@ def common_trouble(verdicts: Sequence[Verdict], *, at_step: int | None = None) -
     Findings that another one explains and mere remarks are left out. As of an earlier step nothing stalls.
     """
     found = [*_findings(verdicts), *(_stalls(verdicts) if at_step is None else ())]
-    found = [one for one in found if len(one.runs) >= FEWEST]
+    found = [one for one in found if len(one.runs) >= MIN_RUNS]
     return sorted(found, key=lambda one: (-RANK[one.severity], -len(one.runs), one.kind, one.runs))
 
 
@@ -78,7 +80,7 @@ def _stalls(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
     )
     groups: list[list[tuple[float, str, frozenset[str]]]] = []
     for wall, run, hosts in silent:
-        if not groups or wall - groups[-1][-1][0] > TOGETHER:
+        if not groups or wall - groups[-1][-1][0] > MAX_GAP_SECONDS:
             groups.append([])
         groups[-1].append((wall, run, hosts))
     stalls = []

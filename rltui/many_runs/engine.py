@@ -7,7 +7,7 @@ import os
 from rltui.common.named_tuple import NamedTuple
 from rltui.many_runs import plan
 
-MOST_RUNS = {"slurm": 1000}  # of a shard: a job takes long to begin
+MAX_RUNS = {"slurm": 1000}  # of a shard: a job takes long to begin
 NAMES = ("local", "processes", "ray", "dask", "slurm")
 
 
@@ -47,7 +47,7 @@ class Engine(NamedTuple):
     @property
     def most_runs(self) -> int:
         """How many runs a shard has at most."""
-        return MOST_RUNS.get(self.name, plan.MOST_RUNS)
+        return MAX_RUNS.get(self.name, plan.MAX_RUNS)
 
 
 def available_processors() -> int:

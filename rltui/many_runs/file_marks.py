@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from rltui.common import paths
 from rltui.common.named_tuple import NamedTuple
 
-BYTES = 512  # first and last bytes of a file that are compared
-YOUNG = 3.0  # seconds after a write in which another one may bear the same time (2 s on FAT)
+COMPARED_BYTES = 512  # first and last bytes of a file that are compared
+MIN_AGE_SECONDS = 3.0  # seconds after a write in which another one may bear the same time (2 s on FAT)
 
 
 class Mark(NamedTuple):
@@ -23,7 +23,7 @@ class Mark(NamedTuple):
 
     def is_before(self, moment: float) -> bool:
         """Whether all changed so long before a moment that what is written after it bears another time."""
-        return self.changed < moment - YOUNG
+        return self.changed < moment - MIN_AGE_SECONDS
 
 
 def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
@@ -35,7 +35,7 @@ def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
     parts, changed = [os.fsencode(about)], 0.0
     for place in places:
         try:
-            status, ends = _look_at(place)
+            status, ends = _status_and_ends(place)
         except OSError:
             return None
         times = status.st_mtime_ns, status.st_ctime_ns
@@ -45,7 +45,7 @@ def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
     return mark if mark.is_before(time.time()) else None
 
 
-def _look_at(place: str) -> tuple[os.stat_result, bytes]:
+def _status_and_ends(place: str) -> tuple[os.stat_result, bytes]:
     """Attributes of a file or folder, first and last bytes of a file. Raises OSError, for others, too."""
     descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
@@ -54,9 +54,9 @@ def _look_at(place: str) -> tuple[os.stat_result, bytes]:
             return status, b""
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.ENOTSUP, "neither a file nor a folder", place)
-        ends = os.pread(descriptor, BYTES, 0)
-        if status.st_size > BYTES:
-            ends += os.pread(descriptor, BYTES, status.st_size - BYTES)
+        ends = os.pread(descriptor, COMPARED_BYTES, 0)
+        if status.st_size > COMPARED_BYTES:
+            ends += os.pread(descriptor, COMPARED_BYTES, status.st_size - COMPARED_BYTES)
         return status, ends
     finally:
         os.close(descriptor)
@@ -71,6 +71,6 @@ def folder_mark(place: str, now: float) -> tuple[int, int, int, int] | None:
         status = os.stat(place)  # noqa: PTH116 - a string is what is kept
     except OSError:
         return None
-    if not stat.S_ISDIR(status.st_mode) or not max(status.st_mtime, status.st_ctime) < now - YOUNG:
+    if not stat.S_ISDIR(status.st_mode) or not max(status.st_mtime, status.st_ctime) < now - MIN_AGE_SECONDS:
         return None
     return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev

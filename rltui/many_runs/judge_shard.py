@@ -12,7 +12,7 @@ from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
-from rltui.many_runs.verdict import Judged, ListedSource, Verdict, notes_among
+from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_positions
 from rltui.panes.runs.run_outcome import outcome
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.planned_steps import PlansBeside
@@ -23,7 +23,7 @@ from rltui.session.shared_metric_names import SharedNames
 from rltui.store.continued_runs import life_of
 
 
-class Question(NamedTuple):
+class JudgeOptions(NamedTuple):
     """How runs are judged: the same for all shards.
 
     now: seconds since 1970, for how long a run is silent. logdirs: below which files beside logs are read.
@@ -57,7 +57,9 @@ class _SharedNames(threading.local):
 _SHARED = _SharedNames()
 
 
-def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None] | None = None) -> Judged:
+def judge(
+    shard: Shard, question: JudgeOptions, progress: Callable[[Delivery], None] | None = None
+) -> ShardResult:
     """Read and judge the runs of a shard, here or in another process: the result can be pickled."""
     names = _SHARED.of(question.config, len(shard))
     plans = PlansBeside(question.logdirs).of if question.logdirs and question.at_step is None else None
@@ -78,7 +80,7 @@ def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None]
         verdict_of(view, question.now, at_step=question.at_step, settings=name in asked)
         for name, view in session.runs.items()
     ]
-    return Judged(verdicts, list(session.problems.values()))
+    return ShardResult(verdicts, list(session.problems.values()))
 
 
 def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
@@ -103,8 +105,8 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
         now=now,
         pace=view.pace(now),
-        findings=tuple(_for_people(view, one) for one in found),
-        notes=notes_among(found, healthy=healthy),
+        findings=tuple(_with_written_values(view, one) for one in found),
+        notes=note_positions(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
             ListedSource(source.path, source.format, source.size, source.duplicate_of is not None)
@@ -120,7 +122,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
     )
 
 
-def _for_people(view: RunView, finding: Finding) -> Finding:
+def _with_written_values(view: RunView, finding: Finding) -> Finding:
     """A finding with keys of the run to look at next, and the numbers that stand in its log as evidence."""
     evidence = tuple(
         one._replace(before=written(one.before), now=written(one.now), worst=written(one.worst))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem, Problems
 from rltui.logs.run_names import with_namesakes
-from rltui.many_runs.plan import Lost
-from rltui.many_runs.verdict import Judged, Verdict, beside_sisters
+from rltui.many_runs.plan import LostShard
+from rltui.many_runs.verdict import ShardResult, Verdict, with_sister_comparisons
 from rltui.store.continued_runs import Lineage, lineage_of_lives
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class JudgedRuns:
             yield Problem("info", "continues", name, f"continues {of} at step {step}")
 
 
-def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRuns:
+def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -> JudgedRuns:
     """The verdicts of all parts, in one order whatever the order of the parts.
 
     compared: their findings hold what the comparison of sister runs says already.
@@ -56,7 +56,7 @@ def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRu
     lost: list[Problem] = []
     missing = 0
     for part in parts:
-        if isinstance(part, Lost):
+        if isinstance(part, LostShard):
             missing += len(part.shard)
             lost.append(part.problem("not judged"))
         else:
@@ -64,7 +64,7 @@ def merge(parts: Iterable[Judged | Lost], *, compared: bool = False) -> JudgedRu
             problems.note(part.problems)
     verdicts.sort(key=lambda verdict: verdict.order)
     if not compared:
-        verdicts = beside_sisters(verdicts)
+        verdicts = with_sister_comparisons(verdicts)
     judged = JudgedRuns(verdicts, [*problems.values(), *lost], missing)
     continued = {of for of, _ in judged.lineage.values()}
     for at, verdict in enumerate(verdicts if continued else ()):
@@ -84,4 +84,4 @@ def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
     verdicts = [
         verdict_of(view, now, at_step=at_step, settings=name in asked) for name, view in session.runs.items()
     ]
-    return merge([Judged(verdicts, list(session.problems.values()))])
+    return merge([ShardResult(verdicts, list(session.problems.values()))])

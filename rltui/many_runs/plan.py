@@ -20,9 +20,9 @@ from rltui.logs.run_names import RunFilter, part_of, with_namesakes
 if TYPE_CHECKING:
     from rltui.run_context.console.console_places import ConsolePlace
 
-MOST_RUNS = 64  # of a shard
-MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
-NAMED = 3  # runs of a lost shard that its diagnostic names
+MAX_RUNS = 64  # of a shard
+MAX_BYTES = 64 << 20  # of the logs of a shard of several runs
+MAX_NAMED_RUNS = 3  # runs of a lost shard that its diagnostic names
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class RunPlan:
 Shard = tuple[RunPlan, ...]
 
 
-class Lost:
+class LostShard:
     """A shard without a result, and why: its worker ended or failed."""
 
     def __init__(self, shard: Shard, reason: str) -> None:
@@ -67,8 +67,8 @@ class Lost:
     def problem(self, what: str) -> Problem:
         """The diagnostic. what: was not done, such as `not judged`."""
         names = [run.name for run in self.shard]
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        message = f"{what}: {', '.join(names[:NAMED])}{more}: {self.reason}; run it again"
+        more = f" and {len(names) - MAX_NAMED_RUNS} more" if len(names) > MAX_NAMED_RUNS else ""
+        message = f"{what}: {', '.join(names[:MAX_NAMED_RUNS])}{more}: {self.reason}; run it again"
         return Problem("error", "shard-lost", names[0], message, count=len(names))
 
 
@@ -84,13 +84,13 @@ class Plan:
         """The part `index` (from 1) `of` several."""
         return replace(self, runs=[run for run in self.runs if part_of(run.name, of) == index])
 
-    def shards(self, *, most_runs: int = MOST_RUNS, most_bytes: int = MOST_BYTES) -> Iterator[Shard]:
+    def shards(self, *, most_runs: int = MAX_RUNS, most_bytes: int = MAX_BYTES) -> Iterator[Shard]:
         """The runs in pieces of work, in their order."""
         return cut(self.runs, most_runs=most_runs, most_bytes=most_bytes)
 
 
 def cut(
-    runs: Sequence[RunPlan], *, most_runs: int = MOST_RUNS, most_bytes: int = MOST_BYTES
+    runs: Sequence[RunPlan], *, most_runs: int = MAX_RUNS, most_bytes: int = MAX_BYTES
 ) -> Iterator[Shard]:
     """Runs in pieces of work, in their order; a run of more bytes than that is a piece of its own."""
     shard: list[RunPlan] = []

@@ -17,10 +17,10 @@ from rltui.panes.runs.listed_run import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
-from rltui.session.sister_runs import OutcomeCurve, Standing, standings, with_sisters
+from rltui.session.sister_runs import OutcomeCurve, SisterComparison, sister_comparisons, with_sister_finding
 from rltui.store.continued_runs import Life
 
-OWN = "own-"  # rules of the user's configuration
+USER_RULE_PREFIX = "own-"  # rules of the user's configuration
 Plain = dict[str, Any]  # what JSON can hold
 
 
@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
     last_error: str  # what it printed before it stopped without saying why
     last_line: str  # of its console
     curve: OutcomeCurve | None = None  # what it has reached, to be compared with its sisters
-    standing: Standing | None = None  # where it stands beside them
+    standing: SisterComparison | None = None  # where it stands beside them
     given_name: str = ""  # what a person called it in its tracker
 
     @property
@@ -128,21 +128,21 @@ class Verdict(NamedTuple):
 
 
 @dataclass(slots=True)
-class Judged:
+class ShardResult:
     """What became of a shard: its runs, and problems with files that are no logs of any run."""
 
     verdicts: list[Verdict] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
-def beside_sisters(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def with_sister_comparisons(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts with what the comparison of sister runs says, in place of what an earlier one said."""
-    found = standings(verdict.curve for verdict in verdicts if verdict.curve is not None)
-    return [_beside(verdict, found.get(verdict.run)) for verdict in verdicts]
+    found = sister_comparisons(verdict.curve for verdict in verdicts if verdict.curve is not None)
+    return [_with_comparison(verdict, found.get(verdict.run)) for verdict in verdicts]
 
 
-def _beside(verdict: Verdict, standing: Standing | None) -> Verdict:
-    findings = tuple(sorted(with_sisters(verdict.findings, standing), key=order))
+def _with_comparison(verdict: Verdict, standing: SisterComparison | None) -> Verdict:
+    findings = tuple(sorted(with_sister_finding(verdict.findings, standing), key=order))
     if findings == verdict.findings:
         return verdict if standing is None else verdict._replace(standing=standing)
     health = health_of(findings)
@@ -150,17 +150,19 @@ def _beside(verdict: Verdict, standing: Standing | None) -> Verdict:
         standing=standing,
         findings=findings,
         health="unjudged" if verdict.unjudged and health == "ok" else health,
-        notes=notes_among(findings, healthy=health == "ok"),
+        notes=note_positions(findings, healthy=health == "ok"),
     )
 
 
-def notes_among(findings: Sequence[Finding], *, healthy: bool) -> frozenset[int]:
+def note_positions(findings: Sequence[Finding], *, healthy: bool) -> frozenset[int]:
     """A healthy training has no findings: what is merely worth a look is a note there.
 
     Unless the user's own limits asked for it. Where something is wrong, the same remarks are part of the
     picture.
     """
-    return frozenset(at for at, one in enumerate(findings) if healthy and not one.id.startswith(OWN))
+    return frozenset(
+        at for at, one in enumerate(findings) if healthy and not one.id.startswith(USER_RULE_PREFIX)
+    )
 
 
 class TagSets:
@@ -205,18 +207,18 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
     return plain
 
 
-def judged_as_plain(judged: Judged) -> Plain:
+def shard_result_as_plain(judged: ShardResult) -> Plain:
     """What became of a shard, for JSON."""
     sets = TagSets()
     verdicts = [as_plain(verdict, sets) for verdict in judged.verdicts]
     return {"verdicts": verdicts, "tags": sets.as_plain(), "problems": list(map(astuple, judged.problems))}
 
 
-def judged_from_plain(plain: Plain) -> Judged:
-    """What `judged_as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
+def shard_result_from_plain(plain: Plain) -> ShardResult:
+    """What `shard_result_as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
     sets = TagSets(plain["tags"])
     verdicts = [from_plain(each, sets) for each in plain["verdicts"]]
-    return Judged(verdicts, [Problem(*problem) for problem in plain["problems"]])
+    return ShardResult(verdicts, [Problem(*problem) for problem in plain["problems"]])
 
 
 def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:

@@ -27,7 +27,7 @@ from rltui.many_runs.remembered_plan import read_plan, write_plan
 from rltui.many_runs.verdict import TagSets, Verdict, as_plain, from_plain
 from rltui.schema.value_cache import file_stamps
 
-MOST_FILES = 64  # LOGDIRs whose verdicts are kept, those judged last
+MAX_CACHE_FILES = 64  # LOGDIRs whose verdicts are kept, those judged last
 
 
 class VerdictCache:
@@ -172,5 +172,5 @@ def _program() -> str:
 
 def _remove_oldest(folder: Path) -> None:
     files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in files[MOST_FILES:]:
+    for path in files[MAX_CACHE_FILES:]:
         path.unlink(missing_ok=True)

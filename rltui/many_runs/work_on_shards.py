@@ -25,7 +25,7 @@ from rltui.common import paths
 from rltui.common.text import quote
 from rltui.common.worker_thread import in_thread
 from rltui.many_runs.engine import Engine, EngineError
-from rltui.many_runs.plan import Lost, Shard, portable
+from rltui.many_runs.plan import LostShard, Shard, portable
 
 if TYPE_CHECKING:
     import submitit
@@ -166,7 +166,7 @@ class ArrayExecutor(Executor):
 
 def work(
     shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T]
-) -> Iterator[tuple[Shard, T | Lost]]:
+) -> Iterator[tuple[Shard, T | LostShard]]:
     """Each shard with its result, in their order. task: can be pickled. Raises EngineError."""
     with tempfile.TemporaryDirectory(prefix="rltui-", dir=_shared_folder(engine)) as folder:
         left = deque(shards)
@@ -177,7 +177,7 @@ def work(
 
 def _until_broken(
     left: deque[Shard], executor: Executor, processes: int | None, task: Callable[[Shard], T]
-) -> Iterator[tuple[Shard, T | Lost]]:
+) -> Iterator[tuple[Shard, T | LostShard]]:
     """Work on shards, and take them off `left`, until all are done or the executor takes no more."""
     begun: deque[tuple[Shard, Future[T]]] = deque()
     broken = False
@@ -202,11 +202,11 @@ def _until_broken(
             yield shard, future.result()
         except BrokenProcessPool:
             broken = True
-            yield shard, Lost(shard, "the process that worked on it ended")
+            yield shard, LostShard(shard, "the process that worked on it ended")
         except Exception as error:  # noqa: BLE001 - whatever an engine raises, the other shards go on
             broken |= isinstance(error, BrokenExecutor)
             said = str(error).strip().splitlines() or [type(error).__name__]
-            yield shard, Lost(shard, quote(said[-1]))
+            yield shard, LostShard(shard, quote(said[-1]))
 
 
 def _shared_folder(engine: Engine) -> Path | None:

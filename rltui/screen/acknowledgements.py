@@ -13,7 +13,7 @@ from rltui.screen.saved_layout import SavedLayout
 from rltui.session.run_view import RunView
 
 SNOOZE_SECONDS = 1800.0
-_MOST_ENTRIES = 200  # that are remembered, the latest
+_MAX_ENTRIES = 200  # that are remembered, the latest
 
 _Key = tuple[str, str, int | None]  # run, id of the finding, its first step; no step: snoozed
 
@@ -92,7 +92,7 @@ class Acknowledgements:
         return self._entries
 
     def _write(self) -> None:
-        latest = list(self._entries.items())[-_MOST_ENTRIES:]
+        latest = list(self._entries.items())[-_MAX_ENTRIES:]
         self.saved.acknowledged = [
             json.dumps([*key, None if until == math.inf else until]) for key, until in latest
         ]

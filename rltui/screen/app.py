@@ -25,7 +25,7 @@ from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.run_context.console.console_thread import ConsoleThread
 from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.screen import run_list, shown_run
-from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
+from rltui.screen.apply_deliveries import SLICE_SECONDS, DeliveryQueue
 from rltui.screen.input.key_table import key_name
 from rltui.screen.pages.page import Page
 from rltui.screen.paint import follow_samples, paint
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
 JOBS_SECONDS = 15.0  # between two looks at what tells the jobs of runs
-SLICE_PAUSE = 0.002  # seconds between two slices of taking data in, for keys
-MOST_CONTINUED = 200  # runs of which is found out which goes on where another stopped: 0.1 ms each
-MOST_STATES = 500  # runs whose silence is looked at in one second: 0.03 ms each, and no key waits
+SLICE_PAUSE_SECONDS = 0.002  # seconds between two slices of taking data in, for keys
+MAX_RUNS_FOR_LINEAGE = 200  # runs of which is found out which goes on where another stopped: 0.1 ms each
+MAX_STATES_PER_SECOND = 500  # runs whose silence is looked at in one second: 0.03 ms each, and no key waits
 
 
-class Arrived(Message):
+class DataArrived(Message):
     """The reader thread has handed something in."""
 
     def can_replace(self, message: Message) -> bool:
         """It carries nothing: one is as good as many."""
-        return isinstance(message, Arrived)
+        return isinstance(message, DataArrived)
 
 
 class Monitor(CellDiffApp, inherit_bindings=False):
@@ -70,7 +70,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.session = state.session
         self.state = state
         for worker in (state.hparams.files, state.samples.files, state.console.files, state.node):
-            worker.thread.ready = lambda: self.post_message(Arrived())
+            worker.thread.ready = lambda: self.post_message(DataArrived())
         self.consoles = ConsoleThread(state.options.logdirs)
         self.jobs = JobThread(state.options.logdirs)
         self.crash: BaseException | None = None
@@ -78,7 +78,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.follower: Follower | None = None
         self.alerts: Dispatcher | None = None  # where the user's own configuration asks for alerts
         self._layout_path = layout_path
-        self.updates = Updates(self.session, lambda: self.post_message(Arrived()), self._on_error)
+        self.updates = DeliveryQueue(self.session, lambda: self.post_message(DataArrived()), self._on_error)
         self.page = Page()  # what is shown, and what the mouse can click there
         self._painted = 0.0
         self._waiting = False  # data wait for their next slice
@@ -185,7 +185,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     # ---- data
 
-    def on_arrived(self) -> None:
+    def on_data_arrived(self) -> None:
         """Apply and evaluate for a slice of time, then let keys through."""
         updates = self.updates
         if updates.key_wait:
@@ -215,11 +215,11 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Continue when others have had their turn; a message posted at once would be taken before them."""
         if not self._waiting:
             self._waiting = True
-            self._later(max(self.updates.key_wait, SLICE_PAUSE), self._continue)
+            self._later(max(self.updates.key_wait, SLICE_PAUSE_SECONDS), self._continue)
 
     def _continue(self) -> None:
         self._waiting = False
-        self.on_arrived()
+        self.on_data_arrived()
 
     def _later(self, wait: float, act: Callable[[], None]) -> None:
         """Do something after so many seconds; a timer of Textual would cost more than most frames."""
@@ -295,9 +295,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
             self._ask_for_jobs()
-            if self._progress() is None and len(self.session.runs) <= MOST_CONTINUED:
+            if self._progress() is None and len(self.session.runs) <= MAX_RUNS_FOR_LINEAGE:
                 self.session.tell_continued()
-            if self.session.tell_states(self.state.options.clock(), MOST_STATES):
+            if self.session.tell_states(self.state.options.clock(), MAX_STATES_PER_SECOND):
                 self.changed()
         words = state.message
         if view is not None:

@@ -15,15 +15,15 @@ from rltui.session.session import Session
 
 SLICE_SECONDS = 0.012  # of applying and evaluating between two chances for keys
 KEY_SECONDS = 0.03  # without applying, evaluating or reading after a key, so that its frame gets out
-LONGEST_KEY_SECONDS = 0.25  # of that in a row: while a key is held or the mouse dragged, data come, too
+MAX_KEY_SECONDS = 0.25  # of that in a row: while a key is held or the mouse dragged, data come, too
 FIRST_FRAME_SECONDS = 0.25  # that the reader leaves to the first frame with data, at most
-WAITING_LISTS = 2  # of deliveries that may wait before the reader waits
-PART_POINTS = 20_000  # applied or evaluated without a look at the clock
+MAX_WAITING_LISTS = 2  # of deliveries that may wait before the reader waits
+MAX_PART_POINTS = 20_000  # applied or evaluated without a look at the clock
 
 ErrorHandler = Callable[[Exception, str, str], None]  # an error, the log or run it is about, what it cost
 
 
-class Updates:
+class DeliveryQueue:
     """Lists of deliveries that wait for the session. `put` and `key_pressed` may be called from any thread.
 
     arrived: called when something has been put; on_error: called with one log's unforeseen error, which must
@@ -48,7 +48,7 @@ class Updates:
         if not deliveries or self._stopping:
             return
         with self._room:
-            while not self._stopping and (len(self._lists) >= WAITING_LISTS or self.key_wait):
+            while not self._stopping and (len(self._lists) >= MAX_WAITING_LISTS or self.key_wait):
                 self._room.wait(self.key_wait or 0.5)
         self._lists.append(deliveries)
         self._arrived()
@@ -62,7 +62,7 @@ class Updates:
         now = time.perf_counter()
         if now >= self._key_until:
             self._key_since = now
-        self._key_until = min(now + KEY_SECONDS, self._key_since + LONGEST_KEY_SECONDS)
+        self._key_until = min(now + KEY_SECONDS, self._key_since + MAX_KEY_SECONDS)
 
     @property
     def key_wait(self) -> float:
@@ -94,7 +94,7 @@ class Updates:
         """Evaluate the rules of runs in this order until the slice is over. True when there is more."""
         for view in views:
             try:
-                while view.evaluate_held(most=PART_POINTS):
+                while view.evaluate_held(most=MAX_PART_POINTS):
                     if self._slice_over:
                         return True
             except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without findings)
@@ -123,16 +123,16 @@ class Updates:
 
 
 def delivery_parts(delivery: Delivery) -> list[Delivery]:
-    """A large delivery in parts of at most `PART_POINTS` points, so that keys need not wait.
+    """A large delivery in parts of at most `MAX_PART_POINTS` points, so that keys need not wait.
 
     Only the first part says that the log starts again; a preview is small and stays whole.
     """
     batch = delivery.batch
-    if len(batch) <= PART_POINTS or delivery.kind == "newest":
+    if len(batch) <= MAX_PART_POINTS or delivery.kind == "newest":
         return [delivery]
     parts = []
-    for low in range(0, len(batch), PART_POINTS):
-        high = low + PART_POINTS
+    for low in range(0, len(batch), MAX_PART_POINTS):
+        high = low + MAX_PART_POINTS
         last = high >= len(batch)
         part = dataclasses.replace(
             batch,

@@ -28,17 +28,17 @@ from rltui.run_context.hparams.known_hparams import rank
 from rltui.screen import shown_run
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
-from rltui.session.sister_runs import Standing
+from rltui.session.sister_runs import SisterComparison
 
-PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
+SECONDS_PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
 SISTERS_SECONDS = 0.01  # for comparing sister runs while a list is drawn; the rest comes between keys
-AT_ONCE = 32  # runs that are compared at once: a millisecond each
-NO_STANDINGS: Mapping[str, Standing] = MappingProxyType({})
-ASKED = 100  # runs that are asked for their main metric, to see whether they have the same
-OLDEST = 5.0  # seconds after which ages are told anew
-MOST_ALIKE = 32  # runs whose settings are read for the bands of cards
-MOST_OFFERED = 40  # completions
-MOST_TELLING = 1000  # runs whose settings and metrics are offered: 35 ms, of ten thousand 330 ms
+MAX_RUNS_AT_ONCE = 32  # runs that are compared at once: a millisecond each
+NO_COMPARISONS: Mapping[str, SisterComparison] = MappingProxyType({})
+MAX_RUNS_COMPARED = 100  # runs that are asked for their main metric, to see whether they have the same
+MAX_AGE_SECONDS = 5.0  # seconds after which ages are told anew
+MAX_ALIKE_RUNS = 32  # runs whose settings are read for the bands of cards
+MAX_COMPLETIONS = 40  # completions
+MAX_RUNS_FOR_CHOICES = 1000  # runs whose settings and metrics are offered: 35 ms, of ten thousand 330 ms
 
 _LAST_WORD = regex(r"[-!]?([^\s<>=!~|]*)$")
 
@@ -60,14 +60,14 @@ def listing(state: AppState, query: str) -> RunListing:
 
     def listed() -> RunListing:
         runs = tuple(chosen_runs(expression, order, facts))
-        metrics, column = _metrics(runs[:ASKED]), column_named(order.column)
+        metrics, column = _metrics(runs[:MAX_RUNS_COMPARED]), column_named(order.column)
         mixed = column is not None and column.by_metric and len(metrics) > 1
         by = group or (BY_METRIC if mixed else "")  # without headings 9.8 above 5606 looks unsorted
         groups = tuple(grouped_runs(runs, by)) if by else ()
         if groups:
             runs = tuple(run for one in groups for run in one.runs)
         lines, best = lines_of(runs, groups), column_named("best")
-        few = runs if best is not None and len(runs) <= ASKED else ()
+        few = runs if best is not None and len(runs) <= MAX_RUNS_COMPARED else ()
         cells = max((cell_width(best.text(run)) for run in few), default=0) if best is not None else 0
         return RunListing(runs, groups, len(facts), by, metrics, lines, _lacking(runs), cells)
 
@@ -79,7 +79,7 @@ def prepare(state: AppState, seconds: float) -> bool:
 
     It takes half a millisecond for a run: a thousand would make the key wait that opens their list.
     """
-    if len(state.session.runs) <= AT_ONCE:
+    if len(state.session.runs) <= MAX_RUNS_AT_ONCE:
         return False
     end, known, left = time.perf_counter() + seconds, state.caches.prepared_runs, state.caches.unprepared_runs
     if not left:
@@ -97,40 +97,45 @@ def prepare(state: AppState, seconds: float) -> bool:
 def _facts(state: AppState) -> list[RunFacts]:
     """What is known of all runs; of many they may be a moment old: no key waits for a thousand."""
     cache, now = state.caches.run_facts, state.options.clock()
-    if len(state.session.runs) <= AT_ONCE:
-        _judge_sisters(state)
-    key = (len(state.session.runs), state.time.at_step, state.selection.run, id(_standings(state)))
+    if len(state.session.runs) <= MAX_RUNS_AT_ONCE:
+        _compare_sisters(state)
+    key = (len(state.session.runs), state.time.at_step, state.selection.run, id(_comparisons(state)))
     age = now - cache.time
-    if cache.key == key and cache.value is not None and 0 <= age < len(cache.value) * PER_RUN:
+    if cache.key == key and cache.value is not None and 0 <= age < len(cache.value) * SECONDS_PER_RUN:
         return cache.value
     version = sum(view.run.version for view in state.session.runs.values())
     version = version << 20 | len(state.session.waiting())  # those are judged next
-    if cache.key == key and cache.value is not None and version == cache.version and 0 <= age < OLDEST:
+    if (
+        cache.key == key
+        and cache.value is not None
+        and version == cache.version
+        and 0 <= age < MAX_AGE_SECONDS
+    ):
         return cache.value
-    _judge_sisters(state)
-    standings = _standings(state)
+    _compare_sisters(state)
+    standings = _comparisons(state)
     cache.key, cache.version, cache.time = (*key[:3], id(standings)), version, now
     cache.value = [_of_run(state, view, standings) for view in state.session.ordered()]
     return cache.value
 
 
-def _judge_sisters(state: AppState) -> None:
+def _compare_sisters(state: AppState) -> None:
     """Compare runs with their sisters; of a thousand runs it is known after some frames."""
     if state.time.at_step is None:
-        state.session.judge_sisters(None if len(state.session.runs) <= AT_ONCE else SISTERS_SECONDS)
+        state.session.judge_sisters(None if len(state.session.runs) <= MAX_RUNS_AT_ONCE else SISTERS_SECONDS)
 
 
-def _standings(state: AppState) -> Mapping[str, Standing]:
+def _comparisons(state: AppState) -> Mapping[str, SisterComparison]:
     """Where runs stand beside their sisters, as far as that is known."""
-    return NO_STANDINGS if state.time.at_step is not None else state.session.standings
+    return NO_COMPARISONS if state.time.at_step is not None else state.session.standings
 
 
 def facts_of(state: AppState, name: str) -> RunFacts:
     """What is known of a run at the moment shown; of other runs than the one shown at their ends."""
-    return _of_run(state, state.session.runs[name], _standings(state))
+    return _of_run(state, state.session.runs[name], _comparisons(state))
 
 
-def _of_run(state: AppState, view: RunView, standings: Mapping[str, Standing]) -> RunFacts:
+def _of_run(state: AppState, view: RunView, standings: Mapping[str, SisterComparison]) -> RunFacts:
     health, standing = shown_run.health(state, view), standings.get(view.name)
     return RunFacts(
         view, state.now, state.run_settings, health=health, at_step=state.time.at_step, standing=standing
@@ -139,7 +144,7 @@ def _of_run(state: AppState, view: RunView, standings: Mapping[str, Standing]) -
 
 def _lacking(runs: Sequence[RunFacts]) -> frozenset[str]:
     """The columns in which none of a few runs has anything of its own: they leave their room to others."""
-    if len(runs) > ASKED:
+    if len(runs) > MAX_RUNS_COMPARED:
         return frozenset()
     empty = {
         "share": all(run.share is None for run in runs),
@@ -183,7 +188,7 @@ def sisters(state: AppState, view: RunView, *, everywhere: bool) -> list[RunView
     cache, now = state.caches.sisters, state.options.clock()
     made_of = (view.name, len(state.session.runs), state.hparams.files.version)
     keys = [(*made_of, each) for each in (True, everywhere)]
-    if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < OLDEST:
+    if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < MAX_AGE_SECONDS:
         others = state.session.ordered() if everywhere else _named_alike(state, view.name)
         cache.key, cache.time = keys[1], now
         cache.value = sister_runs(view, others, state.run_settings.digest)
@@ -194,7 +199,7 @@ def _named_alike(state: AppState, name: str) -> list[RunView]:
     """Runs whose names differ from another one by numbers alone, as those of seeds do."""
     pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"\d+", name))))
     alike = (one for one in state.session.ordered() if pattern.fullmatch(one.name))
-    return list(islice(alike, MOST_ALIKE))
+    return list(islice(alike, MAX_ALIKE_RUNS))
 
 
 # ---- what there is to choose from
@@ -207,10 +212,10 @@ def choices(state: AppState) -> Choices:
     """
     cache, now = state.caches.run_choices, state.options.clock()
     age = now - cache.time
-    views = state.session.ordered()[:MOST_TELLING]
-    if cache.value is not None and 0 <= age < min(len(views) * PER_RUN, OLDEST):
+    views = state.session.ordered()[:MAX_RUNS_FOR_CHOICES]
+    if cache.value is not None and 0 <= age < min(len(views) * SECONDS_PER_RUN, MAX_AGE_SECONDS):
         return cache.value
-    if cache.value is None or not 0 <= age < OLDEST:
+    if cache.value is None or not 0 <= age < MAX_AGE_SECONDS:
         cache.time = now
         for view in views:
             state.hparams.files.of(view)
@@ -280,12 +285,12 @@ def completions(state: AppState, query: str) -> list[str]:
     ]
     if not word:
         differing = list(dict.fromkeys(name.rpartition("/")[2] for name in found.differing))
-        return [*differing[:8], *offered][:MOST_OFFERED]
+        return [*differing[:8], *offered][:MAX_COMPLETIONS]
     begun = [one for one in (*offered, *settings, *found.metrics) if one.lower().startswith(word)]
     inside = (
         [one for one in (*found.differing, *found.settings) if word in one.lower()] if len(word) > 1 else []
     )
-    return [one for one in dict.fromkeys((*begun, *inside)) if one.lower() != word][:MOST_OFFERED]
+    return [one for one in dict.fromkeys((*begun, *inside)) if one.lower() != word][:MAX_COMPLETIONS]
 
 
 def completed(query: str, offered: Sequence[str]) -> str:

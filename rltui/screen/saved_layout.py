@@ -12,7 +12,7 @@ from typing import Any
 from rltui.common import paths
 from rltui.common.data_class import dataclass
 
-_LIMIT = 1 << 20  # bytes; a larger file is not ours
+_MAX_BYTES = 1 << 20  # bytes; a larger file is not ours
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def load_layout(path: Path) -> SavedLayout:
     """The saved layout; the defaults where there is no file or no sensible one."""
     layout = SavedLayout()
     try:
-        if path.stat().st_size > _LIMIT:
+        if path.stat().st_size > _MAX_BYTES:
             return layout
         table: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -22,10 +22,10 @@ from rltui.session.run_view import RunView
 if TYPE_CHECKING:
     from rltui.panes.baseline.comparison import Difference
 
-CARDS = ("overview", PINNED)  # panes that are made of cards
-LARGE = 300  # rows from which a pane is not made anew for every point
-NOTES_SECONDS = 30.0
-COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
+CARD_PANES = ("overview", PINNED)  # panes that are made of cards
+MANY_ROWS = 300  # rows from which a pane is not made anew for every point
+MAX_NOTES_AGE = 30.0
+COMPARISON_SECONDS = 3.0  # between two comparisons with the baseline
 
 
 def differences(state: AppState) -> Mapping[str, Difference] | None:
@@ -41,7 +41,7 @@ def differences(state: AppState) -> Mapping[str, Difference] | None:
         return {one.tag: one for one in found.differences} if found is not None else {}
 
     key, now = (view.name, base.name), state.options.clock()
-    return state.caches.differences.of(key, compared, now=now, seconds=COMPARE_SECONDS)
+    return state.caches.differences.of(key, compared, now=now, seconds=COMPARISON_SECONDS)
 
 
 def pane(state: AppState) -> PaneView | None:
@@ -70,7 +70,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
     )
     cache = state.caches.pane
     asked = cache.value is not None and any(selection.row in one.tags for one in cache.value.constants)
-    gather = merge and not query and name not in (*CARDS, "all", "findings") and not asked
+    gather = merge and not query and name not in (*CARD_PANES, "all", "findings") and not asked
     if asked:
         cache.key = None
     if cache.key == key and cache.value is not None:
@@ -118,7 +118,7 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
         return pane
     first = next(iter(pane.metrics), None)
     stale = first is not None and first.main is not view.run.series.get(first.tag)
-    if stale or len(pane.rows) <= LARGE or state.options.clock() - cache.time > NOTES_SECONDS:
+    if stale or len(pane.rows) <= MANY_ROWS or state.options.clock() - cache.time > MAX_NOTES_AGE:
         return None
     window = shown_run.window(state, view)
     inputs = shown_run.answer_inputs(state, view, pane.pane)
@@ -137,7 +137,7 @@ def rows(state: AppState) -> list[Row]:
     """The rows that can be selected in the pane shown; among findings the evidence of the selected one."""
     if state.shown_pane == "findings":
         return evidence_rows(state, shown_run.selected_finding(state))
-    if state.shown_pane not in CARDS:
+    if state.shown_pane not in CARD_PANES:
         made = pane(state)
         return made.selectable if made is not None else []
     return cards(state)[0]

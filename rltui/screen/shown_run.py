@@ -20,7 +20,7 @@ from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings
 
-NEWER = 30.0  # seconds by which another run has to be newer before it is shown instead
+NEWER_SECONDS = 30.0  # seconds by which another run has to be newer before it is shown instead
 
 
 # ---- runs
@@ -47,9 +47,9 @@ def newest_run(state: AppState) -> RunView | None:
         current is None
         or current is base
         or current not in ordered
-        or ordered[0].modified > current.modified + NEWER
+        or ordered[0].modified > current.modified + NEWER_SECONDS
     ):
-        newest = [view for view in ordered if view.modified >= ordered[0].modified - NEWER]
+        newest = [view for view in ordered if view.modified >= ordered[0].modified - NEWER_SECONDS]
         return next((view for view in newest if view.run.points), ordered[0])
     return current
 
@@ -186,7 +186,7 @@ def window(state: AppState, view: RunView) -> StepWindow:
     return window_for(view, state.now, share=state.time.share, at_step=state.time.at_step)
 
 
-def moment_word(state: AppState) -> str:
+def moment_state(state: AppState) -> str:
     """What a moment that is not now is: `paused` or `past`."""
     return "paused" if state.time.frozen_now is not None and state.time.reached is None else "past"
 
@@ -196,7 +196,7 @@ def header(state: AppState, view: RunView) -> Header:
     time = state.time
     head = run_header.header(view, state.now, time.at_step, past_findings(state))
     if time.at_step is not None:
-        head = head._replace(state=moment_word(state), state_word="", reached=time.reached)
+        head = head._replace(state=moment_state(state), state_word="", reached=time.reached)
     head = state.acknowledgements.header(head, findings(state), state.options.clock())
     short = short_name(state, view.name)
     whole = short if view.name in state.session.given_names else view.shown_name

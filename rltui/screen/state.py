@@ -45,7 +45,7 @@ DENSITIES = ("auto", "compact", "full")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 DEFAULT_SMOOTHING = 4  # index into SMOOTHINGS
 MESSAGE_SECONDS = 3.0  # and as long as it takes to read
-READING_SECONDS = 0.05  # per character
+SECONDS_PER_CHARACTER = 0.05  # per character
 
 Range: TypeAlias = tuple[float, float]
 T = TypeVar("T")
@@ -114,8 +114,19 @@ class TimeTravel:
 ListKind: TypeAlias = Literal[
     "help", "problems", "explain", "setting", "runs", "palette", "beside", "instead", "group", "column"
 ]
-READ: tuple[ListKind, ...] = ("help", "problems", "explain", "setting")  # their query is searched for in them
-TYPED: tuple[ListKind, ...] = ("palette", "beside", "instead", "group", "column")  # typing is all one does
+READ_LISTS: tuple[ListKind, ...] = (
+    "help",
+    "problems",
+    "explain",
+    "setting",
+)  # their query is searched for in them
+TYPED_LISTS: tuple[ListKind, ...] = (
+    "palette",
+    "beside",
+    "instead",
+    "group",
+    "column",
+)  # typing is all one does
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +166,7 @@ class ListOverlay:
     drawn: ListDrawn = ListDrawn()
 
     def __post_init__(self) -> None:
-        self.typing = self.kind in TYPED
+        self.typing = self.kind in TYPED_LISTS
 
     @property
     def place(self) -> str:
@@ -165,7 +176,7 @@ class ListOverlay:
     @property
     def searches(self) -> bool:
         """Whether its query is searched for in its lines; others filter by it."""
-        return self.kind in READ
+        return self.kind in READ_LISTS
 
 
 @dataclass(slots=True, eq=False)
@@ -422,7 +433,7 @@ class AppState:
 
     def notify(self, text: str) -> None:
         """Show a message in the footer until it can be read, or until the next key."""
-        self._message = (text, self.options.clock() + MESSAGE_SECONDS + READING_SECONDS * len(text))
+        self._message = (text, self.options.clock() + MESSAGE_SECONDS + SECONDS_PER_CHARACTER * len(text))
 
     def clear_message(self) -> None:
         """Show no message."""

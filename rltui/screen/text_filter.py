@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Callable
 
-SCATTERED = 100  # from which letters match that do not stand together
+SCATTERED_COST = 100  # from which letters match that do not stand together
 
 Match = Callable[[str], bool]
 
@@ -55,7 +55,7 @@ def fuzzy(query: str, text: str) -> int | None:
     whole = lower.find(query)
     if whole >= 0:
         return whole
-    at, cost = -1, SCATTERED
+    at, cost = -1, SCATTERED_COST
     for char in query.replace(" ", ""):
         found = lower.find(char, at + 1)
         if found < 0:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # with it comes what reads consoles
     from rltui.run_context.console.failure_search import ConsoleReport, FoundFailure
 
 PANE = "console"
-WENT_ON = 60.0  # seconds by which a run's points outlive a console whose failure did not end it
+OUTLIVED_SECONDS = 60.0  # seconds by which a run's points outlive a console whose failure did not end it
 
 
 def console_findings(
@@ -30,7 +30,7 @@ def console_findings(
     last_wall = run.last_wall
     found: dict[str, Finding] = {}
     for report in reports:
-        outlived = math.isfinite(last_wall) and last_wall > report.modified + WENT_ON
+        outlived = math.isfinite(last_wall) and last_wall > report.modified + OUTLIVED_SECONDS
         for each in report.failures:
             over = each.over or outlived
             if each.failure.general and (over or state == "live"):
@@ -49,9 +49,9 @@ def console_findings(
     return tuple(one for one in found.values() if not (named and one.id == "exception"))
 
 
-def says_it_is_over(run: Run, report: ConsoleReport) -> bool:
+def reports_end(run: Run, report: ConsoleReport) -> bool:
     """Whether the last line of a console tells that the training is over, and no points came much later."""
-    outlived = math.isfinite(run.last_wall) and run.last_wall > report.modified + WENT_ON
+    outlived = math.isfinite(run.last_wall) and run.last_wall > report.modified + OUTLIVED_SECONDS
     return not outlived and console_facts().finished.search(report.last_line) is not None
 
 

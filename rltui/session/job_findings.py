@@ -7,11 +7,11 @@ from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.run_context.jobs.scheduler import Job
 
-ID = "job-time-too-short"
+FINDING_ID = "job-time-too-short"
 PANE = "timing"
-MARGIN = 1.1  # of the time left, by which the time needed exceeds it: the pace is an estimate
-LEAST_STEPS = 20  # steps from which a pace is one
-LEAST_SHORT = 600.0  # seconds that are missing from which it is worth a word
+MIN_RATIO = 1.1  # of the time left, by which the time needed exceeds it: the pace is an estimate
+MIN_STEPS = 20  # steps from which a pace is one
+MIN_MISSING_SECONDS = 600.0  # seconds that are missing from which it is worth a word
 ADVICE = "Save a checkpoint before the limit and resume in another job, or ask for more time or nodes."
 
 
@@ -32,7 +32,7 @@ def time_limit_finding(
     if job is None or left is None or alive.eta is None or alive.state != "live":
         return None
     short = alive.eta - left
-    if before is None and (steps < LEAST_STEPS or alive.eta < MARGIN * left or short < LEAST_SHORT):
+    if before is None and (steps < MIN_STEPS or alive.eta < MIN_RATIO * left or short < MIN_MISSING_SECONDS):
         return None
     if short <= 0:
         return None
@@ -41,7 +41,7 @@ def time_limit_finding(
         f"{format_duration(left)}"
     )
     return Finding(
-        id=ID,
+        id=FINDING_ID,
         severity="warning",
         pane=PANE,
         metrics=(),

@@ -9,7 +9,7 @@ from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import OutcomeCurve
 
-COLUMNS = 32  # levels that a curve is kept as
+MAX_LEVELS = 32  # levels that a curve is kept as
 
 # Outcomes by which runs are compared, best first; all grow as a run gets better.
 OUTCOMES = (
@@ -32,7 +32,7 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
                 continue
             if view.names.name(tag).held_out and not metric.startswith("validation."):
                 continue
-            columns = series.columns(series.first_step, series.last_step, min(COLUMNS, series.count))
+            columns = series.columns(series.first_step, series.last_step, min(MAX_LEVELS, series.count))
             known = np.isfinite(columns.mean)
             middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
             if np.count_nonzero(known) < 3:

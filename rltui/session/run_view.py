@@ -20,11 +20,11 @@ from rltui.rules.run_state.state_finding import state_finding
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
-from rltui.session.console_findings import console_findings, says_it_is_over
+from rltui.session.console_findings import console_findings, reports_end
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
-from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
+from rltui.session.time_travel import PastFindings, current_findings, reevaluated, remembered_findings
 from rltui.store.points import NewPoints
 from rltui.store.run import Run
 
@@ -35,15 +35,19 @@ if TYPE_CHECKING:  # with it comes what reads consoles
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
 # save a sixth of the evaluation of a large log.
 HELD_POINTS = 300_000
-REPLAYED = 2048  # means of a series whose older points are in buckets: four for each tick of its rules
-GIVEN_MOST = 80  # characters of a name that a person gave
-SILENT = 60.0  # seconds without a line after which a console that ends with an exception has ended
+MAX_REPLAYED_POINTS = (
+    2048  # means of a series whose older points are in buckets: four for each tick of its rules
+)
+MAX_GIVEN_NAME = 80  # characters of a name that a person gave
+CONSOLE_END_SECONDS = (
+    60.0  # seconds without a line after which a console that ends with an exception has ended
+)
 T = TypeVar("T")
 
 
 # Who tells of a run what its rules cannot know: consoles, the job, that it writes no more, sister runs,
 # the baseline that the user chose.
-Outside = Literal["consoles", "job", "state", "sisters", "baseline"]
+FindingSource = Literal["consoles", "job", "state", "sisters", "baseline"]
 
 
 class HeldPoints:
@@ -84,7 +88,9 @@ class RunView:
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
         # Of what, from, until.
         self._state_told: tuple[tuple[object, ...], float, float] | None = None
-        self._told: dict[Outside, tuple[Finding, ...]] = {}  # what its rules cannot know, by who tells it
+        self._told: dict[
+            FindingSource, tuple[Finding, ...]
+        ] = {}  # what its rules cannot know, by who tells it
         self._once: dict[str, tuple[object, object]] = {}
 
     def once(self, what: str, of: object, make: Callable[[], T]) -> T:
@@ -99,7 +105,7 @@ class RunView:
         """What a person called the run in its tracker, in one line; empty where nobody did."""
         tracked = self.run.hparams.get("wandb")
         name = tracked.get("name") if isinstance(tracked, dict) else None
-        return clean(" ".join(name.split()), GIVEN_MOST) if isinstance(name, str) else ""
+        return clean(" ".join(name.split()), MAX_GIVEN_NAME) if isinstance(name, str) else ""
 
     @property
     def names(self) -> MetricNames:
@@ -125,7 +131,7 @@ class RunView:
         if self._evaluator is None:
             label = self.recognition.label
             self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
-            self._evaluator.set_job_findings(self._told_by(*get_args(Outside)))
+            self._evaluator.set_job_findings(self._told_by(*get_args(FindingSource)))
         return self._evaluator
 
     @property
@@ -194,20 +200,20 @@ class RunView:
         self.consoles = tuple(reports)
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         self.last_line = "" if newest is None else newest.last_line
-        self._said_over = newest is not None and says_it_is_over(self.run, newest)
+        self._said_over = newest is not None and reports_end(self.run, newest)
         if not any(report.failures for report in self.consoles):
             return self.tell("consoles", ())
         state = self.liveness(now).state
-        if not self.run.series and all(now - one.modified > SILENT for one in self.consoles):
+        if not self.run.series and all(now - one.modified > CONSOLE_END_SECONDS for one in self.consoles):
             state = "ended"  # of a run without points nothing but its consoles can tell
         return self.tell("consoles", console_findings(self.run, self.consoles, state))
 
-    def tell(self, of: Outside, findings: Iterable[Finding | None]) -> bool:
+    def tell(self, of: FindingSource, findings: Iterable[Finding | None]) -> bool:
         """Take in what its rules cannot know, in place of what it said before. True when findings changed."""
         self._told[of] = tuple(one for one in findings if one is not None)
-        return self.evaluator.set_job_findings(self._told_by(*get_args(Outside)))
+        return self.evaluator.set_job_findings(self._told_by(*get_args(FindingSource)))
 
-    def _told_by(self, *every: Outside) -> tuple[Finding, ...]:
+    def _told_by(self, *every: FindingSource) -> tuple[Finding, ...]:
         return tuple(one for of in every for one in self._told.get(of, ()))
 
     def set_job(self, job: Job | None, now: float) -> bool:
@@ -306,7 +312,7 @@ class RunView:
         held = {piece.tag for pieces, _ in self._held for piece in pieces}
         # A run whose framework shows late is evaluated again: what is no longer known exactly, by means.
         again = [
-            NewPoints(tag, series.thinned(REPLAYED))
+            NewPoints(tag, series.thinned(MAX_REPLAYED_POINTS))
             for tag, series in self.run.series.items()
             if tag not in held and series.count
         ]
@@ -321,10 +327,10 @@ class RunView:
             return current_findings(evaluator)
         if evaluate and not self.loading:
             selection = self._shared.selection(self.recognition.label)
-            found = evaluated_again(self.run, self.names, selection, step)
+            found = reevaluated(self.run, self.names, selection, step)
             if found is not None:
                 return found
-        return recalled_findings(evaluator.findings(), evaluator.history(), step)
+        return remembered_findings(evaluator.findings(), evaluator.history(), step)
 
     def file_problems(self, now: float) -> list[Problem]:
         """What is wrong with its log files, as the readers said and as shows with time."""

@@ -25,12 +25,12 @@ from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import (
-    ID,
+    FINDING_ID,
     OutcomeCurve,
-    Standing,
-    each_standing,
-    with_sisters,
-    without_sisters,
+    SisterComparison,
+    iter_comparisons,
+    with_sister_finding,
+    without_sister_finding,
 )
 from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
@@ -40,7 +40,7 @@ from rltui.store.store import Store
 if TYPE_CHECKING:  # with it comes what reads consoles
     from rltui.run_context.console.failure_search import ConsoleReport
 
-LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
+MAX_FULL_RUNS = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 
 
 class Session:
@@ -82,7 +82,7 @@ class Session:
         self._told_of_sisters: set[str] = set()
         self._told_until = 0  # place of the run whose state is told next
         self._judging: Iterator[None] | None = None  # the comparison that is under way
-        self._standings: tuple[tuple[object, ...], Mapping[str, Standing]] = ((), {})
+        self._standings: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
 
     def look_beside(self, plans: Callable[[Run], tuple[int, ...]]) -> None:
         """Ask this from now on what files beside the logs say of how far runs go, as `plans` above."""
@@ -98,7 +98,7 @@ class Session:
         hold full windows.
         """
         recent = [*names, *(name for name in self._looked_at if name not in names)]
-        recent = recent[: max(LOOKED_AT, len(names))]
+        recent = recent[: max(MAX_FULL_RUNS, len(names))]
         if set(recent) != set(self._looked_at) or not recent:
             self.store.focus(recent)
         self._looked_at = recent
@@ -246,7 +246,7 @@ class Session:
             self._lineage = (known, lineage(runs))
         return self._lineage[1]
 
-    def judge_sisters(self, within: float | None = None) -> Mapping[str, Standing]:
+    def judge_sisters(self, within: float | None = None) -> Mapping[str, SisterComparison]:
         """Where each run stands beside its sister runs, by name; the runs get what is worth saying of it.
 
         Asked again when there are other runs, or a tenth more points. within: seconds after which it goes on
@@ -266,7 +266,7 @@ class Session:
         return self._standings[1]
 
     @property
-    def standings(self) -> Mapping[str, Standing]:
+    def standings(self) -> Mapping[str, SisterComparison]:
         """Where each run stands beside its sister runs, as far as `judge_sisters` has found it."""
         return self._standings[1]
 
@@ -284,8 +284,8 @@ class Session:
             if outcome is not None:
                 outcomes.append(outcome)
             yield
-        found: dict[str, Standing] = {}
-        for standing in each_standing(outcomes):
+        found: dict[str, SisterComparison] = {}
+        for standing in iter_comparisons(outcomes):
             if standing is not None and standing.run in self.runs:
                 found[standing.run] = standing
             yield
@@ -294,8 +294,10 @@ class Session:
         for name, standing in found.items():
             if standing.since_step is not None and name in self.runs:
                 view = self.runs[name]
-                own = without_sisters(view.evaluator.findings())
-                view.tell("sisters", [one for one in with_sisters(own, standing) if one.id == ID])
+                own = without_sister_finding(view.evaluator.findings())
+                view.tell(
+                    "sisters", [one for one in with_sister_finding(own, standing) if one.id == FINDING_ID]
+                )
                 self._told_of_sisters.add(name)
         for name in told_before - self._told_of_sisters:
             if name in self.runs:

@@ -14,7 +14,7 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.session.tag_index import TagIndex
 
-KEPT = 64  # sets of tags of which something is remembered, the newest
+MAX_REMEMBERED = 64  # sets of tags of which something is remembered, the newest
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -33,12 +33,12 @@ class SharedNames:
     def recognise(self, tags: Iterable[str], run: str) -> FrameworkMatch:
         """Who wrote a run with these tags, if the configuration does not say it."""
         key = (self.config.framework_of(run), tuple(tags))
-        return _kept(self._recognised, key, lambda: recognise(key[1], override=key[0]))
+        return _remembered(self._recognised, key, lambda: recognise(key[1], override=key[0]))
 
     def tag_index(self, tags: Iterable[str], label: str) -> TagIndex:
         """Such tags by pane, metric and distribution, in a run of this framework."""
         key = (label, tuple(tags))
-        return _kept(self._indexes, key, lambda: TagIndex(key[1], self.names(label)))
+        return _remembered(self._indexes, key, lambda: TagIndex(key[1], self.names(label)))
 
     def names(self, label: str) -> MetricNames:
         """What tags mean in a run of this framework (`trl-grpo`, `unknown`)."""
@@ -55,12 +55,12 @@ class SharedNames:
         return found
 
 
-def _kept(known: dict[K, V], key: K, make: Callable[[], V]) -> V:
+def _remembered(known: dict[K, V], key: K, make: Callable[[], V]) -> V:
     """What is known under a key, made where it is not; what was not asked for any more is forgotten."""
     found = known.pop(key, None)
     if found is None:
         found = make()
     known[key] = found
-    if len(known) > KEPT:
+    if len(known) > MAX_REMEMBERED:
         del known[next(iter(known))]
     return found

@@ -19,18 +19,18 @@ from rltui.logs.run_names import without_numbers
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.judged_series.robust_statistics import NORMAL
 
-ID = "below-sisters"
-OTHERS = 3  # sisters that must have reached a step: fewer have no spread
-MOST = 64  # sisters that a run is compared with
-GRID = 24  # equal steps at which curves are compared
-BELOW = 2.0  # spreads below the middle from which on a run stands out
-FAR = 3.0  # spreads, where it has not gained either
-LASTING = 0.25  # share of the common way for which it must have been so
-LEARNT = 0.25  # share of the sisters' gain that a run must have made to have learnt something
-SOLID = 4.0  # spreads that the sisters must have gained
-FLOOR = 0.02  # of the range of all levels: curves that lie on each other have no spread
+FINDING_ID = "below-sisters"
+MIN_SISTERS = 3  # sisters that must have reached a step: fewer have no spread
+MAX_SISTERS = 64  # sisters that a run is compared with
+GRID_STEPS = 24  # equal steps at which curves are compared
+MIN_SPREADS_BELOW = 2.0  # spreads below the middle from which on a run stands out
+FAILED_SPREADS_BELOW = 3.0  # spreads, where it has not gained either
+MIN_SHARE_BELOW = 0.25  # share of the common way for which it must have been so
+MIN_SHARE_OF_GAIN = 0.25  # share of the sisters' gain that a run must have made to have learnt something
+MIN_GAIN_IN_SPREADS = 4.0  # spreads that the sisters must have gained
+MIN_SPREAD_SHARE = 0.02  # of the range of all levels: curves that lie on each other have no spread
 # Correction of the median absolute deviation of 2 to 9 values.
-SMALL = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
+MAD_CORRECTIONS = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 
 Levels = Floats
 
@@ -48,7 +48,7 @@ class OutcomeCurve(NamedTuple):
     levels: tuple[float, ...]
 
 
-class Standing(NamedTuple):
+class SisterComparison(NamedTuple):
     """Where a run stands beside its sisters at the last step that it has in common with three of them.
 
     `below`: spreads below their middle, negative above it. `since_step`: since when it has been so without a
@@ -72,12 +72,12 @@ class Standing(NamedTuple):
     @property
     def learns_nothing(self) -> bool:
         """Whether its sisters have gained and it has not."""
-        real = self.others_gained > SOLID * self.spread
+        real = self.others_gained > MIN_GAIN_IN_SPREADS * self.spread
         return (
             self.since_step is not None
-            and self.below >= FAR
+            and self.below >= FAILED_SPREADS_BELOW
             and real
-            and (self.gained < LEARNT * self.others_gained)
+            and (self.gained < MIN_SHARE_OF_GAIN * self.others_gained)
         )
 
     @property
@@ -87,7 +87,7 @@ class Standing(NamedTuple):
         whose = f"its {count} sisters"
         if self.since_step is not None:
             return f"{self.below:.1f}x their spread below {whose} since step {self.since_step:,}"
-        if self.below <= -BELOW:
+        if self.below <= -MIN_SPREADS_BELOW:
             return f"{-self.below:.1f}x their spread above {whose}"
         return f"level with {whose}"
 
@@ -100,48 +100,48 @@ class Standing(NamedTuple):
         }  # fmt: skip
 
 
-def standings(outcomes: Iterable[OutcomeCurve]) -> dict[str, Standing]:
+def sister_comparisons(outcomes: Iterable[OutcomeCurve]) -> dict[str, SisterComparison]:
     """Where each run stands that has at least three sisters, by name."""
-    return {each.run: each for each in each_standing(outcomes) if each is not None}
+    return {each.run: each for each in iter_comparisons(outcomes) if each is not None}
 
 
-def each_standing(outcomes: Iterable[OutcomeCurve]) -> Iterator[Standing | None]:
+def iter_comparisons(outcomes: Iterable[OutcomeCurve]) -> Iterator[SisterComparison | None]:
     """The same one by one, and None in between: for who cannot wait for all."""
     by_metric: dict[tuple[str, str], list[OutcomeCurve]] = {}
     for each in outcomes:
         by_metric.setdefault((each.framework, each.metric), []).append(each)
     for group in by_metric.values():
-        if len(group) > OTHERS:
-            yield from _CurveTable(group).standings()
+        if len(group) > MIN_SISTERS:
+            yield from _CurveTable(group).sister_comparisons()
 
 
-class _Kin:
+class _SisterGroups:
     """Runs by what makes them sisters: equal settings, a sweep, or names that differ by numbers alone."""
 
     def __init__(self, group: Sequence[OutcomeCurve]) -> None:
-        self._keys = [_keys(each) for each in group]
+        self._group_keys = [_group_keys(each) for each in group]
         self._by: dict[tuple[str, ...], list[int]] = {}
-        for number, keys in enumerate(self._keys):
+        for number, keys in enumerate(self._group_keys):
             for key in keys.values():
                 self._by.setdefault(key, []).append(number)
         self._first: dict[tuple[str, ...], tuple[int, ...]] = {}  # of each kind, for all that come after them
 
     def of(self, number: int) -> tuple[str, tuple[int, ...]]:
         """Why, and which, MOST at most: of the closest kind of which there are enough. Runs by number."""
-        for why, key in self._keys[number].items():
+        for why, key in self._group_keys[number].items():
             found = self._by[key]
-            if len(found) <= OTHERS:
+            if len(found) <= MIN_SISTERS:
                 continue
             first = self._first.get(key)
             if first is None:
-                first = self._first[key] = tuple(found[:MOST])
+                first = self._first[key] = tuple(found[:MAX_SISTERS])
             if number > first[-1]:
                 return why, first
-            return why, tuple(other for other in found[: MOST + 1] if other != number)
+            return why, tuple(other for other in found[: MAX_SISTERS + 1] if other != number)
         return "", ()
 
 
-def _keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
+def _group_keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
     pattern, folder = without_numbers(each.run), each.run.rpartition("/")[0]
     if each.settings:
         return {
@@ -153,7 +153,7 @@ def _keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
     return {"are named alike": ("named", pattern)}
 
 
-class _Others(NamedTuple):
+class _SisterLevels(NamedTuple):
     """What others had reached at equal steps."""
 
     runs: tuple[str, ...]
@@ -179,12 +179,12 @@ class _CurveTable:
         self._first = self._steps[:, 0]
         self._last = np.array([each.steps[-1] for each in group])
 
-    def standings(self) -> Iterator[Standing | None]:
+    def sister_comparisons(self) -> Iterator[SisterComparison | None]:
         """Each run against its sisters at equal steps from where all begin, as far as it has come.
 
         Most runs of a large group have the same sisters and have come equally far: those are one array.
         """
-        kin, firsts, lasts = _Kin(self._group), self._first.tolist(), self._last.tolist()
+        kin, firsts, lasts = _SisterGroups(self._group), self._first.tolist(), self._last.tolist()
         common: dict[tuple[int, ...], tuple[float, float]] = {}
         together: dict[tuple[float, float, str, tuple[int, ...]], list[int]] = {}
         for number in range(len(self._group)):
@@ -198,47 +198,47 @@ class _CurveTable:
                     together.setdefault((begin, end, why, others), []).append(number)
             yield None
         for (begin, end, why, others), numbers in together.items():
-            reached = self._reached(np.array(others), np.linspace(begin, end, GRID))
-            for at in range(0, len(numbers), MOST):
-                yield from self._against(reached, numbers[at : at + MOST], why)
+            reached = self._reached(np.array(others), np.linspace(begin, end, GRID_STEPS))
+            for at in range(0, len(numbers), MAX_SISTERS):
+                yield from self._against(reached, numbers[at : at + MAX_SISTERS], why)
 
     def _common(self, rows: Ints) -> tuple[float, float]:
         """The first and last step at which enough of some runs are under way."""
         return (
-            float(np.sort(self._first[rows])[OTHERS - 1]),
-            float(np.sort(self._last[rows])[-OTHERS]),
+            float(np.sort(self._first[rows])[MIN_SISTERS - 1]),
+            float(np.sort(self._last[rows])[-MIN_SISTERS]),
         )
 
     @np.errstate(invalid="ignore", divide="ignore")
-    def _against(self, reached: _Others, numbers: Sequence[int], why: str) -> list[Standing]:
+    def _against(self, reached: _SisterLevels, numbers: Sequence[int], why: str) -> list[SisterComparison]:
         """Where runs stand; one whose curve is that of all others has no standing."""
         grid, middle = reached.grid, reached.middle
         mine = self._at(np.array(numbers), grid)
         highest, lowest = mine.max(axis=1), mine.min(axis=1)
-        floor = FLOOR * (np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest))
+        floor = MIN_SPREAD_SHARE * (np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest))
         spread = np.maximum(reached.deviation, floor[:, None])
         below = (middle - mine) / spread
         known = np.isfinite(below).all(axis=1)
-        behind = below >= BELOW
-        lasting = np.where(behind.all(axis=1), GRID, behind[:, ::-1].argmin(axis=1))
+        behind = below >= MIN_SPREADS_BELOW
+        lasting = np.where(behind.all(axis=1), GRID_STEPS, behind[:, ::-1].argmin(axis=1))
         gained = mine[:, -1] - mine[:, 0]
         found = []
         for at in np.flatnonzero(known).tolist():
             own, last = self._group[numbers[at]], int(lasting[at])
-            found.append(Standing(
+            found.append(SisterComparison(
                 own.run, reached.runs, why, own.metric, own.tag, int(grid[-1]),
                 float(mine[at, -1]), float(middle[-1]), float(spread[at, -1]), float(below[at, -1]),
-                int(grid[GRID - last]) if last >= LASTING * GRID else None,
+                int(grid[GRID_STEPS - last]) if last >= MIN_SHARE_BELOW * GRID_STEPS else None,
                 float(gained[at]), reached.gained,
             ))  # fmt: skip
         return found
 
     @np.errstate(invalid="ignore", divide="ignore")
-    def _reached(self, rows: Ints, grid: Levels) -> _Others:
+    def _reached(self, rows: Ints, grid: Levels) -> _SisterLevels:
         table = self._at(rows, grid)
         gains = table[:, -1] - table[:, 0]
         gains = gains[np.isfinite(gains)]
-        return _Others(
+        return _SisterLevels(
             tuple(self._group[row].run for row in rows.tolist()),
             grid,
             *_middle_and_deviation(table),
@@ -255,9 +255,11 @@ class _CurveTable:
         steps, count, columns = self._steps[rows], len(rows), self._steps.shape[1]
         line = np.arange(count)[:, None]
         # Of each row how many of its steps are reached at each step of the grid: counted, then summed up.
-        reached = grid.searchsorted(steps) + line * (GRID + 1)
-        counted = np.bincount(reached.ravel(), minlength=count * (GRID + 1)).reshape(count, GRID + 1)
-        place = counted.cumsum(axis=1)[:, :GRID] - 1  # of the point before
+        reached = grid.searchsorted(steps) + line * (GRID_STEPS + 1)
+        counted = np.bincount(reached.ravel(), minlength=count * (GRID_STEPS + 1)).reshape(
+            count, GRID_STEPS + 1
+        )
+        place = counted.cumsum(axis=1)[:, :GRID_STEPS] - 1  # of the point before
         before = np.maximum(place, 0) + line * columns
         levels = self._levels[rows].ravel()
         step, level, flat = steps.take(before), levels.take(before), steps.ravel()
@@ -273,7 +275,7 @@ def _middle_and_deviation(table: Levels) -> tuple[Levels, Levels]:
     known = np.where(finite, table, np.nan)
     count = finite.sum(axis=0)
     middle = _medians(known, count)
-    factor = np.array([_correction(each) for each in count.tolist()])
+    factor = np.array([_mad_correction(each) for each in count.tolist()])
     return middle, factor * NORMAL * _medians(np.abs(known - middle), count)
 
 
@@ -284,14 +286,14 @@ def _medians(columns: Levels, count: Ints) -> Levels:
     return found
 
 
-def _correction(count: int) -> float:
+def _mad_correction(count: int) -> float:
     """Of the median absolute deviation of so many values."""
     if count < 2:
-        return SMALL[0]
-    return SMALL[count - 2] if count - 2 < len(SMALL) else count / (count - 0.8)
+        return MAD_CORRECTIONS[0]
+    return MAD_CORRECTIONS[count - 2] if count - 2 < len(MAD_CORRECTIONS) else count / (count - 0.8)
 
 
-def sister_finding(standing: Standing) -> Finding | None:
+def sister_finding(standing: SisterComparison) -> Finding | None:
     """What is worth saying of it: a remark where it stands out, a warning where it alone learns nothing."""
     if standing.since_step is None:
         return None
@@ -304,7 +306,7 @@ def sister_finding(standing: Standing) -> Finding | None:
         "running it again; a collapse shows in entropy and KL."
     )
     return Finding(
-        id=ID,
+        id=FINDING_ID,
         severity="warning" if nothing else "info",
         pane="reward",
         metrics=(standing.tag,),
@@ -316,7 +318,7 @@ def sister_finding(standing: Standing) -> Finding | None:
         check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),
         title=f"below its {count} sister runs",
         value=standing.level,
-        limit=standing.middle - BELOW * standing.spread,
+        limit=standing.middle - MIN_SPREADS_BELOW * standing.spread,
         evidence=(
             Evidence(standing.tag, standing.middle, standing.level, standing.since_step, standing.metric),
         ),
@@ -324,14 +326,16 @@ def sister_finding(standing: Standing) -> Finding | None:
     )
 
 
-def without_sisters(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def without_sister_finding(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings as they were before runs were compared."""
-    return tuple(finding for finding in findings if finding.id != ID)
+    return tuple(finding for finding in findings if finding.id != FINDING_ID)
 
 
-def with_sisters(findings: Iterable[Finding], standing: Standing | None) -> tuple[Finding, ...]:
+def with_sister_finding(
+    findings: Iterable[Finding], standing: SisterComparison | None
+) -> tuple[Finding, ...]:
     """Findings with what the comparison says in place of what an earlier one said."""
-    own = without_sisters(findings)
+    own = without_sister_finding(findings)
     found = sister_finding(standing) if standing is not None else None
     if found is None:
         return own

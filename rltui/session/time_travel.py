@@ -24,8 +24,8 @@ from rltui.store.points import NewPoints
 from rltui.store.run import Run
 from rltui.store.series import Series
 
-MOST_POINTS = 150_000  # points that are evaluated again: about a tenth of a second
-NEVER = -(1 << 63)  # a step before all others: nothing had been logged by then, as far as is known
+MAX_POINTS = 150_000  # points that are evaluated again: about a tenth of a second
+BEFORE_ALL_STEPS = -(1 << 63)  # a step before all others: nothing had been logged by then, as far as is known
 
 
 def points_until(batch: Batch, step: int) -> Batch:
@@ -74,7 +74,7 @@ class RunAtStep:
             return own_axis, self.at_step
         points = series.recent()
         known = np.flatnonzero(points.wall_time <= self.wall_time)
-        return True, int(points.step[known[-1]]) if len(known) else NEVER
+        return True, int(points.step[known[-1]]) if len(known) else BEFORE_ALL_STEPS
 
     def has(self, series: Series) -> bool:
         """Whether a series had begun by then."""
@@ -123,10 +123,10 @@ class _EarlyRun(NamedTuple):
     hparams_texts: Mapping[str, Mapping[str, Text]]
 
 
-def evaluated_again(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:
+def reevaluated(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:
     """The findings of all points up to a step. None where the store no longer holds each of them exactly."""
     known = [series for series in run.series.values() if series.count]
-    if sum(series.count for series in known) > MOST_POINTS:
+    if sum(series.count for series in known) > MAX_POINTS:
         return None
     fresh = []
     for series in known:
@@ -152,7 +152,7 @@ def current_findings(evaluator: Evaluator) -> PastFindings:
     )
 
 
-def recalled_findings(findings: Iterable[Finding], history: Iterable[Finding], step: int) -> PastFindings:
+def remembered_findings(findings: Iterable[Finding], history: Iterable[Finding], step: int) -> PastFindings:
     """Of what fires now and of what is resolved, what held at a step; without values: they are of now."""
     begun = [one for one in (*findings, *history) if one.since_step <= step]
     resolved = [one for one in begun if one.resolved_step is not None and one.resolved_step <= step]

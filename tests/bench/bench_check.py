@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rltui.many_runs.file_marks import YOUNG
+from rltui.many_runs.file_marks import MIN_AGE_SECONDS
 from tests.support.logs.tfwriter import simple_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +89,7 @@ def main() -> None:
             name: (str(write(Path(home), scalars)), str(write(Path(home) / "row", len(TAGS))))
             for name, write in (("JSONL", write_jsonl), ("event file", write_events))
         }
-        time.sleep(YOUNG)  # of younger files nothing is remembered
+        time.sleep(MIN_AGE_SECONDS)  # of younger files nothing is remembered
         for name, (logs, row) in written.items():
             programs = {
                 "start (--version)": ["-m", "rltui", "--version"],

@@ -18,8 +18,8 @@ import pytest
 from rltui.cli.output import EXTRAS
 from rltui.many_runs import judge_shard
 from rltui.many_runs.engine import Engine
-from rltui.many_runs.judge_shard import Judged
-from rltui.many_runs.plan import Lost, Plan, RunPlan, Shard, cut, make_plan
+from rltui.many_runs.judge_shard import ShardResult
+from rltui.many_runs.plan import LostShard, Plan, RunPlan, Shard, cut, make_plan
 from rltui.many_runs.work_on_shards import work
 from tests.support.commands.in_process import rltui
 from tests.support.logs.live_logs import lines, write
@@ -133,16 +133,18 @@ def test_a_killed_worker_takes_only_its_shards() -> None:
     shards = list(cut([RunPlan(f"{number:02d}") for number in range(12)], most_runs=1))
     done = list(work(shards, Engine("processes", "2"), partial(_name, victim="03")))
     assert [shard[0].name for shard, _ in done] == [shard[0].name for shard in shards]
-    lost = [shard[0].name for shard, result in done if isinstance(result, Lost)]
+    lost = [shard[0].name for shard, result in done if isinstance(result, LostShard)]
     assert "03" in lost and len(lost) <= 3
-    assert all(result == shard[0].name.encode() for shard, result in done if not isinstance(result, Lost))
+    assert all(
+        result == shard[0].name.encode() for shard, result in done if not isinstance(result, LostShard)
+    )
 
 
 def test_a_lost_shard_is_a_diagnostic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of a lost shard are named in the document and on standard error; the exit code is 2."""
 
-    def lose(shards: list[Shard], *_: object) -> list[tuple[Shard, Lost]]:
-        return [(shard, Lost(shard, "the process that worked on it ended")) for shard in shards]
+    def lose(shards: list[Shard], *_: object) -> list[tuple[Shard, LostShard]]:
+        return [(shard, LostShard(shard, "the process that worked on it ended")) for shard in shards]
 
     monkeypatch.setattr("rltui.many_runs.work_on_shards.work", lose)
     done = rltui("check", _tree(tmp_path / "logs"), "--json", "--no-cache", "--engine", "processes:2")
@@ -178,7 +180,7 @@ def test_verdicts_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def _let_age(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take files that were just written for old ones: attributes cannot be set back (ctime)."""
-    monkeypatch.setattr("rltui.many_runs.file_marks.YOUNG", -60.0)
+    monkeypatch.setattr("rltui.many_runs.file_marks.MIN_AGE_SECONDS", -60.0)
 
 
 def _refuse(shard: Shard, *_: object) -> None:
@@ -279,7 +281,7 @@ def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     read: list[str] = []
     judge = judge_shard.judge
 
-    def noted(shard: Shard, *more: Any) -> Judged:
+    def noted(shard: Shard, *more: Any) -> ShardResult:
         read.extend(run.name for run in shard)
         return judge(shard, *more)
 

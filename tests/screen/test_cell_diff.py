@@ -297,7 +297,7 @@ def test_an_unknown_textual_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("RLTUI_SCREEN", "stock")
     assert not usable()
     monkeypatch.delenv("RLTUI_SCREEN")
-    monkeypatch.setattr(cell_diff, "TESTED", "9.")
+    monkeypatch.setattr(cell_diff, "TESTED_VERSION", "9.")
     assert not usable()
 
 

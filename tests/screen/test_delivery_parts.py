@@ -10,12 +10,12 @@ import pytest
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.screen import apply_deliveries as updates_module
-from rltui.screen.apply_deliveries import PART_POINTS, Updates
+from rltui.screen.apply_deliveries import MAX_PART_POINTS, DeliveryQueue
 
 
 def large() -> Delivery:
     """Three pieces of points of one tag."""
-    count = 3 * PART_POINTS
+    count = 3 * MAX_PART_POINTS
     step = np.arange(count)
     batch = Batch(["loss"], np.zeros(count, np.uint32), step, step + 1.7e9, step * 1.0, np.ones(count, bool))
     return Delivery(Source("run", "events", "tfevents"), batch)
@@ -34,9 +34,9 @@ class Sink:
         self.then()
 
 
-def made(sink: Sink) -> Updates:
+def made(sink: Sink) -> DeliveryQueue:
     """Updates whose first list of deliveries has been taken and shown."""
-    updates = Updates(sink, lambda: None, lambda error, where, what: None)  # type: ignore[arg-type]
+    updates = DeliveryQueue(sink, lambda: None, lambda error, where, what: None)  # type: ignore[arg-type]
     updates.values_shown()
     updates.put([large()])
     return updates
@@ -48,13 +48,13 @@ def test_a_key_ends_a_moment_at_the_next_piece() -> None:
     updates = made(sink)
     sink.then = updates.key_pressed
     updates.apply()
-    assert sink.points == PART_POINTS and not updates.empty and updates.key_wait > 0
+    assert sink.points == MAX_PART_POINTS and not updates.empty and updates.key_wait > 0
     updates.apply()
-    assert sink.points == PART_POINTS  # the key still has the processor for itself
+    assert sink.points == MAX_PART_POINTS  # the key still has the processor for itself
     sink.then = lambda: None
     while not updates.empty:
         updates.apply()
-    assert sink.points == 3 * PART_POINTS
+    assert sink.points == 3 * MAX_PART_POINTS
 
 
 def test_keys_without_end_do_not_stop_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_keys_without_end_do_not_stop_the_data(monkeypatch: pytest.MonkeyPatch) 
         if not updates.key_wait:
             updates.apply()
         now[0] += 0.005
-    assert sink.points == 3 * PART_POINTS
+    assert sink.points == 3 * MAX_PART_POINTS
 
 
 def test_an_end_lets_the_readers_go() -> None:
@@ -82,4 +82,4 @@ def test_an_end_lets_the_readers_go() -> None:
     updates.put([large()])
     while not updates.empty:
         updates.apply()
-    assert sink.points == 6 * PART_POINTS
+    assert sink.points == 6 * MAX_PART_POINTS

@@ -13,7 +13,7 @@ from rltui.panes.rows.row import rows_of
 from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session
-from rltui.session.time_travel import MOST_POINTS
+from rltui.session.time_travel import MAX_POINTS
 from tests.support.logs import tfwriter
 from tests.support.logs.live_logs import Live, append, write
 from tests.support.screen.screens import Screen, screen_of
@@ -177,7 +177,7 @@ def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
 
 def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the points of then are not all held any more, findings are those remembered, without values."""
-    monkeypatch.setattr("rltui.session.time_travel.MOST_POINTS", 10)
+    monkeypatch.setattr("rltui.session.time_travel.MAX_POINTS", 10)
     screen = opened_over(Session.load([folder], run_glob="a"), at_step=200)
     screen.go("findings")
     for size in ((140, 45), (80, 24)):
@@ -187,7 +187,7 @@ def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch
     assert "(as far as remembered)" in text_of(screen, 140, 45)
     assert all(one.state == "firing" and one.value is None for one in screen.findings())
     assert screen.findings()
-    assert MOST_POINTS > 60 * 1024  # metrics of a rich run, and what is held of each
+    assert MAX_POINTS > 60 * 1024  # metrics of a rich run, and what is held of each
 
 
 def test_the_key_back_to_the_end_is_live_again(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from rltui.rules.finding import Finding
 from rltui.rules.run_state.state_finding import ENDED_EARLY, STALLED, state_finding
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.session.session import Session
-from rltui.session.shared_metric_names import KEPT, SharedNames
+from rltui.session.shared_metric_names import MAX_REMEMBERED, SharedNames
 from tests.support.runs.deliveries import delivery
 
 TAGS = ("actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "critic/score/mean", "own/metric")
@@ -45,8 +45,8 @@ def test_the_configuration_names_the_framework_of_one_run() -> None:
 def test_sets_of_tags_are_remembered_within_bounds() -> None:
     """Of runs that all log something else only the newest are remembered; the answers do not change."""
     known = SharedNames(Config())
-    answers = [known.recognise((*TAGS, f"own/{number}"), "run") for number in range(2 * KEPT)]
-    assert len(known._recognised) == KEPT
+    answers = [known.recognise((*TAGS, f"own/{number}"), "run") for number in range(2 * MAX_REMEMBERED)]
+    assert len(known._recognised) == MAX_REMEMBERED
     assert {answer.label for answer in answers} == {"verl"}
     assert known.recognise((*TAGS, "own/0"), "run") == answers[0]
 

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from rltui.session.session import Session
-from rltui.session.sister_runs import ID, OutcomeCurve, sister_finding, standings, with_sisters
+from rltui.session.sister_runs import (
+    FINDING_ID,
+    OutcomeCurve,
+    sister_comparisons,
+    sister_finding,
+    with_sister_finding,
+)
 from tests.support.logs.live_logs import write
 
 STEPS = tuple(float(step) for step in range(0, 640, 20))
@@ -38,7 +44,7 @@ def seeds(rng: np.random.Generator, count: int) -> list[OutcomeCurve]:
 def test_a_run_that_alone_learns_nothing_is_a_warning() -> None:
     """Its sisters have gained at equal step, it has not: said with their number and the step since when."""
     rng = np.random.default_rng(3)
-    found = standings([*seeds(rng, 4), run("sweep/seed_9", 0.2 + 0.02 * rng.normal(size=32))])
+    found = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", 0.2 + 0.02 * rng.normal(size=32))])
     standing = found["sweep/seed_9"]
     assert standing.learns_nothing and standing.kin == "share their settings but for the seed"
     finding = sister_finding(standing)
@@ -52,7 +58,9 @@ def test_a_run_that_falls_behind_is_a_remark_from_the_step_on() -> None:
     rng = np.random.default_rng(4)
     levels = learning(rng)
     levels[16:] -= 0.25
-    finding = sister_finding(standings([*seeds(rng, 5), run("sweep/seed_9", levels)])["sweep/seed_9"])
+    finding = sister_finding(
+        sister_comparisons([*seeds(rng, 5), run("sweep/seed_9", levels)])["sweep/seed_9"]
+    )
     assert finding is not None and finding.severity == "info" and 280 <= finding.since_step <= 400
 
 
@@ -60,7 +68,7 @@ def test_a_run_that_falls_behind_is_a_remark_from_the_step_on() -> None:
 def test_fewer_than_three_others_say_nothing(count: int) -> None:
     """Two others have no spread worth the name."""
     rng = np.random.default_rng(5)
-    found = standings([*seeds(rng, count), run("sweep/seed_9", np.full(32, 0.2))])
+    found = sister_comparisons([*seeds(rng, count), run("sweep/seed_9", np.full(32, 0.2))])
     assert ("sweep/seed_9" in found) == (count >= 3)
 
 
@@ -69,22 +77,22 @@ def test_only_sisters_are_compared() -> None:
     rng = np.random.default_rng(6)
     low = np.full(32, 0.2)
     others = seeds(rng, 4)
-    assert "else/x" not in standings([*others, run("else/x", low, settings="b", names="m")])
-    swept = standings([*others, run("sweep/seed_9", low, settings="b")])
+    assert "else/x" not in sister_comparisons([*others, run("else/x", low, settings="b", names="m")])
+    swept = sister_comparisons([*others, run("sweep/seed_9", low, settings="b")])
     assert swept["sweep/seed_9"].kin == "form a sweep"
     unnamed = [run(f"PPO_{k}", learning(rng), settings="", names="") for k in range(4)]
-    assert standings([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].kin == "are named alike"
+    assert sister_comparisons([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].kin == "are named alike"
     versions = [each._replace(run=f"Ant-v4_{each.run[-1]}") for each in unnamed]
-    assert "Ant-v4_9" in standings([*versions, run("Ant-v4_9", low, "", "")])
-    assert "Ant-v5_9" not in standings([*versions, run("Ant-v5_9", low, "", "")])  # another task
-    assert "DQN_9" not in standings([*unnamed, run("DQN_9", low, "", "")])
+    assert "Ant-v4_9" in sister_comparisons([*versions, run("Ant-v4_9", low, "", "")])
+    assert "Ant-v5_9" not in sister_comparisons([*versions, run("Ant-v5_9", low, "", "")])  # another task
+    assert "DQN_9" not in sister_comparisons([*unnamed, run("DQN_9", low, "", "")])
 
 
 def test_runs_are_compared_at_equal_steps() -> None:
     """A young run is no failure: it is where its sisters were at its step."""
     rng = np.random.default_rng(7)
     young = run("sweep/seed_9", learning(rng)[:10], steps=STEPS[:10])
-    standing = standings([*seeds(rng, 5), young])["sweep/seed_9"]
+    standing = sister_comparisons([*seeds(rng, 5), young])["sweep/seed_9"]
     assert standing.step == int(STEPS[9]) and sister_finding(standing) is None
 
 
@@ -97,7 +105,7 @@ def test_healthy_sisters_raise_no_alarm() -> None:
         gains = rng.uniform(0.3, 1.0, count) if rng.random() < 0.5 else np.full(count, 0.6)
         noise = rng.uniform(0.005, 0.15)
         group = [run(f"s/seed_{k}", learning(rng, gains[k], noise)) for k in range(count)]
-        found = [sister_finding(standing) for standing in standings(group).values()]
+        found = [sister_finding(standing) for standing in sister_comparisons(group).values()]
         alarms += sum(finding is not None and finding.rank > 0 for finding in found)
         runs += count
     assert alarms < 0.01 * runs
@@ -106,10 +114,10 @@ def test_healthy_sisters_raise_no_alarm() -> None:
 def test_the_comparison_replaces_an_earlier_one() -> None:
     """Shards judge their own runs first: what they said of sisters does not stay."""
     rng = np.random.default_rng(9)
-    standing = standings([*seeds(rng, 4), run("sweep/seed_9", np.full(32, 0.2))])["sweep/seed_9"]
-    once = with_sisters((), standing)
-    assert [finding.id for finding in with_sisters(once, standing)] == [ID]
-    assert with_sisters(once, None) == ()
+    standing = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", np.full(32, 0.2))])["sweep/seed_9"]
+    once = with_sister_finding((), standing)
+    assert [finding.id for finding in with_sister_finding(once, standing)] == [FINDING_ID]
+    assert with_sister_finding(once, None) == ()
 
 
 def test_many_runs_are_compared_piece_by_piece(tmp_path: Path) -> None:
@@ -129,4 +137,4 @@ def test_many_runs_are_compared_piece_by_piece(tmp_path: Path) -> None:
         calls += 1
     assert calls > 8 and found == whole and not session.judging_sisters
     session.judge_sisters()
-    assert any(one.id == ID for one in session.runs["seed4"].evaluator.findings())
+    assert any(one.id == FINDING_ID for one in session.runs["seed4"].evaluator.findings())

@@ -10,7 +10,7 @@ from rltui.cli.output import about
 from rltui.common.problem import Problem
 from rltui.many_runs.common_trouble import common_trouble
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge
-from rltui.many_runs.verdict import Judged, judged_as_plain, judged_from_plain
+from rltui.many_runs.verdict import ShardResult, shard_result_as_plain, shard_result_from_plain
 from rltui.rules.finding import RANK, worst
 from rltui.rules.run_state.liveness import Liveness
 
@@ -71,7 +71,7 @@ def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
 
 def shard_block(judged: JudgedRuns, part: tuple[int, int]) -> dict[str, Any]:
     """What the document of a shard has besides: all that `from_documents` needs."""
-    told = judged_as_plain(Judged(judged.verdicts, judged.problems))
+    told = shard_result_as_plain(ShardResult(judged.verdicts, judged.problems))
     return {"index": part[0], "of": part[1], "lost": judged.lost, **told}
 
 
@@ -86,7 +86,7 @@ def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
     by_index = {block["index"]: block for block in blocks}
     if len(by_index) < len(blocks):
         raise ValueError("a shard is there twice")
-    judged = merge(map(judged_from_plain, by_index.values()))
+    judged = merge(map(shard_result_from_plain, by_index.values()))
     judged.lost = sum(block["lost"] for block in blocks)
     count = blocks[0]["of"]
     for index in sorted(set(range(1, count + 1)) - by_index.keys()):

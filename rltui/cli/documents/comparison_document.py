@@ -14,7 +14,7 @@ from rltui.panes.baseline.comparison import Axis, Comparison
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.session.sister_runs import Standing
+from rltui.session.sister_runs import SisterComparison
 
 FIELDS = (
     "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",
@@ -27,7 +27,7 @@ def comparison_document(
     baseline: str,
     axis: Axis,
     compared: Mapping[str, Comparison | None],
-    beside: Mapping[str, Standing] = MappingProxyType({}),
+    beside: Mapping[str, SisterComparison] = MappingProxyType({}),
     findings: Mapping[str, Sequence[Finding]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """compared: by the name of a run its comparison; None where there is no common place.

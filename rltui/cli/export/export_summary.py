@@ -13,7 +13,7 @@ from rltui.cli.sharding import Work, in_order, need_engine, planned
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, Problems
 from rltui.many_runs.engine import Engine
-from rltui.many_runs.plan import Lost, Plan, Shard
+from rltui.many_runs.plan import LostShard, Plan, Shard
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class Exported:
         """What an engine makes of each shard. Those that are lost are told at the end."""
         shards = list(plan.shards(most_runs=engine.most_runs))
         for result in in_order(shards, engine, task, "exported"):
-            if isinstance(result, Lost):
+            if isinstance(result, LostShard):
                 self._lost.append(result.problem("not exported"))
             else:
                 yield result

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rltui.draw.sparkline import Spark
     from rltui.rules.run_state.liveness import Liveness
     from rltui.session.run_view import RunView
-    from rltui.session.sister_runs import Standing
+    from rltui.session.sister_runs import SisterComparison
     from rltui.store.series import Series
 
 SUGGESTIONS = 3  # tags that are suggested for one that does not exist
@@ -68,7 +68,7 @@ class RunFacts:
         *,
         health: str | None = None,
         at_step: int | None = None,
-        standing: Standing | None = None,
+        standing: SisterComparison | None = None,
     ) -> None:
         self.view = view
         self.standing = standing

@@ -16,7 +16,7 @@ from rltui.rules.run_state.liveness import Liveness
 
 if TYPE_CHECKING:
     from rltui.run_context.hparams.hparams import HParam
-    from rltui.session.sister_runs import Standing
+    from rltui.session.sister_runs import SisterComparison
 
 LEAST_TITLE = 6  # cells of a finding's title before its step
 
@@ -48,7 +48,7 @@ class ListedRun(Protocol):
     points: int  # number of points that were read
     health: str  # ok, unjudged, warning or critical
     step: int | None  # the last one
-    standing: Standing | None  # compared with its sister runs; None without enough of them
+    standing: SisterComparison | None  # compared with its sister runs; None without enough of them
 
     @property
     def alive(self) -> Liveness: ...

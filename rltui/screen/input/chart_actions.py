@@ -11,8 +11,8 @@ from rltui.screen import run_list, shown_pane, shown_run
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
-from rltui.screen.pages.chart.curves import LEAST_AVERAGED, weight_of
-from rltui.screen.pages.chart.x_axis import TIMES, axes_of
+from rltui.screen.pages.chart.curves import MIN_AVERAGED_POINTS, weight_of
+from rltui.screen.pages.chart.x_axis import COMMON_AXES, axes_of
 from rltui.screen.state import (
     CONSOLE,
     SAMPLES,
@@ -24,7 +24,7 @@ from rltui.screen.state import (
 )
 
 SPREADS: tuple[Spread, ...] = get_args(Spread)
-LEAST_RANGE = 4.0  # steps or seconds that can be zoomed to
+MIN_RANGE = 4.0  # steps or seconds that can be zoomed to
 
 
 def perform(state: AppState, chart: ChartOverlay, command: Command) -> Command | None:
@@ -72,7 +72,7 @@ def _go_to_console(state: AppState, chart: ChartOverlay) -> None:
     navigation.go_to_console(state, moment)
 
 
-def _put_cursor(chart: ChartOverlay, place: float) -> None:
+def _set_cursor(chart: ChartOverlay, place: float) -> None:
     """Put the cursor somewhere within what is shown."""
     low, high = chart.drawn.x
     chart.cursor = min(max(place, low), high)
@@ -81,7 +81,7 @@ def _put_cursor(chart: ChartOverlay, place: float) -> None:
 def _move_cursor(chart: ChartOverlay, columns: int) -> None:
     low, high = chart.drawn.x
     at = (low + high) / 2 if chart.cursor is None else chart.cursor
-    _put_cursor(chart, at + columns * (high - low) / max(chart.drawn.columns - 1, 1))
+    _set_cursor(chart, at + columns * (high - low) / max(chart.drawn.columns - 1, 1))
 
 
 def _cursor_to_newest(state: AppState, chart: ChartOverlay) -> None:
@@ -106,7 +106,7 @@ def _zoom(
     low, high = chart.drawn.x
     if centre is None or (factor > 1 and not fixed):
         centre = (low + high) / 2
-    size = max((high - low) * factor, min(LEAST_RANGE, last - first))
+    size = max((high - low) * factor, min(MIN_RANGE, last - first))
     if size >= last - first:
         chart.zoom = None
         return
@@ -186,8 +186,8 @@ def _smooth(state: AppState, chart: ChartOverlay, action: str) -> None:
     text = f"moving average {used:.2f}" if used else "every point, no average"
     if 0 < used < wanted:
         text += f": {wanted:.2f} would lag behind {points:,} points"
-    elif wanted and points < LEAST_AVERAGED and chart.row.smooth:
-        text += f" of fewer than {LEAST_AVERAGED}"
+    elif wanted and points < MIN_AVERAGED_POINTS and chart.row.smooth:
+        text += f" of fewer than {MIN_AVERAGED_POINTS}"
     state.notify(text)
 
 
@@ -198,7 +198,7 @@ def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
         chart.row, chart.y_range, chart.log = row, None, None
         finding = shown_run.selected_finding(state) if navigation.on_findings(state) else None
         axis = chart_axis(state)
-        if finding is not None and axis is not None and axis.axis not in TIMES[1:]:
+        if finding is not None and axis is not None and axis.axis not in COMMON_AXES[1:]:
             chart.cursor = axis.place(navigation.evidence_steps(finding, [row])[0])
 
 
@@ -220,10 +220,10 @@ def _close(state: AppState) -> None:
 _ACTIONS: dict[str, Callable[[AppState, ChartOverlay, str], None]] = {
     "left": lambda state, chart, _: _move_cursor(chart, -1),
     "right": lambda state, chart, _: _move_cursor(chart, 1),
-    "cursor": lambda state, chart, column: _put_cursor(chart, _place_of(chart, int(column))),
+    "cursor": lambda state, chart, column: _set_cursor(chart, _place_of(chart, int(column))),
     "crosshair-back": lambda state, chart, _: _move_cursor(chart, -1),
     "crosshair-on": lambda state, chart, _: _move_cursor(chart, 1),
-    "home": lambda state, chart, _: _put_cursor(chart, -math.inf),
+    "home": lambda state, chart, _: _set_cursor(chart, -math.inf),
     "end": lambda state, chart, _: _cursor_to_newest(state, chart),
     "zoom-in": lambda state, chart, _: _zoom(state, chart, 0.5, chart.cursor),
     "zoom-out": lambda state, chart, _: _zoom(state, chart, 2.0, chart.cursor),

@@ -7,14 +7,14 @@ from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.pages.lists.overlay_page import list_content
-from rltui.screen.state import TYPED, AppState, ListOverlay
+from rltui.screen.state import TYPED_LISTS, AppState, ListOverlay
 from rltui.screen.text_filter import edited
 
 # What the screen does below any list.
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
-_SORTING = ("sort", "sort-back", "sort-by", "reverse")
+_SORT_ACTIONS = ("sort", "sort-back", "sort-by", "reverse")
 # Columns that the keys for sorting go round, whether there is room for them or not.
-_SORTED = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
+_SORT_COLUMNS = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
 
 
 def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
@@ -50,7 +50,7 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
     elif overlay.kind == "runs":
         _perform_in_runs(state, overlay, command)
     items = overlay.drawn.items
-    if overlay.kind == "runs" and items and action not in _SORTING:
+    if overlay.kind == "runs" and items and action not in _SORT_ACTIONS:
         overlay.of = items[min(overlay.at, len(items) - 1)][1]
     return following
 
@@ -106,7 +106,7 @@ def _choose(
     if kind == "runs":
         navigation.choose_run(state, chosen)
     elif kind in ("group", "column"):
-        _take_choice(state, kind, chosen)
+        _apply_choice(state, kind, chosen)
     elif kind == "instead":
         navigation.go_to_chart(state, argument)
     elif kind == "beside":
@@ -118,7 +118,7 @@ def _choose(
     return None
 
 
-def _take_choice(state: AppState, kind: str, chosen: str) -> None:
+def _apply_choice(state: AppState, kind: str, chosen: str) -> None:
     """Group the list of runs, or add a column to it, which a second choice removes."""
     if kind == "group":
         state.saved.run_group = chosen
@@ -145,7 +145,7 @@ def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) ->
             navigation.toggle(state.selection.marked_runs, items[overlay.at][1])
             overlay.at = min(overlay.at + 1, len(items) - 1)
     elif action in ("sort", "sort-back"):
-        columns = [*_SORTED, *(name for name in state.saved.run_columns if name not in _SORTED)]
+        columns = [*_SORT_COLUMNS, *(name for name in state.saved.run_columns if name not in _SORT_COLUMNS)]
         state.saved.run_order = order.next(columns, 1 if action == "sort" else -1).text
         _go_to_top(overlay)
     elif action in ("reverse", "sort-by"):
@@ -159,7 +159,7 @@ def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) ->
 
 def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
     """Take a key as text of the query; False when it is none."""
-    always = overlay.kind in TYPED  # there one does nothing but type
+    always = overlay.kind in TYPED_LISTS  # there one does nothing but type
     in_runs = overlay.kind == "runs"
     if key == "enter" and not always:
         overlay.typing = False

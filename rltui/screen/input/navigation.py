@@ -11,7 +11,7 @@ from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.rules.judged_series.ratio import numerator
 from rltui.run_context.console.moments import Moment
 from rltui.screen import shown_pane, shown_run
-from rltui.screen.pages.chart.x_axis import TIMES, x_axis
+from rltui.screen.pages.chart.x_axis import COMMON_AXES, x_axis
 from rltui.screen.pages.console_page import open_console
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
@@ -20,14 +20,14 @@ from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
 
 TIME_SHARE = 0.05  # of the run that one step back in time goes
-FAR = 10**9
+TO_EDGE = 10**9
 
 
 def distance(action: str, rows: int) -> int:
     """Items that an action moves by in a list of which so many are in sight; 0 for what moves nothing."""
     half = max(rows // 2, 1)
     pages = {"page-up": -rows, "page-down": rows, "half-up": -half, "half-down": half}
-    return {"up": -1, "down": 1, **pages, "home": -FAR, "end": FAR}.get(action, 0)
+    return {"up": -1, "down": 1, **pages, "home": -TO_EDGE, "end": TO_EDGE}.get(action, 0)
 
 
 def go(state: AppState, pane: str, tag: str = "") -> None:
@@ -66,7 +66,7 @@ def open_chart(state: AppState, row: Row) -> None:
     """
     view, step = shown_run.run(state), state.time.crosshair
     axis = x_axis(view, state.saved.axis) if view is not None else None
-    known = step is not None and axis is not None and axis.axis not in TIMES[1:] and not row.own_axis
+    known = step is not None and axis is not None and axis.axis not in COMMON_AXES[1:] and not row.own_axis
     cursor = axis.place(step) if known and axis is not None and step is not None else None
     earlier = view is not None and view.run.earlier > 0
     state.overlays.append(ChartOverlay(row, cursor=cursor, superseded=earlier))
@@ -255,7 +255,7 @@ def turn_pane(state: AppState, by: int) -> None:
 
 def on_cards(state: AppState) -> bool:
     """Whether the pane shown is made of cards."""
-    return state.shown_pane in shown_pane.CARDS
+    return state.shown_pane in shown_pane.CARD_PANES
 
 
 def on_findings(state: AppState) -> bool:
@@ -318,10 +318,10 @@ def move_half_page(state: AppState, direction: int) -> None:
 def move_to_edge(state: AppState, *, last: bool) -> None:
     """To the first or the last row."""
     if on_findings(state):
-        state.selection.row = str(FAR) if last else "0"
+        state.selection.row = str(TO_EDGE) if last else "0"
         state.selection.evidence = 0
     else:
-        move_selection(state, FAR if last else -FAR)
+        move_selection(state, TO_EDGE if last else -TO_EDGE)
 
 
 def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:

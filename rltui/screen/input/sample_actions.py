@@ -22,7 +22,7 @@ _NOTABLE = {
     "sample-truncated": "truncated",
     "sample-typical": "typical",
 }
-_MISSING = {
+_NOT_FOUND = {
     "best": "no sample of this step has a reward",
     "worst": "no sample of this step has a reward",
     "longest": "no sample of this step says its length",
@@ -105,7 +105,7 @@ def _go_to_notable(state: AppState, word: str) -> None:
     pane = samples(state)
     head = notable(pane.rows).get(word)
     if head is None:
-        state.notify(_MISSING[word])
+        state.notify(_NOT_FOUND[word])
         return
     _select(state, head)
     state.notify(f"the {word} of {len(pane.rows):,} samples" if word != "truncated" else "a response cut off")

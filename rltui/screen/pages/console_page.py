@@ -27,8 +27,8 @@ from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
 
-MOST_FAILURES = 2  # told above the lines; the findings pane tells them all
-TALL = 14  # rows from which there is room for what to do about a failure
+MAX_FAILURES = 2  # told above the lines; the findings pane tells them all
+TALL_ROWS = 14  # rows from which there is room for what to do about a failure
 
 
 # ---- which console, and what is known of it
@@ -128,11 +128,11 @@ def console_page(state: AppState, width: int, height: int) -> Page:
 
 def _failures(failures: list[Finding], width: int, height: int) -> list[Line]:
     lines: list[Line] = []
-    for finding in failures[:MOST_FAILURES]:
+    for finding in failures[:MAX_FAILURES]:
         told = failure_lines(finding, width)
-        lines += told if height >= TALL else told[:1]
-    if len(failures) > MOST_FAILURES and height >= TALL:
-        lines.append(line((f"   and {len(failures) - MOST_FAILURES} more among the findings", "dim")))
+        lines += told if height >= TALL_ROWS else told[:1]
+    if len(failures) > MAX_FAILURES and height >= TALL_ROWS:
+        lines.append(line((f"   and {len(failures) - MAX_FAILURES} more among the findings", "dim")))
     return lines[: height // 2]
 
 

@@ -14,8 +14,8 @@ from rltui.screen.pages.page import Hint, Page, hint_bar
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState
 
-HINT_BLOCK = 24  # cells
-HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
+HINT_BLOCK_CELLS = 24  # cells
+MIN_HINT_CELLS = 18  # cells that a message leaves: for help and the way out
 
 
 def footer(state: AppState, width: int) -> Page:
@@ -24,8 +24,8 @@ def footer(state: AppState, width: int) -> Page:
     left += [(state.message, "strong")] if state.message else _status(state)
     # What is said at the left changes at every step; in blocks of cells the hints hold still.
     used = sum(cell_width(text) for text, _ in left)
-    most = max(width - HINTS_LEFT, width // 2) if state.message else width // 2 - 8
-    reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, most) if used > 1 else 9
+    most = max(width - MIN_HINT_CELLS, width // 2) if state.message else width // 2 - 8
+    reach = min(math.ceil((used + 1) / HINT_BLOCK_CELLS) * HINT_BLOCK_CELLS, most) if used > 1 else 9
     return hint_bar(_hints(state, width - reach), width, left)
 
 

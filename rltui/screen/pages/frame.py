@@ -8,7 +8,7 @@ from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_runs import names_line
 from rltui.screen.pages.footer import footer
-from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
+from rltui.screen.pages.page import MIN_SIZE, Page, Spot, too_small
 from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState, Drawn
 from rltui.session.run_view import RunView
@@ -34,7 +34,7 @@ def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | 
 
 def too_small_for_pages(width: int, height: int) -> bool:
     """Whether there is no room for anything sensible."""
-    return width < SMALLEST[0] or height < SMALLEST[1]
+    return width < MIN_SIZE[0] or height < MIN_SIZE[1]
 
 
 def _without_overlays(state: AppState, width: int, height: int) -> Page:

@@ -12,7 +12,7 @@ from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.text_filter import matcher
 
 PANE = "config"
-OF_A_SETTING = ("open", "differences", "copy")  # hints that need one
+SETTING_HINTS = ("open", "differences", "copy")  # hints that need one
 
 
 def hparams(state: AppState) -> HParamsPane | None:
@@ -106,7 +106,7 @@ def _notes(state: AppState) -> list[Span]:
 
 
 def _hints(state: AppState) -> dict[str, str]:
-    return dict.fromkeys(OF_A_SETTING, "") if selected_hparam(state) is None else {}
+    return dict.fromkeys(SETTING_HINTS, "") if selected_hparam(state) is None else {}
 
 
 def _text(state: AppState, width: int) -> list[Line]:

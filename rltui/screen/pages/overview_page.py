@@ -25,7 +25,7 @@ from rltui.screen.shown_pane import rows as shown_rows
 from rltui.screen.state import PINNED, AppState
 from rltui.session.run_view import RunView
 
-LEAST_WHY = 20  # cells from which it is said why another run is as it is
+MIN_REASON_CELLS = 20  # cells from which it is said why another run is as it is
 
 
 def overview_page(state: AppState, width: int, height: int) -> Page:
@@ -136,7 +136,7 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
                 (pad(short_title(key[0].title, words), words), "dim"),
                 (pad(key[0].value_text, 11, right=True), "text"),
             ]
-        if (rest := width - sum(cell_width(text) for text, _ in spans) - 3) >= LEAST_WHY:
+        if (rest := width - sum(cell_width(text) for text, _ in spans) - 3) >= MIN_REASON_CELLS:
             found = unexplained(other.evaluator.findings())
             why = summary_of(found, alive, other.last_error(state.now), other.unjudged)
             spans.append(("   " + fitted_summary(why, rest), "dim"))

@@ -14,7 +14,7 @@ from rltui.panes.render.cards import MetricCard
 from rltui.panes.rows.row import Row
 from rltui.screen.state import AppState, Drawn
 
-SMALLEST = (20, 5)  # below this there is nothing sensible to show
+MIN_SIZE = (20, 5)  # below this there is nothing sensible to show
 
 
 class Spot(NamedTuple):
@@ -116,7 +116,7 @@ def hint_bar(hints: Sequence[Hint], width: int, left: Sequence[Span] = ()) -> Pa
 
 def too_small(width: int, height: int) -> Page:
     """What a terminal shows that is too small for anything else."""
-    words = (f"needs {SMALLEST[0]}x{SMALLEST[1]}", f"is {width}x{height}")
+    words = (f"needs {MIN_SIZE[0]}x{MIN_SIZE[1]}", f"is {width}x{height}")
     return Page([line((fit(one, width), "dim")) for one in words][:height])
 
 

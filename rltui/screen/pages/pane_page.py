@@ -16,13 +16,13 @@ from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import AppState, PaneDrawn
 
-TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
-LEAST_ANSWER = 5  # rows of a page below which its metrics come first
-LEAST_CURVE = 8  # free rows below the pane from which a curve is worth looking at
-LEAST_CONSTANTS = 8  # rows of a page from which a line of constants is worth one
-FEW = 8  # metrics of a pane that get a card each
-SPARE = 8  # rows more than a curve takes from which cards stand below any pane
-MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
+TALL_ROWS = 16  # rows of a page from which the answer may take three fifths of it, else two
+MIN_ROWS_FOR_ANSWER = 5  # rows of a page below which its metrics come first
+MIN_CURVE_ROWS = 8  # free rows below the pane from which a curve is worth looking at
+MIN_ROWS_FOR_CONSTANTS = 8  # rows of a page from which a line of constants is worth one
+FEW_METRICS = 8  # metrics of a pane that get a card each
+SPARE_ROWS = 8  # rows more than a curve takes from which cards stand below any pane
+MAX_CURVE_ROWS = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
 
 def metrics_page(state: AppState, width: int, height: int) -> Page:
@@ -39,11 +39,13 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
         return Page([BLANK, *empty_lines(made.empty, width)][:height])
     columns = plan_columns(width, made, state.time.crosshair)
     page = Page()
-    quiet = [constants_line(made.constants, width)] if made.constants and height >= LEAST_CONSTANTS else []
+    quiet = (
+        [constants_line(made.constants, width)] if made.constants and height >= MIN_ROWS_FOR_CONSTANTS else []
+    )
     height -= len(quiet)
-    if made.answer is not None and height >= LEAST_ANSWER:
+    if made.answer is not None and height >= MIN_ROWS_FOR_ANSWER:
         page.lines += _answer_lines(made.answer, made, state, width, height)
-        if height >= TALL - 2:
+        if height >= TALL_ROWS - 2:
             page.lines.append(BLANK)
     if column_words and height - len(page.lines) >= 6:
         page.lines.append(header_line(columns, made.window))
@@ -81,8 +83,8 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
             break
     page.lines += [*body, *quiet]
     rest = height + len(quiet) - len(page.lines)
-    few = len(made.metrics) <= FEW or rest > MOST_CURVE + SPARE
-    if few and len(made.metrics) > 1 and _wide(state, width) and rest >= LEAST_CURVE:
+    few = len(made.metrics) <= FEW_METRICS or rest > MAX_CURVE_ROWS + SPARE_ROWS
+    if few and len(made.metrics) > 1 and _wide(state, width) and rest >= MIN_CURVE_ROWS:
         _add_cards(state, page, made, made.rows[at], width, rest)
     else:
         page.lines += _selected_metric(state, made.rows[at], made.window, width, rest)
@@ -101,7 +103,7 @@ def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width
     if not metrics:
         page.lines += _selected_metric(state, selected, made.window, width, height)
         return
-    words = _healthy_words(selected) if height >= TALL else ""
+    words = _healthy_words(selected) if height >= TALL_ROWS else ""
     height -= bool(words)
     fitting = card_grid(len(metrics), width - 2, height - 1)[1]
     if 0 < fitting < len(metrics):
@@ -124,9 +126,9 @@ def _answer_lines(answer: Answer, made: PaneView, state: AppState, width: int, h
     """The answer; without its bands where cards below the rows show the same distributions."""
     room = _answer_room(made, state, height)
     bare = answer_lines(answer, width, room, bands=False)
-    free = height - (2 if height >= TALL - 2 else 0) - len(made.rows) - len(finding_rows(made.rows))
-    if free - len(bare) >= LEAST_CURVE and _wide(state, width):
-        cards = len(made.metrics) <= FEW
+    free = height - (2 if height >= TALL_ROWS - 2 else 0) - len(made.rows) - len(finding_rows(made.rows))
+    if free - len(bare) >= MIN_CURVE_ROWS and _wide(state, width):
+        cards = len(made.metrics) <= FEW_METRICS
         return bare if cards or not answer.bands else answer_lines(answer, width, room)
     # No curve fits below the rows: what is free is the answer's.
     return answer_lines(answer, width, max(room, free))
@@ -136,16 +138,16 @@ def _answer_room(made: PaneView, state: AppState, height: int) -> int:
     """Lines for the answer: what the rows leave, at least a part of the page; few in a compact density."""
     if state.saved.density == "compact":
         return min(3, height // 3)
-    share = 3 if height >= TALL else 2
-    return max(share * height // 5, height - len(made.rows) - LEAST_CURVE)
+    share = 3 if height >= TALL_ROWS else 2
+    return max(share * height // 5, height - len(made.rows) - MIN_CURVE_ROWS)
 
 
 def _selected_metric(state: AppState, row: Row, window: StepWindow, width: int, height: int) -> list[Line]:
     """At most `height` lines, the first of them a rule; none where they would say little."""
-    if height < LEAST_CURVE or width < 50 or state.saved.density == "compact" or not row.parts:
+    if height < MIN_CURVE_ROWS or width < 50 or state.saved.density == "compact" or not row.parts:
         return []
     words = _healthy_words(row)
-    tall = (height if height > MOST_CURVE + SPARE else min(height, MOST_CURVE)) - 1 - bool(words)
+    tall = (height if height > MAX_CURVE_ROWS + SPARE_ROWS else min(height, MAX_CURVE_ROWS)) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
     # Of what never changed the row says all.
     card = [] if is_constant(row) else card_lines(row, width - 3, tall, window, card_style(state))

@@ -10,12 +10,12 @@ from rltui.screen.pages.pane_page import PAGE as METRICS_PAGE
 from rltui.screen.pages.pane_page import metrics_page
 from rltui.screen.state import AppState
 
-LEAST = 6  # rows that are left to what the logs say
+MIN_METRIC_ROWS = 6  # rows that are left to what the logs say
 
 
 def system_page(state: AppState, width: int, height: int) -> Page:
     """The machine as it is now above the metrics of the run."""
-    page = Page(_node_lines(state, width, max(height - LEAST, 3)))
+    page = Page(_node_lines(state, width, max(height - MIN_METRIC_ROWS, 3)))
     return page.below(metrics_page(state, width, height - len(page.lines)))
 
 

@@ -26,14 +26,14 @@ from textual.strip import Strip
 
 from rltui.common.text import cell_width
 
-TESTED = "8."  # releases of Textual whose private drawing interface is known
+TESTED_VERSION = "8."  # releases of Textual whose private drawing interface is known
 SYNC_START, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
-_BRIDGE = 6  # fewer equal cells than this between changed ones are sent again if that is shorter than a move
-_RUNS = 4096  # runs of text whose cells are remembered
-_MOVE = 4  # bytes of a move within a line
+_MIN_GAP = 6  # fewer equal cells than this between changed ones are sent again if that is shorter than a move
+_MAX_RUNS = 4096  # runs of text whose cells are remembered
+_MOVE_BYTES = 4  # bytes of a move within a line
 
 # Attributes that show on a blank: underline, reverse, strike, double underline, frame, encircle, overline.
-_LOUD = frozenset(("4", "7", "9", "21", "51", "52", "53"))
+_SHOWS_ON_BLANK = frozenset(("4", "7", "9", "21", "51", "52", "53"))
 _OFF = {"1": "22", "2": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
 
 Look = tuple[frozenset[str], str, str]  # attributes, foreground, background as SGR parameters; empty: default
@@ -51,8 +51,8 @@ def _is_tested(package: Path) -> bool:
 
     `textual.__version__` reads them with a package that imports email and archives: 12 ms of every start.
     """
-    beside = any(package.parent.glob(f"textual-{TESTED}*.dist-info"))
-    return beside or textual.__version__.startswith(TESTED)
+    beside = any(package.parent.glob(f"textual-{TESTED_VERSION}*.dist-info"))
+    return beside or textual.__version__.startswith(TESTED_VERSION)
 
 
 class CellDiff:
@@ -96,10 +96,10 @@ class CellDiff:
                     strip = Strip(segments)
                     whole = strip.render(console)
                     return [(whole, PLAIN)] * strip.cell_length, whole
-                if len(self._runs) > _RUNS:
+                if len(self._runs) > _MAX_RUNS:
                     self._runs.clear()
                 look = self._look(style, console)
-                blank: Cell = (" ", look if look[0] & _LOUD else (frozenset(), "", look[2]))
+                blank: Cell = (" ", look if look[0] & _SHOWS_ON_BLANK else (frozenset(), "", look[2]))
                 run = [blank if char == " " else (char, look) for char in text]
                 self._runs[text, style] = run
             cells += run
@@ -136,7 +136,7 @@ class _Pen:
         done = -1  # cells that need no more thought
         for at, end in _changed(row, cells):
             # A short gap of equal cells in the same colours is cheaper than a move over it.
-            if 0 < at - done < _BRIDGE and done > 0 and self._cheap(cells[done:at]):
+            if 0 < at - done < _MIN_GAP and done > 0 and self._shorter_than_move(cells[done:at]):
                 at = done
             elif at != done:
                 self._go(at, y)
@@ -158,9 +158,9 @@ class _Pen:
             self._out.append("\x1b[0m")
         return "".join(self._out)
 
-    def _cheap(self, cells: list[Cell]) -> bool:
+    def _shorter_than_move(self, cells: list[Cell]) -> bool:
         """Whether cells can be written in fewer bytes than a move takes."""
-        return sum(len(char.encode()) for char, _ in cells) <= _MOVE and all(
+        return sum(len(char.encode()) for char, _ in cells) <= _MOVE_BYTES and all(
             look == self._look or (char == " " and _under(self._look, look) == self._look)
             for char, look in cells
         )
@@ -180,7 +180,7 @@ class _Pen:
         for char, wanted in cells:
             if wanted is not look:
                 if char == " ":
-                    if not wanted[0] and wanted[2] == look[2] and not look[0] & _LOUD:
+                    if not wanted[0] and wanted[2] == look[2] and not look[0] & _SHOWS_ON_BLANK:
                         out.append(char)
                         continue
                     wanted = _under(look, wanted)
@@ -215,7 +215,7 @@ def _changed(row: list[Cell], cells: list[Cell]) -> list[tuple[int, int]]:
 
 def _under(pen: Look, blank: Look) -> Look:
     """The look to write a blank with: only its background shows, so the pen keeps what it can."""
-    return blank if blank[0] & _LOUD else (pen[0] - _LOUD, pen[1], blank[2])
+    return blank if blank[0] & _SHOWS_ON_BLANK else (pen[0] - _SHOWS_ON_BLANK, pen[1], blank[2])
 
 
 @lru_cache(maxsize=1024)

@@ -26,8 +26,8 @@ from textual.events import InputEvent
 from rltui.screen.terminal.restore import guard
 
 HANG_UP = 129  # 128 + SIGHUP: what a shell would report for a lost connection
-CLIPBOARD_LIMIT = 74_000  # base64 bytes that common terminals accept in one OSC 52
-_CONGESTED = 64 << 10  # bytes under way above which frames are left out
+MAX_CLIPBOARD_BYTES = 74_000  # base64 bytes that common terminals accept in one OSC 52
+_CONGESTED_BYTES = 64 << 10  # bytes under way above which frames are left out
 
 
 class Writer(threading.Thread):
@@ -46,7 +46,7 @@ class Writer(threading.Thread):
     @property
     def congested(self) -> bool:
         """Whether the terminal lags so far behind that drawing more would only make it worse."""
-        return self._pending > _CONGESTED
+        return self._pending > _CONGESTED_BYTES
 
     def write(self, text: str) -> None:
         """Queue text; returns at once."""
@@ -132,7 +132,7 @@ class GuardedDriver(LinuxDriver):
     def copy(self, text: str) -> bool:
         """Ask the terminal to put text on the clipboard (OSC 52). False when it is too long for terminals."""
         payload = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
-        if len(payload) > CLIPBOARD_LIMIT:
+        if len(payload) > MAX_CLIPBOARD_BYTES:
             return False
         self.write(f"\x1b]52;c;{payload}\x07")
         return True

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-GRACE = 1.5  # seconds that an orderly end may take before the terminal is restored over its head
+GRACE_SECONDS = 1.5  # seconds that an orderly end may take before the terminal is restored over its head
 
 # Everything that the screen may have switched on, off again; the keyboard protocol before the
 # alternate screen is left, because terminals keep one keyboard stack per screen.
@@ -34,8 +34,8 @@ _RESTORE = (
     "\x1b[<u"  # keyboard protocol
     "\x1b[0m\x1b[?1049l\x1b[?25h"  # style, alternate screen, cursor
 )
-_WITHOUT = "`rltui snapshot LOGDIR` prints a pane without one"
-_CANCEL = "\x18"  # ends a sequence of which only half reached the terminal
+_SNAPSHOT_HINT = "`rltui snapshot LOGDIR` prints a pane without one"
+_CANCEL_SEQUENCE = "\x18"  # ends a sequence of which only half reached the terminal
 
 
 def terminal_problem() -> str | None:
@@ -46,9 +46,9 @@ def terminal_problem() -> str | None:
         except (OSError, ValueError):
             tty = False
         if not tty:
-            return f"the screen needs a terminal, but {name} is none; {_WITHOUT}"
+            return f"the screen needs a terminal, but {name} is none; {_SNAPSHOT_HINT}"
     if os.environ.get("TERM", "") == "dumb":
-        return f"TERM=dumb cannot show a screen; {_WITHOUT}"
+        return f"TERM=dumb cannot show a screen; {_SNAPSHOT_HINT}"
     return None
 
 
@@ -64,7 +64,7 @@ class Guard:
     """Holds what the terminal was before, and gives it back once.
 
     `leave(code)` is called from a signal or a lost connection to ask the program for an orderly end;
-    if that has not come within `GRACE` seconds the terminal is restored and the process ended anyway.
+    if that has not come within `GRACE_SECONDS` seconds the terminal is restored and the process ended anyway.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Guard:
             self._leave(code)
 
     def _end_after_grace(self, code: int) -> None:
-        if not self._finished.wait(GRACE):
+        if not self._finished.wait(GRACE_SECONDS):
             self._end_now(code)
 
     def _end_now(self, code: int) -> None:
@@ -122,7 +122,7 @@ class Guard:
                 return
             self._armed = False
         atexit.unregister(self.restore)
-        self._send((_RESTORE if self.drained else _CANCEL + _RESTORE).encode())
+        self._send((_RESTORE if self.drained else _CANCEL_SEQUENCE + _RESTORE).encode())
         if self._attrs is not None:
             with contextlib.suppress(termios.error, OSError):
                 termios.tcsetattr(self._in, termios.TCSANOW, self._attrs)

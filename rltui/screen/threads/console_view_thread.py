@@ -13,11 +13,13 @@ from rltui.run_context.console.line_window import LineWindow
 from rltui.run_context.console.lines import ConsoleLine, Level
 from rltui.run_context.console.moments import Moment, offset_at
 
-AGAIN = 0.5  # seconds between two looks at a file that may grow
-DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent
-WAITS = 5  # and at most one part of so many of the time: file systems may be slow
-COUNTED = 64 << 20  # bytes of a console's end in which errors and warnings are counted unasked
-TELL = 0.1  # seconds between two reports of a search that goes on
+LOOK_SECONDS = 0.5  # seconds between two looks at a file that may grow
+MAX_CPU_SHARE = (
+    200  # a look at what was appended is at most one part of so many of the processor: half a percent
+)
+MAX_TIME_SHARE = 5  # and at most one part of so many of the time: file systems may be slow
+COUNTED_BYTES = 64 << 20  # bytes of a console's end in which errors and warnings are counted unasked
+REPORT_SECONDS = 0.1  # seconds between two reports of a search that goes on
 
 
 class ConsoleRequest(NamedTuple):
@@ -95,14 +97,18 @@ class ConsoleViewThread:
             busy = reader.step(request, lambda: self._request is not request or self.thread.stopped)
         except OSError as error:
             self._publish(ConsoleWindow(request.path, error=f"cannot be read: {error.strerror}"), request)
-            return 10 * AGAIN
+            return 10 * LOOK_SECONDS
         located = reader.located
         if located is not None and located != self.located:
             self.located = located
         self._publish(reader.window(request), None if busy else request)
         if busy or not reader.grew:
-            return 0.0 if busy else AGAIN
-        return max(AGAIN, DUTY * (time.thread_time() - worked), WAITS * (time.monotonic() - began))
+            return 0.0 if busy else LOOK_SECONDS
+        return max(
+            LOOK_SECONDS,
+            MAX_CPU_SHARE * (time.thread_time() - worked),
+            MAX_TIME_SHARE * (time.monotonic() - began),
+        )
 
     def _failed(self) -> None:
         """Show the error in place of lines."""
@@ -144,7 +150,7 @@ class _Reader:
         moment = request.moment
         if moment is not None and (self.located is None or self.located.moment != moment):
             self.located = LocatedMoment(request.path, moment, offset_at(self._file, moment))
-        until = time.monotonic() + TELL
+        until = time.monotonic() + REPORT_SECONDS
         if self._found is None or self._found.text != request.text:
             self._found = LineSearch(self._file, request.text) if request.text else None
         if self._levels is None:
@@ -157,7 +163,7 @@ class _Reader:
         searches: list[tuple[LineSearch | None, int]] = [(self._found, 0)]
         if request.level == "error":
             searches.append((self._errors, 0))
-        counted = 0 if request.level else max(self._file.size - COUNTED, 0)
+        counted = 0 if request.level else max(self._file.size - COUNTED_BYTES, 0)
         searches.append((self._levels, counted))
         for search, least in searches:
             while search is not None and search.search(least):
@@ -169,12 +175,12 @@ class _Reader:
         """What is known now, as values."""
         assert self._window is not None and self._levels is not None  # `step` has made them
         levels = self._errors if request.level == "error" and self._errors is not None else self._levels
-        found = None if self._found is None else _values(self._found)
+        found = None if self._found is None else _found_lines(self._found)
         return ConsoleWindow(
             request.path, self._file.size, self._file.modified, tuple(self._window.lines),
-            self._window.at_end, _values(levels), found, request.text,
+            self._window.at_end, _found_lines(levels), found, request.text,
         )  # fmt: skip
 
 
-def _values(search: LineSearch) -> FoundLines:
+def _found_lines(search: LineSearch) -> FoundLines:
     return FoundLines(tuple(search.lines), search.begin, search.full, search.begin == 0 or search.full)

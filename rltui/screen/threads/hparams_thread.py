@@ -16,7 +16,7 @@ from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 from rltui.session.run_view import RunView
 from rltui.store.run import Run
 
-AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
+MAX_AGE_SECONDS = 60.0  # seconds after which files are looked at once more, while somebody looks
 
 
 class HParamsThread:
@@ -32,7 +32,7 @@ class HParamsThread:
         self._asked: dict[str, tuple[str, ...]] = {}
         self._plans: dict[str, tuple[tuple[str, ...], float, tuple[int, ...]]] = {}  # as `_found`
         self._plans_asked: dict[str, Run] = {}
-        self._plans_beside, self._plans_since = PlansBeside(()), -AGAIN
+        self._plans_beside, self._plans_since = PlansBeside(()), -MAX_AGE_SECONDS
 
     def spans_of(self, view: RunView) -> LoggedSpans:
         """The spans of steps beside a run's logs; asks for them when they are unknown or old."""
@@ -48,7 +48,7 @@ class HParamsThread:
         known = self._found.get(view.name)
         if not self.logdirs or not paths:
             return NO_HPARAMS
-        if known is None or known[0] != paths or time.monotonic() - known[1] > AGAIN:
+        if known is None or known[0] != paths or time.monotonic() - known[1] > MAX_AGE_SECONDS:
             self._ask(view.name, paths)
         return known[2] if known is not None else NO_HPARAMS
 
@@ -61,7 +61,7 @@ class HParamsThread:
         known = self._plans.get(run.name)
         if not self.logdirs or not paths:
             return ()
-        old = known is not None and again and time.monotonic() - known[1] > AGAIN
+        old = known is not None and again and time.monotonic() - known[1] > MAX_AGE_SECONDS
         if known is None or old or known[0] != paths:
             with self.thread.lock:
                 self._plans_asked.setdefault(run.name, run)
@@ -116,7 +116,7 @@ class HParamsThread:
     def _look_for_plan(self, run: Run) -> float:
         """Look for the planned steps of one run; folders that runs share are looked into once a burst."""
         now = time.monotonic()
-        if now - self._plans_since > AGAIN:
+        if now - self._plans_since > MAX_AGE_SECONDS:
             self._plans_beside, self._plans_since = PlansBeside(self.logdirs), now
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
         try:

@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from rltui.run_context.samples.run_samples import RunCatalogs
     from rltui.run_context.samples.sample_reader import Catalog
 
-SLICE = 0.05  # seconds of reading between two looks at what the screen asks for
-AGAIN = 0.4  # seconds after which the files of the run shown are looked at again
-LOOK_SHOWN, LOOK_HIDDEN = 0.6, 60.0  # seconds between two searches for files, pane shown and not
-LOOK_UNCHANGED = 300.0  # the same where no folder has changed
-TELL = 0.3  # seconds between two snapshots of what has been read so far
-DUTY, DUTY_HIDDEN = 5, 50  # a look is at most one part of so many of the time: file systems may be slow
-RUNS = 3  # whose heads are kept
-TEXTS, CHARACTERS = 16, 32_000_000  # samples kept in full, and characters of them together
-SUMMARIES = 2_000  # kept
+SLICE_SECONDS = 0.05  # seconds of reading between two looks at what the screen asks for
+LOOK_SECONDS = 0.4  # seconds after which the files of the run shown are looked at again
+SEARCH_SECONDS_SHOWN, SEARCH_SECONDS_HIDDEN = (
+    0.6,
+    60.0,
+)  # seconds between two searches for files, pane shown and not
+SEARCH_SECONDS_UNCHANGED = 300.0  # the same where no folder has changed
+REPORT_SECONDS = 0.3  # seconds between two snapshots of what has been read so far
+MAX_SHARE, MAX_SHARE_HIDDEN = (
+    5,
+    50,
+)  # a look is at most one part of so many of the time: file systems may be slow
+MAX_RUNS = 3  # whose heads are kept
+MAX_TEXTS, MAX_CHARACTERS = 16, 32_000_000  # samples kept in full, and characters of them together
+MAX_SUMMARIES = 2_000  # kept
 
 Runs: TypeAlias = Mapping[str, Sequence[str]]  # paths of a run's logs by its name
 NO_RUNS: Runs = MappingProxyType({})
@@ -146,7 +152,7 @@ class SamplesThread:
             return self._look()
         except Exception as error:  # noqa: BLE001 (other samples are still wanted)
             self._fail(error)
-            return LOOK_HIDDEN
+            return SEARCH_SECONDS_HIDDEN
 
     def _fail(self, error: Exception) -> None:
         """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
@@ -221,8 +227,8 @@ class SamplesThread:
         with self.thread.lock:
             self._texts[key] = text
             self._asked.pop(key, None)
-            while len(self._texts) > TEXTS or (
-                len(self._texts) > 2 and sum(map(_characters, self._texts.values())) > CHARACTERS
+            while len(self._texts) > MAX_TEXTS or (
+                len(self._texts) > 2 and sum(map(_characters, self._texts.values())) > MAX_CHARACTERS
             ):
                 self._texts.popitem(last=False)
         self._publish()
@@ -230,7 +236,7 @@ class SamplesThread:
     def _summarize(self, owner: str, heads: tuple[SampleHead, ...]) -> None:
         from rltui.run_context.samples.sample_text import summary
 
-        until = time.monotonic() + SLICE
+        until = time.monotonic() + SLICE_SECONDS
         made: dict[Key, SampleSummary] = {}
         over = True
         for head, sample in self._reader.load_many(owner, heads):
@@ -242,8 +248,8 @@ class SamplesThread:
             self._summaries.update(made)
             if over:  # what cannot be read is not asked for again and again
                 for head in heads:
-                    self._summaries.setdefault((owner, head), _unread())
-            while len(self._summaries) > SUMMARIES:
+                    self._summaries.setdefault((owner, head), _unreadable_summary())
+            while len(self._summaries) > MAX_SUMMARIES:
                 self._summaries.popitem(last=False)
             if self._asked_rows == (owner, heads):
                 self._asked_rows = None
@@ -263,7 +269,7 @@ class SamplesThread:
         wanted, _ = parse_expression(expression)
         if wanted is None or self._matches is None or self._matches.read >= self._matches.of:
             return False
-        until = time.monotonic() + SLICE
+        until = time.monotonic() + SLICE_SECONDS
         for head, sample in self._searching:
             self._kept[head.key] = wanted.keeps_text(sample)
             if time.monotonic() > until:
@@ -307,9 +313,9 @@ class _Reader:
         """When files are to be searched next; a new run may be the one that known files belong to."""
         if not shown and len(runs) == len(self._runs.runs):
             same = changes is not None and (changes, runs) == (self._changes, self._runs.runs)
-            hidden = LOOK_UNCHANGED if same and not self._runs.unsure else LOOK_HIDDEN
-            return self._search_ended + max(hidden, self._search_took * DUTY_HIDDEN)
-        return self._search_ended + max(LOOK_SHOWN, self._search_took * DUTY)
+            hidden = SEARCH_SECONDS_UNCHANGED if same and not self._runs.unsure else SEARCH_SECONDS_HIDDEN
+            return self._search_ended + max(hidden, self._search_took * MAX_SHARE_HIDDEN)
+        return self._search_ended + max(SEARCH_SECONDS_SHOWN, self._search_took * MAX_SHARE)
 
     def search(self, runs: Runs, changes: int | None) -> dict[str, str]:
         """Look for files of samples; returns the owner of the samples of each run that has some."""
@@ -328,18 +334,21 @@ class _Reader:
             return True, None
         first = self.recent[-1:] != [owner]
         self.recent = [*(one for one in self.recent if one != owner), owner]
-        for old in self.recent[:-RUNS]:
+        for old in self.recent[:-MAX_RUNS]:
             self._runs.forget(old)
-        self.recent = self.recent[-RUNS:]
+        self.recent = self.recent[-MAX_RUNS:]
         began = time.monotonic()
-        done = catalog.refresh(SLICE)
+        done = catalog.refresh(SLICE_SECONDS)
         ended = time.monotonic()
-        self.read_due = ended + max(AGAIN, (ended - began) * DUTY) if done else 0.0
+        self.read_due = ended + max(LOOK_SECONDS, (ended - began) * MAX_SHARE) if done else 0.0
         now = _state(catalog)
         if not first and (now == self._told or (not done and ended < self._tell_due)):
             return done, None
         found = catalog.snapshot()
-        self._told, self._tell_due = now, time.monotonic() + max(TELL, (time.monotonic() - ended) * DUTY)
+        self._told, self._tell_due = (
+            now,
+            time.monotonic() + max(REPORT_SECONDS, (time.monotonic() - ended) * MAX_SHARE),
+        )
         return done, found
 
     def load(self, owner: str, head: SampleHead) -> Sample:
@@ -365,7 +374,7 @@ def _characters(text: Sample | str) -> int:
     return len(text.prompt) + len(text.response) + sum(len(one.text) for one in text.messages)
 
 
-def _unread() -> SampleSummary:
+def _unreadable_summary() -> SampleSummary:
     from rltui.logs.sample_layouts.sample import SampleSummary
 
     return SampleSummary({}, "(cannot be read)")

@@ -15,7 +15,7 @@ from rltui.logs.sample_layouts.sample import Sample
 from rltui.run_context.samples.run_samples import catalogs_of
 from rltui.run_context.samples.sample_files import sample_files
 from rltui.run_context.samples.sample_reader import Catalog
-from rltui.screen.threads.samples_thread import LOOK_HIDDEN, LOOK_UNCHANGED, _Reader
+from rltui.screen.threads.samples_thread import SEARCH_SECONDS_HIDDEN, SEARCH_SECONDS_UNCHANGED, _Reader
 from tests.support.shared import SHARED, needs_shared
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
@@ -217,13 +217,17 @@ def test_files_are_searched_for_again_when_folders_changed(tmp_path: Path) -> No
         return round(reader.search_due(False, runs, changes) - reader._search_ended, 6)  # of large clocks
 
     reader.search(runs, 1)
-    assert [wait(changes) for changes in (1, 2, None)] == [LOOK_UNCHANGED, LOOK_HIDDEN, LOOK_HIDDEN]
+    assert [wait(changes) for changes in (1, 2, None)] == [
+        SEARCH_SECONDS_UNCHANGED,
+        SEARCH_SECONDS_HIDDEN,
+        SEARCH_SECONDS_HIDDEN,
+    ]
     due = reader.search_due(False, {"a": ("metrics.jsonl",)}, 1)
-    assert due - reader._search_ended == pytest.approx(LOOK_HIDDEN)
+    assert due - reader._search_ended == pytest.approx(SEARCH_SECONDS_HIDDEN)
     (tmp_path / "samples.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
     reader.search(runs, 2)
-    assert wait(2) == LOOK_HIDDEN
+    assert wait(2) == SEARCH_SECONDS_HIDDEN
     (tmp_path / "samples.jsonl").unlink()
     (tmp_path / "checkpoint_evals").mkdir()
     reader.search(runs, 3)
-    assert wait(3) == LOOK_HIDDEN
+    assert wait(3) == SEARCH_SECONDS_HIDDEN

@@ -29,13 +29,13 @@ from rltui.screen.pages.chart.curves import (
     within,
 )
 from rltui.screen.pages.chart.superseded import attempt_marks, superseded_stroke
-from rltui.screen.pages.chart.x_axis import TIMES, XAxis, x_axis
+from rltui.screen.pages.chart.x_axis import COMMON_AXES, XAxis, x_axis
 from rltui.screen.pages.chart.x_ticks import x_ticks
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView
 
-CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band is fitted
+MIN_CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band is fitted
 
 
 def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) -> Page:
@@ -71,7 +71,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     add_averages(curves, log=log, within=needed if cut else None)
     drawn = strokes(curves, needed, log=log, level=lambda value: _level_range(chart, value))
     before: Stroke | None = None
-    if chart.superseded and axis.axis in TIMES:  # elsewhere nobody can tell where they were
+    if chart.superseded and axis.axis in COMMON_AXES:  # elsewhere nobody can tell where they were
         before = superseded_stroke(view, main.series, low, high, len(main.mean), axis.axis, log=log)
     y, held = _y_range(chart, needed, behind, before)
     beyond = outliers(curves, y, log=log) if cut else []
@@ -149,7 +149,7 @@ def _y_range(
     """
     row, held = chart.row, chart.y_range
     if behind is not None and np.isfinite(behind.high).any():
-        share = CURVE_SHARE if chart.spread == "fitted" else 0.0
+        share = MIN_CURVE_SHARE if chart.spread == "fitted" else 0.0
         needed = range_with_spread(needed, reach(behind, log=bool(chart.log)), share)
     if before is not None:
         low, high = value_range(before.y, before.y)

@@ -25,12 +25,12 @@ from rltui.session.run_view import RunView
 from rltui.store.columns import Columns
 from rltui.store.series import Series
 
-MOST_CURVES = len(SIGNS)  # curves on one chart
+MAX_CURVES = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
-_LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+_MAX_LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
-LEAST_AVERAGED = 100  # points
-_FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
+MIN_AVERAGED_POINTS = 100  # points
+_LOG_FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
 
 
 @dataclass(slots=True)
@@ -112,10 +112,12 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
 
     A few points are looked at one by one.
     """
-    if not smooth or points < LEAST_AVERAGED:
+    if not smooth or points < MIN_AVERAGED_POINTS:
         return 0.0
     power = 1 << max(points.bit_length() - 3, 0)
-    lag = points // power * power * _LAGS[strength]  # in steps: a weight that follows each point redraws all
+    lag = (
+        points // power * power * _MAX_LAGS[strength]
+    )  # in steps: a weight that follows each point redraws all
     return min(SMOOTHINGS[strength], lag / (1 + lag))
 
 
@@ -138,7 +140,7 @@ def curves_of(
         (at, one.title, axis, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
         if one.main is not None
     ]  # fmt: skip
-    found = [one for one in found if one[0] < MOST_CURVES]
+    found = [one for one in found if one[0] < MAX_CURVES]
     made = []
     for index, label, its, series, one, own in found:
         x, cut = its.cut(series, low, high, columns)
@@ -259,7 +261,7 @@ def area(curve: ChartCurve, *, log: bool) -> Area | None:
     low, high = found.low, found.high
     if log:
         high = log_of(high)
-        low = np.where((low <= 0) & np.isfinite(high), _FLOOR, log_of(low))
+        low = np.where((low <= 0) & np.isfinite(high), _LOG_FLOOR, log_of(low))
     known = np.isfinite(low) & np.isfinite(high)
     if not known.any():
         return None
@@ -270,7 +272,7 @@ def area(curve: ChartCurve, *, log: bool) -> Area | None:
 
 def reach(found: Area, *, log: bool) -> Range:
     """The lowest and highest end of an area that an axis can show; a logarithmic one ends above zero."""
-    low = np.where(found.low > _FLOOR, found.low, found.high) if log else found.low
+    low = np.where(found.low > _LOG_FLOOR, found.low, found.high) if log else found.low
     return value_range(low, found.high)
 
 

@@ -30,7 +30,7 @@ def title(state: AppState, row: Row, width: int) -> Line:
             change += f", medians at {format_step(row.against.step)}"
     moment = ""
     if state.time.at_step is not None:
-        moment = f"{STATE_GLYPH[shown_run.moment_word(state)]} step {format_step(state.time.at_step)}   "
+        moment = f"{STATE_GLYPH[shown_run.moment_state(state)]} step {format_step(state.time.at_step)}   "
     right: list[Span] = [(moment, "warn"), (row.value_text, "strong"), (f"{change} ", "dim")]
     room = width - cell_width(moment + row.value_text + change) - 4
     name = cut(row.title, max(room, 6))

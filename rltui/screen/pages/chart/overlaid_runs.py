@@ -13,7 +13,7 @@ from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
 
-LEAST_NAME = 8  # cells of a name that is cut
+MIN_NAME_CELLS = 8  # cells of a name that is cut
 
 
 def card_style(state: AppState) -> CardStyle:
@@ -60,14 +60,14 @@ def names_line(state: AppState, view: RunView, width: int) -> Line | None:
     def cells(most: int) -> int:
         return sum(min(cell_width(name), most) + cell_width(word) + 5 for *_, name, word in named)
 
-    while len(named) > 2 and cells(LEAST_NAME) > room - 5:  # names that say nothing help nobody
+    while len(named) > 2 and cells(MIN_NAME_CELLS) > room - 5:  # names that say nothing help nobody
         named.pop()
     more = len(runs) + 1 - len(named)
     if more:
         right.insert(0, (f"+{more}  ", "dim"))
         room -= cell_width(right[0][0])
     most = max(cell_width(name) for *_, name, _ in named)
-    while most > LEAST_NAME and cells(most) > room:
+    while most > MIN_NAME_CELLS and cells(most) > room:
         most -= 1
     left: list[Span] = [(" ", "text")]
     for sign, role, name, word in named:

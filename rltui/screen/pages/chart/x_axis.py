@@ -17,7 +17,7 @@ from rltui.session.time_travel import RunAtStep, span_of
 from rltui.store.columns import Columns
 from rltui.store.series import Series
 
-TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
+COMMON_AXES: tuple[Axis, ...] = ("step", "relative", "wall")
 _COUNTER_BUCKETS = 2048  # pieces in which the older part of a counter is known
 
 
@@ -32,7 +32,7 @@ def shift_of(view: RunView, axis: Axis) -> float:
 
 def axes_of(view: RunView) -> list[Axis]:
     """The axes that a run's charts can have: those of any run, and its counters that are not its steps."""
-    return [*TIMES, *(counter.unit for counter, _ in counters_of(view))]
+    return [*COMMON_AXES, *(counter.unit for counter, _ in counters_of(view))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +136,7 @@ class XAxis:
 
 def x_axis(view: RunView, axis: Axis) -> XAxis | None:
     """An axis for a run; None when the run does not count that."""
-    if axis in TIMES:
+    if axis in COMMON_AXES:
         return XAxis(view, ARRIVALS if axis == "step" and run_at_one_step(view) else axis)
     metric = next((counter.metric for counter in pane_tables().counter if counter.unit == axis), "")
     series = counter_of(view, metric)

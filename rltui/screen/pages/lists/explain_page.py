@@ -17,18 +17,18 @@ from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.pages.page import Hint
 from rltui.screen.state import AppState
 
-LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
-ROLES = {"healthy": "good", "watch for": "warn"}
-ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
-WIDTH = 84  # cells of running text; longer lines are hard to read
+LABEL_CELLS, NARROW_LABEL_CELLS = 14, 11  # cells of the words before the text
+LABEL_ROLES = {"healthy": "good", "watch for": "warn"}
+HIDDEN_LABELS = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
+TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
 SETTING_WIDTH = 92  # cells of the value of a setting
 _HINTS = (Hint("Enter", "go there", "open"), BACK)
 
 
 def explanation(state: AppState, row: Row, width: int) -> ListContent:
     """The glossary entry of a row, with links to what to look at next; only links can be chosen."""
-    label_cells = LABEL if width >= 50 else NARROW_LABEL
-    width = min(width, WIDTH)
+    label_cells = LABEL_CELLS if width >= 50 else NARROW_LABEL_CELLS
+    width = min(width, TEXT_WIDTH)
     name = row.name
     metric = name.metric if name is not None else None
     lines: list[Line] = [line((fit(tag, width), "dim")) for tag in row.tags[:6]]
@@ -52,8 +52,8 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     heading = ""
     for label, text in parts:
         heading = label or heading
-        if heading not in ELSEWHERE:
-            lines += hanging(f"{label:{label_cells}}", "dim", text, ROLES.get(heading, "text"), width)
+        if heading not in HIDDEN_LABELS:
+            lines += hanging(f"{label:{label_cells}}", "dim", text, LABEL_ROLES.get(heading, "text"), width)
     lines.append(BLANK)
     for label, text in _facts(row):
         value = fit(text, width - label_cells) if label != "possible" else text

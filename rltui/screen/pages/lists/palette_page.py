@@ -14,12 +14,12 @@ from rltui.screen.input.key_table import MOVING
 from rltui.screen.input.key_table import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import SAMPLES, AppState, ListOverlay
-from rltui.screen.text_filter import SCATTERED, fuzzy
+from rltui.screen.text_filter import SCATTERED_COST, fuzzy
 
 WIDTH = 84  # cells
-LEAST_KEY = 24  # cells from which a key is worth its place beside a title
+MIN_KEY_CELLS = 24  # cells from which a key is worth its place beside a title
 FEW_LETTERS = 3  # from which letters need not stand together
-MOST_ENTRIES = 200  # that are worth scrolling through; typing finds the others
+MAX_ENTRIES = 200  # that are worth scrolling through; typing finds the others
 
 
 class PaletteEntry(NamedTuple):
@@ -62,9 +62,9 @@ def _matching(entries: list[PaletteEntry], query: str) -> list[PaletteEntry]:
         if (cost := _cost(query, entry)) is not None
     ]  # fmt: skip
     scored.sort(key=lambda one: one[:2])
-    if len(query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED:
-        scored = [one for one in scored if one[0] < SCATTERED]  # two letters are in every sentence
-    return [entry for *_, entry in scored[:MOST_ENTRIES]]
+    if len(query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED_COST:
+        scored = [one for one in scored if one[0] < SCATTERED_COST]  # two letters are in every sentence
+    return [entry for *_, entry in scored[:MAX_ENTRIES]]
 
 
 def _cost(query: str, entry: PaletteEntry) -> int | None:
@@ -85,7 +85,7 @@ def _lines(entries: list[PaletteEntry], width: int) -> tuple[list[Line], list[tu
         items.append((len(lines), entry.argument))
         title, _, key = entry.text.partition("  ") if entry.kind == "metric" else (entry.text, "", "")
         room = width - 11 - cell_width(entry.hint)
-        if room - column < LEAST_KEY:
+        if room - column < MIN_KEY_CELLS:
             key = ""
         if key:
             title = pad(short_title(title, column), column)

@@ -12,15 +12,15 @@ from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.pages.page import Hint
 from rltui.screen.state import AppState
 
-LABEL, NARROW_LABEL = 11, 10  # cells of the words before the text
-WIDTH = 84  # cells of running text; longer lines are hard to read
+LABEL_CELLS, NARROW_LABEL_CELLS = 11, 10  # cells of the words before the text
+TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
 _HINTS = (Hint("Enter", "metric", "open"), Hint("/", "search", "filter"), BACK)
 
 
 def problems_content(state: AppState, width: int) -> ListContent:
     """All problems, those that the run shown has now first; metrics that the run has can be chosen."""
-    label_cells = LABEL if width >= 50 else NARROW_LABEL
-    width = min(width, WIDTH)
+    label_cells = LABEL_CELLS if width >= 50 else NARROW_LABEL_CELLS
+    width = min(width, TEXT_WIDTH)
     view = shown_run.run(state)
     findings = view.evaluator.findings() if view is not None else []
     lines: list[Line] = []

@@ -19,14 +19,27 @@ from rltui.screen.pages.chart.overlaid_runs import sign_of
 from rltui.screen.pages.page import Hint, Page, Spot, hint_bar, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
-LEAST_NAME, MOST_NAME = 12, 40  # cells
-LEAST_WHY = 14
-SIGNS = 6  # cells of a line before the name: mark, state, health
+MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
+MIN_REASON_CELLS = 14
+SIGN_CELLS = 6  # cells of a line before the name: mark, state, health
 TREND = "trend"
 # What is left out first where there is little room, after the columns that somebody has chosen.
-_BY_VALUE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
+_BY_IMPORTANCE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
 # And as they stand from left to right.
-_PLACES = ("name", "", "metric", "last", "best", TREND, "step", "share", "eta", "age", "framework", "why")
+_COLUMN_ORDER = (
+    "name",
+    "",
+    "metric",
+    "last",
+    "best",
+    TREND,
+    "step",
+    "share",
+    "eta",
+    "age",
+    "framework",
+    "why",
+)
 
 
 class _Cells(NamedTuple):
@@ -53,7 +66,7 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     columns = _layout(state, found, width)
     head = [_title(state, overlay, found, columns, width)]
     if height >= 8:
-        head.append(_words(state, columns, width))
+        head.append(_column_titles(state, columns, width))
     foot = _foot(state, overlay, width)
     if height >= 10 and items:
         foot = Page([_selected(state, items[at][1], width)]).below(foot)
@@ -76,7 +89,7 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
         lines.append(line((" no run matches", "dim")))
     lines += [BLANK] * (room - len(lines))
     page = Page([*head, *lines], spots, ListDrawn(at, top, 0, room, len(items), items, (width, height)))
-    page.spots += _head_spots(columns) if height >= 8 else []
+    page.spots += _title_spots(columns) if height >= 8 else []
     return page.below(foot)
 
 
@@ -122,10 +135,10 @@ def _title(
     return crop(line(*spans), width)
 
 
-def _words(state: AppState, columns: list[_Cells], width: int) -> Line:
+def _column_titles(state: AppState, columns: list[_Cells], width: int) -> Line:
     """The words over the columns; the one that sorts has an arrow."""
     order = run_list.order_of(state)
-    spans: list[Span] = [(" " * SIGNS, "faint")]
+    spans: list[Span] = [(" " * SIGN_CELLS, "faint")]
     for cells in columns:
         sorts = cells.id == order.column
         word = cut(cells.word, cells.width - 2) + f" {order.arrow}" if sorts else cells.word
@@ -133,8 +146,8 @@ def _words(state: AppState, columns: list[_Cells], width: int) -> Line:
     return crop(line(*spans[:-1]), width)
 
 
-def _head_spots(columns: list[_Cells]) -> list[Spot]:
-    spots, x = [], SIGNS
+def _title_spots(columns: list[_Cells]) -> list[Spot]:
+    spots, x = [], SIGN_CELLS
     for cells in columns:
         if cells.column is not None:
             spots.append(Spot(x, 1, cells.width, 1, "sort-by", cells.id))
@@ -186,11 +199,11 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     added = [one for name in state.saved.run_columns if (one := column_named(name)) is not None]
     sorting = column_named(order.column)
     fixed = {"name", "why", "health", "state"}
-    if sorting is not None and sorting.id not in {*_BY_VALUE, *fixed, *(one.id for one in added)}:
+    if sorting is not None and sorting.id not in {*_BY_IMPORTANCE, *fixed, *(one.id for one in added)}:
         added.append(sorting)
     mixed = len(found.metrics) > 1 and found.group != BY_METRIC
     known = {one.id: _Cells(one.id, one.word, one.width, one) for one in added}
-    for name in _BY_VALUE:
+    for name in _BY_IMPORTANCE:
         column = column_named(name)
         if name == TREND:
             known[TREND] = _Cells(TREND, "trend", 24 if width >= 150 else 12)
@@ -204,12 +217,12 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
         wanted.append(sorting.id)
     asked = len(wanted)
-    wanted += [name for name in _BY_VALUE if name in known and name not in (*wanted, *found.lacking)]
+    wanted += [name for name in _BY_IMPORTANCE if name in known and name not in (*wanted, *found.lacking)]
     longest = run_list.longest_name(state)
-    name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
-    room = width - SIGNS - name_cells
+    name_cells = min(longest, MAX_NAME_CELLS, max(width * 22 // 100, MIN_NAME_CELLS))
+    room = width - SIGN_CELLS - name_cells
     sixteenths = 6 if order.column in ("health", "why") else 3
-    least = max(LEAST_WHY, width * sixteenths // 16)  # cells of the reason
+    least = max(MIN_REASON_CELLS, width * sixteenths // 16)  # cells of the reason
     chosen = set()
     for at, name in enumerate(wanted):
         cells = 2 + (least if name == "why" else known[name].width)
@@ -218,7 +231,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
             room -= cells
         elif at >= asked:
             break  # what is worth less has no room either: names and reasons are cut less
-    name_cells += (more := min(longest - name_cells, MOST_NAME - name_cells, room // 2, max(room, 0)))
+    name_cells += (more := min(longest - name_cells, MAX_NAME_CELLS - name_cells, room // 2, max(room, 0)))
     room -= more
     if "metric" in chosen:
         title = max(map(cell_width, found.metrics), default=0)
@@ -229,8 +242,8 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     if "why" not in chosen:
         name_cells += min(longest - name_cells, max(room, 0))
     found_columns = [_Cells("name", "run", name_cells, column_named("name"))]
-    for place in _PLACES[1:]:
-        names = [one.id for one in added if one.id not in _PLACES] if place == "" else [place]
+    for place in _COLUMN_ORDER[1:]:
+        names = [one.id for one in added if one.id not in _COLUMN_ORDER] if place == "" else [place]
         found_columns += [known[name] for name in names if name in chosen and name != "why"]
     if "why" in chosen:
         found_columns.append(_Cells("why", "why", least + max(room, 0), column_named("why")))
