@@ -148,7 +148,7 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
     if any(_exists(Path(local(logdir))) is not True for logdir in logdirs):
         return text
     from rltui.logs.follow.read_all import place_all
-    from rltui.logs.run_names import called, shown_name
+    from rltui.logs.run_names import goes_by, shown_name
     from rltui.panes.runs.short_names import short_run_names
 
     logs = [log for log in place_all(logdirs)[0] if log.duplicate_of is None]
@@ -158,7 +158,7 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
     shown = {
         name for name, short in short_run_names(names).items() if text in (short, shown_name(name, logdirs))
     }
-    found = sorted(shown or {name for name in names if called(name, text)} or _given(logs, names, text))
+    found = sorted(shown or {name for name in names if goes_by(name, text)} or _given(logs, names, text))
     if len(found) > 1:
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         which = ", ".join(clean(name) for name in found[:_NAMED])

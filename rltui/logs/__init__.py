@@ -1,1 +1,1 @@
-"""Logs: files in, batches of scalars out. Everything that touches a log directory lives here."""
+"""From log files to batches of points: formats, discovery, following."""

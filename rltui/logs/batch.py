@@ -1,8 +1,4 @@
-"""What a reader hands up: scalars in the order of their file, and everything else worth knowing of it.
-
-The words are the field's: a run has tags; a tag has a series of scalars; a scalar has a step, a wall
-time and a value.
-"""
+"""A batch: the points of one log in file order, with its texts, histograms, session starts and problems."""
 
 from __future__ import annotations
 
@@ -20,20 +16,20 @@ from rltui.common.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class SessionStart:
-    """The writer declared a restart: points at or above `step` that came before are superseded."""
+    """A restart that the writer declared: earlier points at or above `step` are superseded."""
 
-    index: int  # points of the same batch that precede it
+    index: int  # number of points of the batch before it
     step: int
 
 
 class Text(NamedTuple):
-    """A text or hparams record, or a log's own statement about the run (`total_steps`, ...)."""
+    """A text or hparams record, or a fact about the run (`total-steps`, `exit-code`)."""
 
     tag: str
     step: int
     wall_time: float
     kind: Literal["text", "hparams", "total-steps", "exit-code"]
-    body: str  # hparams: JSON object; total-steps, exit-code: decimal integer, empty: it goes on again
+    body: str  # hparams: JSON object; total-steps, exit-code: decimal integer, empty: the run is active again
 
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of a histogram; the ends are its minimum and maximum
@@ -41,13 +37,13 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of a histogram; the ends 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """One logged histogram, as the values below which `QUANTILES` of what it counts lie."""
+    """One logged histogram, as the `QUANTILES` of its values."""
 
     tag: str
     step: int
     wall_time: float
     quantiles: tuple[float, ...]  # one per entry of QUANTILES
-    count: float  # values in it
+    count: float  # number of values
 
 
 _NO_U32 = np.empty(0, np.uint32)
@@ -58,9 +54,9 @@ _NO_BOOL = np.empty(0, np.bool_)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Scalars of one log, in file order, as columns of equal length n.
+    """Points of one log in file order, as columns of length n.
 
-    tags: the log's tag table, cleaned; it only grows, so an index is good for the life of the log.
+    tags: the log's table of tags, cleaned; it only grows, so indices remain valid.
     tag: (n,) uint32 index into `tags`.  step: (n,) int64.
     wall_time: (n,) float64, seconds since 1970, NaN where the log has none.
     value: (n,) float64.  single: (n,) bool, true where the value was a float32 on disk.
@@ -76,7 +72,7 @@ class Batch:
     texts: tuple[Text, ...] = ()
     problems: tuple[Problem, ...] = ()
     histograms: tuple[Histogram, ...] = ()
-    written: Sequence[str] = ()  # the tags as the file spells them, where `tags` had to tell files apart
+    written: Sequence[str] = ()  # the tags as in the file, if `tags` were renamed
 
     @classmethod
     def of_doubles(
@@ -109,15 +105,15 @@ class Batch:
         return len(self.tag)
 
     def __bool__(self) -> bool:
-        """Whether it says anything at all."""
+        """Whether it is not empty."""
         return bool(len(self.tag) or self.starts or self.texts or self.problems or self.histograms)
 
     def points(self) -> Batch:
-        """Nothing but its points."""
+        """The batch with points only."""
         return Batch(self.tags, self.tag, self.step, self.wall_time, self.value, self.single)
 
     def where(self, keep: NDArray[np.bool_]) -> Batch:
-        """Only the points for which `keep`, (n,), is true; starts move with them, the rest of it stays."""
+        """The batch with only the points for which `keep`, (n,), is true, and starts moved accordingly."""
         if keep.all():
             return self
         before = np.concatenate([[0], np.cumsum(keep)])  # kept points before each point
@@ -136,7 +132,7 @@ EMPTY = Batch()
 
 
 def concat(batches: Sequence[Batch]) -> Batch:
-    """Batches of one log as one batch, in their order."""
+    """Concatenate batches of one log."""
     batches = [batch for batch in batches if batch]
     if len(batches) < 2:
         return batches[0] if batches else EMPTY

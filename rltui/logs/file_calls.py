@@ -1,4 +1,4 @@
-"""File calls that may never return: which one is under way, and giving up on it."""
+"""File calls that may never return: tracks the present call, so that a supervisor can abandon it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class GivenUpError(Exception):
-    """The call on `path` came back after its worker had been given up; another one goes on in its place."""
+    """The call on `path` returned after its worker had been replaced by another one."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -19,9 +19,9 @@ class GivenUpError(Exception):
 
 
 class Calls:
-    """Which file call is under way and since when, so that a supervisor can give up on it.
+    """The present file call of a worker and since when it runs.
 
-    One object per worker. Written by the worker alone, read by its supervisor, who may set `given_up`.
+    Written by the worker alone, read by its supervisor, who may set `given_up`.
     """
 
     __slots__ = ("_clock", "failed", "given_up", "opened", "path", "read", "since", "subject")
@@ -30,14 +30,14 @@ class Calls:
         self._clock = clock
         self.path: str | None = None  # None between calls
         self.since = 0.0
-        self.subject: object = None  # what the call is for: a log file, or None for the search
+        self.subject: object = None  # the log file that the call is for, or None for the search
         self.given_up = False
-        self.failed: list[str] = []  # paths whose calls came back too late
+        self.failed: list[str] = []  # paths whose calls returned too late
         self.opened = 0
         self.read = 0
 
     def run(self, path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """What `call` returns. Raises its OSError, or GivenUpError when nobody waits for it any more."""
+        """The result of `call`. Raises its OSError, or GivenUpError if the worker was replaced meanwhile."""
         self.since = self._clock()
         self.path = path
         try:

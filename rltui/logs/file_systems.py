@@ -1,4 +1,4 @@
-"""Which file system a path lies on, and what that means for noticing changes."""
+"""The file system of a path, and how changes are detected on it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rltui.common.named_tuple import NamedTuple
 
 
 class FileSystem(NamedTuple):
-    """What may be expected of a file system."""
+    """Properties of a file system."""
 
-    name: str  # as the kernel calls it
-    remote: bool  # other hosts may write to it; attributes may be late, calls may be slow
-    events: bool  # inotify reports what local processes write
-    attributes: bool  # a plain `stat` tells the truth, a file need not be opened to see that it grew
+    name: str  # the kernel's name
+    remote: bool  # other hosts may write to it, attributes may be outdated, calls may be slow
+    events: bool  # inotify reports changes by local processes
+    attributes: bool  # `stat` is up to date: a file need not be opened to see that it grew
 
 
 UNKNOWN = FileSystem("unknown", remote=True, events=False, attributes=False)
@@ -27,10 +27,10 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 def named(name: str) -> FileSystem:
-    """The file system of this name; one that is not known is treated as remote."""
+    """The file system with this name; unknown ones are treated as remote."""
     if name in _LOCAL:
         return FileSystem(name, remote=False, events=True, attributes=True)
-    # The first write to a file copies it up, as another inode; the disk below is local as a rule.
+    # The first write copies a file to another inode; the underlying disk is usually local.
     overlay = name == "overlay"
     return FileSystem(name, remote=not overlay, events=overlay, attributes=False)
 
@@ -46,7 +46,7 @@ def kind_of(path: str | os.PathLike[str]) -> FileSystem:
 
 
 def kind_in(mounts: bytes, path: str) -> FileSystem:
-    """The same by the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), for a path without links."""
+    """The file system of a path without links, by `/proc/self/mountinfo` (proc_pid_mountinfo(5))."""
     longest, name = -1, ""
     for line in mounts.splitlines():
         before, separator, after = line.partition(b" - ")
@@ -55,6 +55,6 @@ def kind_in(mounts: bytes, path: str) -> FileSystem:
             continue
         place = os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), fields[4]))
         inside = path == place or path.startswith(place.rstrip("/") + "/")
-        if inside and len(place) >= longest:  # of two mounts at one place the later one is seen
+        if inside and len(place) >= longest:  # of two mounts at one path the later one is visible
             longest, name = len(place), os.fsdecode(after.split(b" ")[0])
     return named(name) if name else UNKNOWN

@@ -1,4 +1,4 @@
-"""What the search finds: files named like a log, and their place among the runs."""
+"""Files found by the search, and the runs they were assigned to."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from rltui.logs.formats.registry import FormatRegistry
 
 
 class FoundFile(NamedTuple):
-    """A file named like a log."""
+    """A file with the name of a log."""
 
-    place: str  # absolute, as the system spells it
+    place: str  # absolute path, not cleaned
     path: str  # relative to LOGDIR, cleaned
     folder: str  # of `path`; empty for LOGDIR itself
     name: str  # base name
-    run: str  # by its place and name alone
-    rank: int | None  # the worker that wrote it, where the name says so
-    device: int = 0  # of its folder: what hangs together when a mount dies
-    asked: bool = False  # the user named this very file
-    part: Part | None = None  # of a container: `place` and `name` tell it from the others in there
+    run: str  # by its path alone
+    rank: int | None  # of the worker that wrote it, from its name
+    device: int = 0  # of its folder: files of one device hang together when a mount fails
+    explicit: bool = False  # LOGDIR is this file
+    part: Part | None = None  # of a container; `place` and `name` include its key
 
 
 class PlacedLog(NamedTuple):
-    """A found file with its place among the runs (`LogFile` says what the fields mean)."""
+    """A found file that was assigned to a run; for the fields see `LogFile`."""
 
     found: FoundFile
     run: str
     duplicate_of: str | None
     tag_map: Callable[[str], str] | None
     size: int  # bytes when it was placed
-    part_of: tuple[str, str] | None = None  # place and key of its part, while it travels without it
+    part_key: tuple[str, str] | None = None  # container and key of its part, in place of `found.part`
 
-    def portable(self) -> PlacedLog:
-        """The same without what only this process knows."""
+    def without_part(self) -> PlacedLog:
+        """The same with the key of its part, so that another process can be given it."""
         part = self.found.part
         if part is None:
             return self
-        return self._replace(found=self.found._replace(part=None), part_of=(part.place, part.key))
+        return self._replace(found=self.found._replace(part=None), part_key=(part.place, part.key))
 
-    def arrived(self, formats: FormatRegistry) -> PlacedLog:
-        """The same with its part, which is looked up again. Raises OSError, ENOENT where it is gone."""
-        if self.part_of is None:
+    def with_part(self, formats: FormatRegistry) -> PlacedLog:
+        """The same with its part, which is looked up again. Raises OSError, ENOENT if it is gone."""
+        if self.part_key is None:
             return self
-        place, key = self.part_of
+        place, key = self.part_key
         listed = formats.parts(place)
         part = next((each for each in listed.parts if each.key == key), None) if listed else None
         if part is None:
             raise FileNotFoundError(2, "No such run in it any more", place)
-        return self._replace(found=self.found._replace(part=part), part_of=None)
+        return self._replace(found=self.found._replace(part=part), part_key=None)
 
 
 class Walked(NamedTuple):
-    """Absolute paths that a search has looked at: as long as none of them changes, it finds the same.
+    """Absolute paths that a search has visited: its result is valid as long as none of them changes.
 
-    containers and files that were opened are `files`. certain: nothing else could change what is found.
+    files: containers and files that were opened. certain: nothing else can change the result.
     """
 
     folders: tuple[str, ...] = ()

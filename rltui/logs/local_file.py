@@ -1,8 +1,8 @@
-"""Files of this machine as formats see them: opened for one visit, read only, never blocking on a FIFO.
+"""Local files, opened read-only for one visit, without blocking on a FIFO.
 
-No descriptor is kept between looks. On a network file system only `open` asks the server for fresh
-attributes, held descriptors go stale or keep deleted folders alive, and 2,000 runs would need more of
-them than a process may have; on a local disk opening costs microseconds.
+No descriptor is kept between visits. On a network file system only `open` requests current attributes, open
+descriptors become stale or keep deleted folders, and 2,000 runs would need more descriptors than a process
+may have; on a local disk opening takes microseconds.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from types import TracebackType
 from typing import BinaryIO
 
 from rltui.logs.file_calls import Calls, GivenUpError
-from rltui.logs.formats.interface import HEAD, File
+from rltui.logs.formats.interface import File
 
-PIECE = 4 << 20  # bytes of one system call: a format may ask for more than there is
-MARKER = 64  # bytes before the offset that are compared at every look
+PIECE = 4 << 20  # bytes of one system call: a format may request more than the file has
+MARKER = 64  # bytes before the offset that are compared at every visit
 
-# The ends of large files that are still being fetched from a store, by place: offset and bytes. What lies
-# between the bytes on disk and these is not there yet. The newest values are shown first, here as everywhere.
+# The ends of large files that are still being fetched from a store, by absolute path: offset and bytes. They
+# allow previews; the bytes between the file on disk and its end read as not written yet.
 ENDS: dict[str, tuple[int, bytes]] = {}
 
 
 class LocalFile:
     """One regular file, opened read-only for the time of a `with` block, or of one call outside of it.
 
-    Raises OSError; ENOTSUP for what is not a regular file. A FIFO or device is never read: O_NONBLOCK
-    lets `open` return at once, and the descriptor is checked before the first read.
+    Raises OSError; ENOTSUP if it is no regular file. A FIFO or device is never read: with O_NONBLOCK `open`
+    returns at once, and the type is checked before the first read.
     """
 
     __slots__ = ("_descriptor", "_place", "_reached", "_shown", "calls", "status")
@@ -85,11 +85,11 @@ class LocalFile:
 
     @property
     def modified(self) -> float:
-        """When it was written last, seconds since 1970; 0 when unknown."""
+        """Modification time, seconds since 1970; 0 if unknown."""
         return self.status.st_mtime if self.status else 0.0
 
     def size(self) -> int:
-        """Bytes known to be there: what `fstat` says, or more where reading got further (late attributes)."""
+        """Bytes known to exist: by `fstat`, or more if more could be read (outdated attributes)."""
         if self._descriptor < 0:
             with self:
                 return self.size()
@@ -98,7 +98,7 @@ class LocalFile:
         return max(self.status.st_size, self._reached, 0 if end is None else end[0] + len(end[1]))
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset`; short reads are continued. Raises OSError."""
+        """Up to `length` bytes from `offset`; short reads are repeated. Raises OSError."""
         if self._descriptor < 0:
             with self:
                 return self.read_at(offset, length)
@@ -106,7 +106,7 @@ class LocalFile:
         if end is not None and offset >= end[0]:
             return end[1][offset - end[0] :][:length]
         pieces: list[bytes] = []
-        # No more room than the known size asks for: a megabyte for each of a thousand small files adds up.
+        # Not more memory than the known size needs: a megabyte for each of a thousand small files adds up.
         room = max(self.status.st_size - offset, 0) + MARKER if self.status else PIECE
         while length > 0:
             most = min(length, PIECE, room if not pieces else PIECE)
@@ -119,21 +119,16 @@ class LocalFile:
             self.calls.read += len(piece)
             self._reached = max(self._reached, offset)
             if len(piece) < most and self.status and offset >= self.status.st_size:
-                break  # a short piece that reaches the known end is the last
+                break  # the end
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def stamp(status: os.stat_result) -> tuple[int, ...]:
-    """The attributes that tell of a change."""
+    """The attributes that change with a file."""
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
 
 
-def identity(file: File, length: int = HEAD) -> bytes:
-    """The first bytes of a file: what it is known by, whatever its inode says."""
-    return file.read_at(0, length)
-
-
 def marker(file: File, offset: int) -> bytes:
-    """The bytes before `offset`: a file that was rewritten to a larger size betrays itself there."""
+    """The bytes before `offset`, by which a file is recognised that was rewritten to a larger size."""
     length = min(MARKER, offset)
     return file.read_at(offset - length, length) if length else b""

@@ -1,6 +1,6 @@
-"""Whether what a file holds is a log: numbers beside a step key, or under a name that says so.
+"""Whether the content of a file is a log: numbers with a step key, or in a file with the name of a log.
 
-A folder of a run also holds settings, tokenizers, data sets and samples. They are JSON, too.
+The folder of a run also has settings, tokenizers, data sets and samples, which may be JSON as well.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rltui.logs.records import record_keys
 _KEY = regex(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
 _LIST = regex(rb"\[[^\[\]]*(?:\]|\Z)")
 
-GZIP = b"\x1f\x8b"  # what gzip data begin with
+GZIP = b"\x1f\x8b"  # the first bytes of gzip data
 WBITS = 31  # of zlib: a gzip member with header and checksum
-_HEAD = 4096  # decompressed bytes that are looked at
+_HEAD = 4096  # decompressed bytes that are examined
 
-_CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key that has no end yet
+_CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key whose end is missing
 
 
 def is_point(record: dict[str, object], telling: bool) -> bool:
-    """Whether a record looks like one of a log: numbers beside its step, or numbers under a telling name."""
+    """Whether a record is one of a log: with a step and numbers, or with numbers under a telling name."""
     data = record.get("data")
     inner = data if isinstance(data, dict) else {}
     steps = record_keys.step_keys(record)
@@ -40,29 +40,29 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 
 
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
-    """Whether a record without a step has the keys of a data set, and none of its `numbers` is a score."""
+    """Whether a record without a step is one of a data set. numbers: keys of numbers; none may be a score."""
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
 
 
 def is_transition(keys: Iterable[str]) -> bool:
-    """Whether a record has the keys of one step of an environment, what was seen and what was done: data."""
+    """Whether a record has the keys of an environment step, a state and an action, and so is data."""
     known = {record_keys.compared(key) for key in keys}
     return not (names().state_keys.isdisjoint(known) or names().action_keys.isdisjoint(known))
 
 
 def is_cut_point(line: bytes, telling: bool) -> bool:
-    """The same for a first line that is longer than what is known of it."""
+    """The same for the beginning of a first line."""
     keys = cut_keys(line)
     steps = record_keys.step_keys(key for key, _ in keys)
     if not steps and is_of_data([key for key, _ in keys], [key for key, number in keys if number]):
         return False
     numbers = sum(number for key, number in keys if key not in steps)
-    # Behind a step a key may be longer than what is known of the line.
+    # The key after the step may be longer than the known part of the line.
     return (numbers > 0 and (bool(steps) or telling)) or bool(steps and _CUT_KEY.search(line))
 
 
 def cut_keys(line: bytes) -> list[tuple[str, bool]]:
-    """The keys of an object that is longer than what is known of it, and whether a number follows them."""
+    """The keys in the beginning of an object, and whether the value of each is a number."""
     if not line.lstrip().startswith(b"{"):
         return []
     for _ in range(2):  # of a list in a list, too: what its items are called is no key of the object
@@ -71,7 +71,7 @@ def cut_keys(line: bytes) -> list[tuple[str, bool]]:
 
 
 def decompressed_head(head: bytes) -> bytes:
-    """The first decompressed bytes of gzip data that begin with `head`; empty when it is damaged or none."""
+    """The first decompressed bytes of gzip data that begin with `head`; empty if damaged or no gzip."""
     try:
         return zlib.decompressobj(WBITS).decompress(head, _HEAD)
     except zlib.error:
@@ -79,9 +79,9 @@ def decompressed_head(head: bytes) -> bytes:
 
 
 def is_foreign(name: str, head: bytes) -> bool:
-    """Whether a file named like a log is plainly something else: a data set, settings, a table of words.
+    """Whether a file with the name of a log is clearly none: a data set, settings, a table of words.
 
-    Not for names that nothing but logs have, where contents that cannot be read are worth a word.
+    Always false for names that only logs have, whose unreadable content is reported.
     """
     if is_plain(name):
         return False

@@ -1,6 +1,6 @@
-"""What the names of files say: whether one may be a log, of which kind, and whether it was rotated.
+"""Recognises log files by their names, and whether they were rotated.
 
-The names themselves are data: `rltui/data/log_files.toml`.
+The names are data: `rltui/data/log_files.toml`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rltui.common.regex import regex
 from rltui.schema.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
 from rltui.schema.toml_files import read_table
 
-TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
-CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that
+TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: everything it logged so far
+CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it saves a copy of that
 _ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz|npy)$", re.IGNORECASE)
 _JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 
 class LogFileNames(NamedTuple):
-    """The tables of `log_files.toml`; see there for what each says. Lists of patterns are one pattern."""
+    """The tables of `log_files.toml`, where they are explained. Lists of patterns are one pattern."""
 
     plain_stems: frozenset[str]
     plain_folders: frozenset[str]
@@ -70,7 +70,7 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def log_files_field() -> TableField[LogFileNames]:
-    """What the table must hold."""
+    """The schema of the table."""
     texts = ListField(TextField())
     pattern = ConvertedField(TextField(), lambda each: re.compile(each, re.IGNORECASE))
     patterns = ConvertedField(texts, _any_of)
@@ -89,12 +89,12 @@ def log_files_field() -> TableField[LogFileNames]:
 
 @cache
 def names() -> LogFileNames:
-    """The tables, read when the first name is looked at."""
+    """The shipped tables."""
     return read_table("log_files", log_files_field)
 
 
 def is_entered(folder: str) -> bool:
-    """Whether logs are looked for in folders of that base name."""
+    """Whether folders with that base name are searched for logs."""
     known = names()
     return not folder.startswith(known.skipped_folders) or folder in known.entered_folders
 
@@ -105,7 +105,7 @@ def is_events(name: str) -> bool:
 
 
 def is_metrics_log(name: str) -> bool:
-    """Whether a base name is that of a log beside which no other copy of the history is looked for."""
+    """Whether a base name is that of a log that makes other copies of the history unnecessary."""
     return is_events(name) or name == TRAINER_STATE or name.endswith((".jsonl", ".csv"))
 
 
@@ -118,12 +118,12 @@ def is_json(name: str) -> bool:
 
 
 def is_telling(name: str) -> bool:
-    """Whether a base name says that the file is a log, so that its records need no step key."""
+    """Whether a base name identifies a log, so that its records need no step key."""
     return bool(names().telling.search(name))
 
 
 def tells_of_training(name: str) -> bool:
-    """Whether a base name says "a log of a training", not "the episodes of one evaluation"."""
+    """Whether a base name identifies the log of a training, as opposed to that of an evaluation."""
     return is_telling(name) and names().evaluation.search(name) is None
 
 
@@ -140,16 +140,17 @@ def is_plain(name: str) -> bool:
 
 
 def are_saved_columns(heads: Sequence[str]) -> bool:
-    """Whether the columns of a table are those of one series that TensorBoard's page saved."""
+    """Whether the columns of a table are those of a series downloaded from TensorBoard."""
     return [re.sub("[ _]", "", head).lower() for head in heads] == [
         head.replace(" ", "") for head in names().saved_columns
     ]
 
 
 def exported_columns(heads: Sequence[str]) -> list[re.Match[str]]:
-    """Run, tag and bound of each column but the first of a table that W&B's page saves; none of any other.
+    """Run, tag and bound of each column after the first, of a table exported from W&B; none for other tables.
 
-    Bounds stand beside values: `loss - train` and `loss - val` alone are no metrics of a run "loss".
+    Such a table has bounds next to values: `loss - train` and `loss - val` alone are no metrics of a run
+    "loss".
     """
     found = [names().exported_column.match(head) for head in heads[1:]]
     columns = [column for column in found if column is not None]
@@ -158,16 +159,16 @@ def exported_columns(heads: Sequence[str]) -> list[re.Match[str]]:
 
 
 def rotated_from(name: str) -> str | None:
-    """The name that a rotated log had (``metrics.jsonl`` for ``metrics.jsonl.1``), None if it is not one."""
+    """The original name of a rotated log (``metrics.jsonl`` for ``metrics.jsonl.1``), None for other logs."""
     name = name[:-3] if name.endswith(".gz") else name
     match = None if is_events(name) else names().rotated.match(name)
     return match["base"] if match else None
 
 
 def file_order(name: str) -> tuple[str, int, int]:
-    """Sorts the logs of one folder as they were written: rotated ones first, the oldest of them first."""
+    """Sorts the logs of a folder by age: rotated ones first, the oldest of them first."""
     base = rotated_from(name)
     if base is None:
         return (name, 1, 0)
-    turn = re.sub(r"\D", "", name[len(base) :].removesuffix(".gz")) or "0"
-    return (base, 0, -int(turn) if len(turn) < 8 else int(turn))
+    number = re.sub(r"\D", "", name[len(base) :].removesuffix(".gz")) or "0"
+    return (base, 0, -int(number) if len(number) < 8 else int(number))  # a count, or a date

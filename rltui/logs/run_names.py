@@ -1,4 +1,4 @@
-"""Which run a log file belongs to, by its place and its name alone."""
+"""The run of a log file by its path alone, and the names of runs."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from rltui.common.text import clean
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.sample_layouts.layouts import log_place
 
-_NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
-_PART_LOG = "logs.csv"  # of Acme, in folders of its own below the run
-_NUMBERS = regex(r"(?<![-_]v)\d+")  # but for versions: another `CartPole-v0` is another task
+_FEWEST_NAMESAKES = 3  # other runs: the spread of fewer sisters is unknown
+_PART_LOG = "logs.csv"  # of Acme, in its own folders below the run
+_NUMBERS = regex(r"(?<![-_]v)\d+")  # except versions: another version of `CartPole-v0` is another task
 
 
 class RunName(NamedTuple):
-    """What a path says about the log there."""
+    """The run of a log by its path."""
 
     run: str  # with `/`; `.` for LOGDIR itself
-    rank: int | None  # the worker that wrote it
+    rank: int | None  # of the worker that wrote it
 
 
 def shown_name(run: str, logdirs: Sequence[str | Path]) -> str:
-    """The name of a run for people: LOGDIR itself has no name below itself, so the folder's own is taken."""
+    """The displayed name of a run: for LOGDIR itself the name of its folder."""
     if run != "." or len(logdirs) != 1:
         return run
     return clean(Path(logdirs[0]).absolute().name) or run
 
 
-def called(run: str, name: str) -> bool:
-    """Whether a run goes by a name: its whole name, or some folders of it that follow each other."""
+def goes_by(run: str, name: str) -> bool:
+    """Whether a run goes by a name: its full name, or some consecutive folders of it."""
     return run == name or f"/{name.strip('/')}/" in f"/{run}/"
 
 
-def named(runs: Iterable[str], name: str) -> list[str]:
-    """The runs that a person may mean by a name: the one of just that name, else all that go by it."""
+def runs_named(runs: Iterable[str], name: str) -> list[str]:
+    """The run with exactly this name, else all runs that go by it."""
     known = list(runs)
-    return [name] if name in known else [run for run in known if called(run, name)]
+    return [name] if name in known else [run for run in known if goes_by(run, name)]
 
 
 def without_numbers(run: str) -> str:
@@ -51,9 +51,9 @@ def without_numbers(run: str) -> str:
 
 
 def with_namesakes(names: Iterable[str]) -> frozenset[str]:
-    """Runs with at least three others in their folder, or of names that differ by numbers alone.
+    """Runs with at least three others in their folder, or with names that differ in numbers only.
 
-    Only such runs can have sisters (`rltui.session.sister_runs`).
+    Only these can have sisters (`rltui.session.sister_runs`).
     """
     listed = list(names)
     folders = Counter(name.rpartition("/")[0] for name in listed)
@@ -61,7 +61,7 @@ def with_namesakes(names: Iterable[str]) -> frozenset[str]:
     return frozenset(
         name
         for name in listed
-        if max(folders[name.rpartition("/")[0]], patterns[without_numbers(name)]) > _NAMESAKES
+        if max(folders[name.rpartition("/")[0]], patterns[without_numbers(name)]) > _FEWEST_NAMESAKES
     )
 
 
@@ -77,7 +77,7 @@ def run_name(folder: str, name: str) -> RunName:
     rank = _rank(folder, name)
     if is_events(name):
         in_name = names().rank_file.search(name)
-        # Ranks that share a folder would interleave in one run; the first one stands for the folder.
+        # Ranks that share a folder would interleave in one run; the first one has the name of the folder.
         if in_name and int(in_name[1]) > 0:
             return RunName(_join(folder, f"rank{int(in_name[1])}"), rank)
         return RunName(clean(folder) or ".", rank)
@@ -102,25 +102,25 @@ def run_name(folder: str, name: str) -> RunName:
         return RunName(clean(place.folder) or ".", rank)
     base = rotated_from(name)
     original = base if base and stem_of(base) != base else name
-    arrays = name.endswith(".npy") and not _NUMBERS.search(name)  # each of one metric of the same loop
+    arrays = name.endswith(".npy") and not _NUMBERS.search(name)  # one metric of the run in each
     if arrays or is_plain(original) or names().step_files.search(name):
         return RunName(clean(folder) or ".", rank)
     return RunName(_join(folder, stem_of(original)), rank)
 
 
 def part_prefix(path: str) -> str:
-    """What the tags of a log begin with that is of one part of a training; empty for any other log."""
+    """The prefix for the tags of a log of one part of a training; empty for other logs."""
     part = names().part_logs.match(path)
     return f"{part['part']}/" if part and part["part"] else ""
 
 
 def named_of_part(prefix: str, tag: str) -> str:
-    """The tag of a part as its run calls it: as it was written where it tells of the part itself."""
+    """The tag of a part in its run: unchanged if it already names the part."""
     return tag if tag.startswith(prefix[:-1]) and "/" in tag else prefix + tag
 
 
 def _tracked(folder: str) -> str:
-    """The run that the client of a tracker writes into a folder, by its id; empty for any other folder."""
+    """The run in a folder that the client of a tracker creates, by its id; empty for other folders."""
     tracked = names().tracker_folder.match(folder)
     return "" if tracked is None else _join(tracked["above"].rstrip("/"), tracked["id"])
 
@@ -134,15 +134,15 @@ def _rank(folder: str, name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def part_of(run: str, parts: int) -> int:
-    """The part of all runs, from 1, that a run belongs to: by its name, so that a new run moves no other."""
-    return int(paths.digest(run, 12), 16) % parts + 1
+def shard_number(run: str, shards: int) -> int:
+    """The shard of a run, from 1, by its name alone, so that new runs do not move others."""
+    return int(paths.digest(run, 12), 16) % shards + 1
 
 
 class RunFilter(NamedTuple):
-    """Runs whose names match `glob`, and what is called `also`; all where there is no glob.
+    """Selects the runs whose names match `glob`, and those that go by the name `also`; all without a glob.
 
-    part: index from 1, and of how many: only such a part of the runs.
+    part: number from 1 and total number of shards: only the runs of that shard.
     """
 
     glob: str | None
@@ -151,26 +151,26 @@ class RunFilter(NamedTuple):
 
     @property
     def takes_all(self) -> bool:
-        """Whether every run was asked for."""
+        """Whether it selects all runs."""
         return self.glob is None and self.part is None
 
     def takes(self, run: str) -> bool:
-        """Whether the run was asked for; problems of no run always are."""
+        """Whether it selects a run; always true for problems without a run."""
         if not run:
             return True
-        if self.part is not None and part_of(run, self.part[1]) != self.part[0]:
+        if self.part is not None and shard_number(run, self.part[1]) != self.part[0]:
             return False
         if self.glob is None or fnmatch.fnmatchcase(run, self.glob):
             return True
-        return self.also is not None and called(run, self.also)
+        return self.also is not None and goes_by(run, self.also)
 
     def may_take(self, run: str, folder: str, name: str) -> bool:
-        """Whether the log `name` in `folder`, by its place of `run`, may turn out to be of such a run."""
+        """Whether the log `name` in `folder`, by its path of `run`, may turn out to be of a selected run."""
         if self.takes(run):
             return True
         if log_place(f"{folder}/{name}" if folder else name) is not None:
-            return True  # samples belong to a run whose other logs lie elsewhere
+            return True  # samples belong to a run whose logs may be in another folder
         if names().companions.search(name):
-            return True  # so may episodes
-        # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
+            return True  # and so may episodes
+        # A sub-run of add_scalars or add_hparams belongs to the run above it.
         return is_events(name) and any(self.takes(upper or ".") for upper in folders_above(folder))

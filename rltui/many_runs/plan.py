@@ -15,7 +15,7 @@ from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery
 from rltui.logs.found_file import PlacedLog, Walked
-from rltui.logs.run_names import RunFilter, part_of, with_namesakes
+from rltui.logs.run_names import RunFilter, shard_number, with_namesakes
 
 if TYPE_CHECKING:
     from rltui.run_context.console.console_places import ConsolePlace
@@ -44,7 +44,7 @@ class RunPlan:
 
     def files(self) -> list[str]:
         """Absolute paths of all files on which its verdict depends."""
-        logs = [log.found.place for log in self.logs if log.found.part is None and log.part_of is None]
+        logs = [log.found.place for log in self.logs if log.found.part is None and log.part_key is None]
         consoles = [console.place for console in self.consoles]
         return list(dict.fromkeys((*logs, *self.part_files, *consoles, *self.hparam_files)))
 
@@ -82,7 +82,7 @@ class Plan:
 
     def part(self, index: int, of: int) -> Plan:
         """The part `index` (from 1) `of` several."""
-        return replace(self, runs=[run for run in self.runs if part_of(run.name, of) == index])
+        return replace(self, runs=[run for run in self.runs if shard_number(run.name, of) == index])
 
     def shards(self, *, most_runs: int = MAX_RUNS, most_bytes: int = MAX_BYTES) -> Iterator[Shard]:
         """The runs in pieces of work, in their order."""
@@ -107,7 +107,7 @@ def cut(
 
 def portable(shard: Shard) -> Shard:
     """The shard as data that another process can be given."""
-    return tuple(replace(run, logs=[log.portable() for log in run.logs]) for run in shard)
+    return tuple(replace(run, logs=[log.without_part() for log in run.logs]) for run in shard)
 
 
 def make_plan(

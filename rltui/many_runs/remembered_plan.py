@@ -92,21 +92,18 @@ def _run(plain: Plain) -> RunPlan:
 
 
 def _of_log(log: PlacedLog) -> Plain:
-    log, found = log.portable(), log.found
-    return [
-        found.place, found.path, found.folder, found.name, found.run, found.rank, found.device, found.asked,
-        log.run, log.duplicate_of, _of_tag_map(log), log.size, log.part_of,
-    ]  # fmt: skip
+    log = log.without_part()
+    return [*log.found[:-1], log.run, log.duplicate_of, _of_tag_map(log), log.size, log.part_key]
 
 
 def _log(plain: Plain) -> PlacedLog:
-    *found, run, duplicate_of, tag_map, size, part_of = plain
+    *found, run, duplicate_of, tag_map, size, part_key = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
         from rltui.logs.discovery.run_assignment import AddedCurve
 
         renames = AddedCurve(*tag_map)
-    return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_of and tuple(part_of))
+    return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))
 
 
 def _of_tag_map(log: PlacedLog) -> Iterable[str] | None:

@@ -18,7 +18,7 @@ from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.logs.run_names import RunFilter, named, shown_name, with_namesakes
+from rltui.logs.run_names import RunFilter, runs_named, shown_name, with_namesakes
 from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import outcome_curve
@@ -165,7 +165,9 @@ class Session:
 
     def named(self, name: str) -> list[str]:
         """The runs that a person may mean by a name: of a run, some of its folders, or one that was given."""
-        return named(self.runs, name) or [run for run, given in self.given_names.items() if given == name]
+        return runs_named(self.runs, name) or [
+            run for run, given in self.given_names.items() if given == name
+        ]
 
     def waiting(self) -> list[RunView]:
         """The runs with points that came since the last call of `evaluate`."""

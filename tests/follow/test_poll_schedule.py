@@ -102,7 +102,7 @@ def test_no_group_of_logs_makes_the_others_wait(tmp_path: Path) -> None:
     schedule = PollSchedule(PollInterval(1.0, LOCAL))
     logs = [LogFile(found(tmp_path / f"{number}.jsonl"), REGISTRY) for number in range(101)]
     for log in logs:
-        log.changed, log.grown = (0.0, 0.0) if log is logs[100] else (-1e6, float("-inf"))
+        log.last_change, log.last_growth = (0.0, 0.0) if log is logs[100] else (-1e6, float("-inf"))
         schedule.put(log, 0.0)
     taken = []
     while (log := schedule.take(2.0)) is not None:

@@ -11,7 +11,7 @@ import pytest
 from rltui.logs import local_file
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.local_file import MARKER, LocalFile, identity, marker
+from rltui.logs.local_file import MARKER, LocalFile, marker
 from tests.support.logs.open_files import open_below
 
 
@@ -116,8 +116,8 @@ def test_identity_and_marker(tmp_path: Path) -> None:
     data = bytes(n % 251 for n in range(10_000))
     path.write_bytes(data)
     with LocalFile(str(path), "log") as file:
-        assert identity(file) == data[:HEAD]
-        assert identity(file, 10) == data[:10]
+        assert file.read_at(0, HEAD) == data[:HEAD]
+        assert file.read_at(0, 10) == data[:10]
         assert marker(file, 5000) == data[5000 - MARKER : 5000]
         assert marker(file, 3) == data[:3]
         assert marker(file, 0) == b""

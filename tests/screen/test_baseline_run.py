@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rltui.logs.follow.follower import Follower
-from rltui.logs.run_names import called, named
+from rltui.logs.run_names import goes_by, runs_named
 from rltui.panes.baseline.comparison import compare
 from rltui.panes.charts.overlaid_runs import overlaid_runs
 from rltui.panes.rows.row import rows_of
@@ -25,7 +25,7 @@ from tests.support.screen.screens import opened, screen_of
 )
 def test_a_run_goes_by_any_folders_of_its_name(name: str, there: bool) -> None:
     """Whole folders count, parts of their names do not."""
-    assert called("a/good/tb", name) is there
+    assert goes_by("a/good/tb", name) is there
 
 
 def test_a_filter_of_runs_leaves_the_baseline_in(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_of_runs_as_new_one_with_points_is_shown() -> None:
 def test_a_name_may_be_meant_for_several() -> None:
     """The run of just that name is meant; else all that go by it."""
     runs = ["a/good", "good", "b/good/tb", "goods"]
-    assert named(runs, "good") == ["good"]
-    assert named([run for run in runs if run != "good"], "good") == ["a/good", "b/good/tb"]
-    assert named(runs, "nobody") == []
+    assert runs_named(runs, "good") == ["good"]
+    assert runs_named([run for run in runs if run != "good"], "good") == ["a/good", "b/good/tb"]
+    assert runs_named(runs, "nobody") == []
 
 
 @pytest.mark.parametrize("name", ["good", "a/good", "a/good/tb"])

@@ -40,7 +40,7 @@ class _Beginning:
     """What the beginning of a log says, and when it was asked."""
 
     sample: duplicate_logs.LogBeginning | None
-    life: int  # of the log
+    generation: int  # of the log
     size: int  # bytes that the log had
 
 
@@ -156,7 +156,12 @@ class RunAssignment:
         if log.duplicate_of is not None or log in self._samples:
             return False
         known = self._beginnings.get(log)
-        return known is None or known.life != log.life or known.sample is None or not known.sample.complete
+        return (
+            known is None
+            or known.generation != log.generation
+            or known.sample is None
+            or not known.sample.complete
+        )
 
     def mixed_with(self, log: LogFile, others: Iterable[LogFile]) -> list[LogFile]:
         """Logs whose points a run holds mixed with those of `log`, since both speak of the same tags.
@@ -332,7 +337,7 @@ class RunAssignment:
         """Whether any of the logs of a folder or name may be a rival of one of a format: mostly none is."""
         if place in self._copied or known.name in names().copied_formats:
             return True
-        return any(log.aside or (log.format is not None and log.format is not known) for log in logs)
+        return any(log.unrequested or (log.format is not None and log.format is not known) for log in logs)
 
     def _join(self, duplicate: LogFile, main: LogFile) -> list[tuple[LogFile, str]]:
         """Make a log and its own duplicates duplicates of `main`."""
@@ -380,8 +385,8 @@ class RunAssignment:
     def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.LogBeginning | None:
         """What the beginning of a log says; asked again when the log has grown and it matters."""
         known = self._beginnings.get(log)
-        if known is None or known.life != log.life:
-            known = self._beginnings[log] = _Beginning(None, log.life, -1)
+        if known is None or known.generation != log.generation:
+            known = self._beginnings[log] = _Beginning(None, log.generation, -1)
         complete = known.sample is not None and known.sample.complete
         if not (complete or known.size == log.size or log.format is None or log.hung):
             known.size = log.size
@@ -391,7 +396,7 @@ class RunAssignment:
 
 def _know_format(log: LogFile, calls: Calls) -> None:
     """Open a log that nobody asked for, to know whether it is one, and of which format."""
-    if log.aside and not (log.opened or log.hung):
+    if log.unrequested and not (log.opened or log.hung):
         log.visit(calls, 0.0, trust=True, until=None)
 
 

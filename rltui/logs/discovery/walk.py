@@ -428,7 +428,7 @@ class FolderWalker:
                 run=by_name.run,
                 rank=by_name.rank,
                 device=folder.device,
-                asked=folder.root.only == name,
+                explicit=folder.root.only == name,
             )
         found[name] = log
         return log

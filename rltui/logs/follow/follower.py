@@ -112,7 +112,7 @@ class Follower:
         self._calls = Calls()
         self._found: list[FoundFile] = []  # until the search is over, where everything is read once
         self._absorbed: set[str] = set()
-        self._aside: dict[
+        self._unrequested: dict[
             str, FoundFile
         ] = {}  # not asked for, but perhaps the main logs of duplicates that are
         self._placed = 0  # rises when logs may have been found or given to runs
@@ -177,7 +177,7 @@ class Follower:
         version = self._placed
         if self._others[0] == version:
             return self._others[1]
-        for each in list(self._aside.values()):
+        for each in list(self._unrequested.values()):
             if not each.name.endswith(_TEXTS):
                 found.setdefault(each.run, []).append(each.path)
         for log in list(self.logs.values()):
@@ -191,7 +191,7 @@ class Follower:
         walked = self.search.walker.walked() if self.search.walker is not None else Walked()
         files = [log.found.place for log in self.logs.values() if log.found.part is None]
         hung = any(log.hung for log in self.logs.values())
-        certain = walked.certain and not (hung or self._aside or self.search.system.remote)
+        certain = walked.certain and not (hung or self._unrequested or self.search.system.remote)
         return walked._replace(files=(*walked.files, *files), certain=certain)
 
     def next_due(self, now: float | None = None) -> float:
@@ -311,11 +311,11 @@ class Follower:
         if known is not None or found.place in self._absorbed:
             return
         if not self._filter.may_take(found.run, found.folder, found.name):
-            if found.place not in self._aside:
-                self._aside[found.place] = found
+            if found.place not in self._unrequested:
+                self._unrequested[found.place] = found
                 self._placed += 1
                 unasked = LogFile(found, self.formats)
-                unasked.aside = True
+                unasked.unrequested = True
                 self._related.add(unasked)
             return
         base = rotated_from(found.name)
@@ -328,9 +328,9 @@ class Follower:
             if calls.given_up or found.place in self._absorbed:
                 return
         log = self._add(found, calls)
-        log.changed = at
+        log.last_change = at
         if log.modified and self._wall() - log.modified > HOT_MODIFIED:
-            log.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
+            log.last_change = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
         self._opening.add(log)
 
     def _meet_all(self, calls: Calls) -> None:
@@ -349,7 +349,7 @@ class Follower:
             given = self._given.pop()
             place = given.found.place
             try:
-                arrived = calls.run(place, given.arrived, self.formats)
+                arrived = calls.run(place, given.with_part, self.formats)
             except OSError as error:
                 reason = quote(error.strerror or str(error))
                 gone = Problem("warning", "unreadable", given.found.path, f"cannot be read: {reason}")
@@ -372,9 +372,9 @@ class Follower:
         started, unchanged = self._clock(), 0
         trust = self._trust
         while (log := self._schedule.take(at)) is not None:
-            if trust and log.asleep(calls, at):
+            if trust and log.is_unchanged(calls, at):
                 unchanged += 1
-                if at - log.changed > HOT_SECONDS:
+                if at - log.last_change > HOT_SECONDS:
                     log.close()  # what it learned of its records: restarts leave a quiet log each
             else:
                 yield from self._visit(log, at, calls, over if self._reads(log) else None)
@@ -540,7 +540,7 @@ class Follower:
             yield from self._place(log, calls)
             if not self._reads(log):
                 pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
-        if log.told and log.caught_up and not (was_caught_up or pieces):
+        if log.delivered and log.caught_up and not (was_caught_up or pieces):
             pieces = [("state", EMPTY)]  # what was left is half a record: its run is not being read any more
         if any(kind == "rewritten" for kind, _ in pieces):
             for other in self._related.mixed_with(log, self.logs.values()):
@@ -569,7 +569,7 @@ class Follower:
             elsewhere = other.source()._replace(run=before, duplicate_of=other.run)
             if other.published:
                 yield self._withdraw(other, elsewhere)
-            elif other.told:
+            elif other.delivered:
                 yield Delivery(elsewhere, EMPTY, "rewritten")
             yield self._delivery(other, "state", EMPTY)
 
@@ -601,7 +601,7 @@ class Follower:
 
     def _delivery(self, log: LogFile, kind: Kind, batch: Batch) -> Delivery:
         renamed = log.renamed(batch)
-        log.told = True
+        log.delivered = True
         if len(batch):
             log.published, log.tags = True, renamed.tags
         return Delivery(log.source(), renamed, kind)

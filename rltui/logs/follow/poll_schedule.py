@@ -113,23 +113,23 @@ class PollSchedule:
 
     def put(self, log: LogFile, now: float, *, soon: bool = False) -> None:
         """Look at the log again when its time comes, or at the next look if `soon`."""
-        log.turn = next(self._turns)
+        log.schedule_turn = next(self._turns)
         if soon or log.errors.count:
             due = now if soon else now + log.errors.wait()
-            heapq.heappush(self._single, (due, log.turn, log))
-        elif log.gone or log.duplicate_of is not None or now - log.changed > HOT_SECONDS:
-            self._idle.put(log.turn, log, now)
-        elif now - log.grown <= HOT_SECONDS:
-            self._growing.put(log.turn, log, now)
+            heapq.heappush(self._single, (due, log.schedule_turn, log))
+        elif log.gone or log.duplicate_of is not None or now - log.last_change > HOT_SECONDS:
+            self._idle.put(log.schedule_turn, log, now)
+        elif now - log.last_growth <= HOT_SECONDS:
+            self._growing.put(log.schedule_turn, log, now)
         else:
-            self._still.put(log.turn, log, now)
+            self._still.put(log.schedule_turn, log, now)
 
     def take(self, now: float) -> LogFile | None:
         """A log whose time has come, off the schedule; None when there is none."""
         while (taken := self._next_due(now)) is not None:
             turn, log = taken
-            if log.turn == turn and not log.hung:
-                log.turn = 0
+            if log.schedule_turn == turn and not log.hung:
+                log.schedule_turn = 0
                 return log
         return None
 

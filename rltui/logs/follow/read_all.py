@@ -31,7 +31,7 @@ class Deliveries:
         )
         self._change = threading.Condition()
         self._list: list[Delivery] | None = None
-        self._asked = False  # the command waits for the next list
+        self._requested = False  # the command waits for the next list
         self._ended = False
         self._closed = False
         self._error: Exception | None = None
@@ -50,7 +50,7 @@ class Deliveries:
 
     def _take(self) -> list[Delivery] | None:
         with self._change:
-            at_rest, self._asked = self._reader.at_rest, True
+            at_rest, self._requested = self._reader.at_rest, True
             self._change.notify_all()
             self._change.wait_for(lambda: self._list is not None or self._ended, self._wait)
             if self._list is None:
@@ -58,14 +58,14 @@ class Deliveries:
                     raise self._error
                 self.at_rest = at_rest
                 return None if self._ended else []
-            deliveries, self._list, self._asked = self._list, None, False
+            deliveries, self._list, self._requested = self._list, None, False
             return deliveries
 
     def _put(self, deliveries: list[Delivery]) -> None:
         with self._change:
             self._list = deliveries
             self._change.notify_all()
-            self._change.wait_for(lambda: self._closed or (self._list is None and self._asked))
+            self._change.wait_for(lambda: self._closed or (self._list is None and self._requested))
 
     def _end(self, error: Exception | None) -> None:
         with self._change:

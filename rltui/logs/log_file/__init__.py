@@ -1,1 +1,1 @@
-"""One log file between two looks: its reader, its format, its identity, its errors."""
+"""The state of one log file: its reader, format, identity and errors."""

@@ -1,4 +1,4 @@
-"""Places that a reader skipped as damaged, looked at again: a late page may arrive after all."""
+"""Checks damaged parts of a log again that its reader skipped: late pages may arrive after all."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from dataclasses import replace
 from rltui.common.problem import Problem
 from rltui.logs.formats.interface import File
 
-SPAN = 4096  # bytes from the damage on that are compared: a page
-MOST = 16  # places remembered
-_FIRST, _LAST = 15.0, 900.0  # seconds until the first look back; none is made after the last
+SPAN = 4096  # bytes that are compared, from the damage on: a page
+MOST_PLACES = 16  # that are remembered
+_FIRST, _LAST = 15.0, 900.0  # seconds after which the first and the last check is made
 
 
 class DamageRecheck:
-    """Damage of one file that reading has left behind."""
+    """The damage in one file that was skipped."""
 
     __slots__ = ("_due", "_places", "_since")
 
     def __init__(self) -> None:
-        self._places: dict[Problem, tuple[int, int]] = {}  # length and checksum of what is there
+        self._places: dict[Problem, tuple[int, int]] = {}  # length and checksum of the content
         self._since = 0.0
         self._due = 0.0
 
     def due(self, now: float) -> bool:
-        """Whether it is time to look back."""
+        """Whether the next check is due."""
         return bool(self._places) and now >= self._due
 
     def note(self, problems: Iterable[Problem], file: File, settled: int, now: float) -> None:
-        """Remember the damage that lies before `settled`. Raises OSError."""
+        """Remember damage before `settled`. Raises OSError."""
         for problem in problems:
             if problem.offset is None:
                 continue
             if problem.healed:
                 self._places = {each: seen for each, seen in self._places.items() if each.key != problem.key}
-            elif problem.level != "info" and problem.offset < settled and len(self._places) < MOST:
+            elif problem.level != "info" and problem.offset < settled and len(self._places) < MOST_PLACES:
                 if not self._places:
                     self._since, self._due = now, now + _FIRST
                 length = min(SPAN, settled - problem.offset)
                 self._places[problem] = (length, _checksum(file, problem.offset, length))
 
     def healed(self, file: File, now: float) -> list[Problem]:
-        """The problems to withdraw, all of them, if any of the places changed. Raises OSError."""
+        """All problems, to be withdrawn, if the content at any of them changed. Raises OSError."""
         if now - self._since > _LAST:
             self._places.clear()
         self._due = now + max(_FIRST, (now - self._since) / 2)

@@ -1,8 +1,8 @@
-"""Whether a file is still the one that was read: by its content, never by inode or time.
+"""Whether a file is still the one that was read, by its content and not by inode or time.
 
-Inodes are reused at once, change under migration, and copies that rsync puts in place bring new ones with
-the same content. So the first bytes are compared, and the bytes before the offset: a file that was rewritten
-to a larger size betrays itself there.
+Inodes are reused at once, change in a migration, and rsync replaces files by copies with the same content. So
+the first bytes are compared, and the bytes before the offset, which differ in a file that was rewritten to a
+larger size.
 """
 
 from __future__ import annotations
@@ -14,65 +14,65 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.logs import log_file_names
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import HEAD, File
-from rltui.logs.local_file import LocalFile, identity, marker
+from rltui.logs.local_file import LocalFile, marker
 
 Verdict = Literal["same", "wait", "replaced"]
 
-SETTLING = 1.0  # seconds that a shrunk file may take to grow again before it counts as a new one
-_LOOKS = {True: 2, False: 3}  # looks that must agree on it, with and without trust in attributes
+SHRINK_SECONDS = 1.0  # that a truncated file may take to grow again before it counts as replaced
+_SHRINK_CHECKS = {True: 2, False: 3}  # checks that must agree, with and without trust in attributes
 
 
-class Past(NamedTuple):
-    """What was read of a file that is another one now."""
+class EarlierContent(NamedTuple):
+    """Content that was read before its file was replaced, by its head and the bytes before `settled`."""
 
     head: bytes
     mark: bytes
     settled: int
 
-    def begins(self, content: bytes) -> bool:
-        """Whether it begins as `content`, the first HEAD bytes of a copy that was compressed since."""
+    def begins_with(self, content: bytes) -> bool:
+        """Whether `content`, the first HEAD bytes of a decompressed copy, are its head."""
         return bool(self.head) and (
             content.startswith(self.head) if len(self.head) == HEAD else content == self.head
         )
 
     def is_in(self, file: File) -> bool:
-        """Whether the file holds it. Raises OSError."""
+        """Whether a file has this content. Raises OSError."""
         return bool(self.head) and (
-            identity(file, len(self.head)) == self.head and marker(file, self.settled) == self.mark
+            file.read_at(0, len(self.head)) == self.head and marker(file, self.settled) == self.mark
         )
 
 
 class FileIdentity:
-    """What is remembered of a file up to the offset that was settled."""
+    """What identifies the content of a file up to the offset `settled`."""
 
     __slots__ = ("head", "mark", "shrinks", "shrunk_at")
 
     def __init__(self) -> None:
-        self.head = b""  # first bytes, as far as they are settled: what is not may still arrive
+        self.head = b""  # first bytes, up to the settled offset: later ones may still change
         self.mark = b""
         self.shrinks = 0
         self.shrunk_at = 0.0
 
     def remember(self, file: File, settled: int) -> None:
-        """Take in the file as it is, up to `settled`. Raises OSError."""
+        """Record the present content up to `settled`. Raises OSError."""
         if len(self.head) < HEAD:
-            self.head = identity(file, min(HEAD, settled))
+            self.head = file.read_at(0, min(HEAD, settled))
         self.mark = marker(file, settled)
 
-    def past(self, settled: int) -> Past:
-        """What was read up to `settled`, to find it again in another file."""
-        return Past(self.head, self.mark, settled)
+    def content(self, settled: int) -> EarlierContent:
+        """The content up to `settled`, to find it again in another file."""
+        return EarlierContent(self.head, self.mark, settled)
 
     def compare(self, file: File, settled: int, now: float, *, trust: bool) -> Verdict:
-        """Whether what was settled still stands there. Raises OSError.
+        """Whether the file still has the content up to `settled`. Raises OSError.
 
-        A file that is shorter, but the same as far as it goes, is about to be written again (waited for),
-        or was cut by a restart: believed when several looks agree. On some network file systems sizes go
-        back for a while. An empty file says nothing yet.
+        A file that is shorter but otherwise equal is about to be rewritten ("wait"), or was truncated by a
+        restart ("replaced", if several checks agree): on some network file systems sizes go back for a while.
+        An empty file is waited for.
         """
         if not settled:
             return "same"
-        head = identity(file, len(self.head))
+        head = file.read_at(0, len(self.head))
         if not self.head.startswith(head):
             return "replaced"
         if len(head) == len(self.head):
@@ -85,13 +85,13 @@ class FileIdentity:
         if not self.shrinks:
             self.shrunk_at = now
         self.shrinks += 1
-        if not head or self.shrinks < _LOOKS[trust] or now - self.shrunk_at < SETTLING:
+        if not head or self.shrinks < _SHRINK_CHECKS[trust] or now - self.shrunk_at < SHRINK_SECONDS:
             return "wait"
         return "replaced"
 
 
-def moved_to(place: str, past: Past, calls: Calls) -> str | None:
-    """The path of the file that holds what was read from `place` (renamed or copied away), or None.
+def moved_to(place: str, content: EarlierContent, calls: Calls) -> str | None:
+    """The path to which the content of `place` was renamed or copied, or None.
 
     Raises OSError of the folder.
     """
@@ -103,15 +103,15 @@ def moved_to(place: str, past: Past, calls: Calls) -> str | None:
         if candidate[len(name)] not in known.rotated_joints or candidate.endswith(known.compressed):
             continue
         path = f"{folder}/{candidate}"
-        if holds(path, past, calls):
+        if has_content(path, content, calls):
             return path
     return None
 
 
-def holds(path: str, past: Past, calls: Calls) -> bool:
-    """Whether the file begins and goes on as what was read. Raises OSError, unless there is no file."""
+def has_content(path: str, content: EarlierContent, calls: Calls) -> bool:
+    """Whether a file has this content; false if it does not exist. Raises OSError."""
     try:
         with LocalFile(path, path, calls) as file:
-            return past.is_in(file)
+            return content.is_in(file)
     except FileNotFoundError:
         return False

@@ -1,4 +1,4 @@
-"""Of which format a file is: presumed by its name, known by its first bytes, or none."""
+"""Detects the format of a file: presumed from its name, recognised by its first bytes, or none."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_contents import cut_keys, is_foreign
 from rltui.logs.log_file_names import is_events, names
 
-SEARCHED = 16 << 20  # bytes of a console that are searched for its first metrics line
-SEARCHED_ASKED = 256 << 20  # the same of a file that the user named
+SEARCHED = 16 << 20  # bytes of a console that are searched for its first line of metrics
+SEARCHED_EXPLICIT = 256 << 20  # the same if LOGDIR is that file
 _OVERLAP = 1024  # bytes that two blocks of the search share
 
 
 class FormatDetection:
-    """What is known of one file, and which problem was reported of it."""
+    """The format of one file, and the problem that was reported about it."""
 
-    __slots__ = ("_asked", "_formats", "_name", "_path", "_searched", "_unknown", "presumed")
+    __slots__ = ("_explicit", "_formats", "_name", "_path", "_searched", "_unknown", "presumed")
 
-    def __init__(self, name: str, path: str, formats: FormatRegistry, *, asked: bool = False) -> None:
+    def __init__(self, name: str, path: str, formats: FormatRegistry, *, explicit: bool) -> None:
         self._name, self._path = name, path
-        self._asked = asked  # the user named the file: its name decides nothing
-        self._searched = 0  # bytes without a metrics line
+        self._explicit = explicit  # LOGDIR is this file: it may have any name
+        self._searched = 0  # bytes without a line of metrics
         self._formats = formats
         self._unknown: Problem | None = None
-        self.presumed: Format | None = None  # the format as the name has it; no byte was looked at yet
+        self.presumed: Format | None = None  # by the name, before the file was opened
 
     def presume(self, status: os.stat_result) -> Format | None:
-        """The format, where the name says it all and there may be a log: it is opened only to be read."""
+        """The format by the name, of a file that need not be opened before it is read."""
         if not (is_events(self._name) and status.st_size and stat.S_ISREG(status.st_mode)):
             return None
         self.presumed = self._formats.recognise(self._name, b"")
@@ -41,7 +41,7 @@ class FormatDetection:
     def of(self, head: bytes, presumed: Format | None, file: File) -> tuple[Format | None, Problem | None]:
         """The format of a file that begins with `head`, and the problem to report or withdraw.
 
-        Raises OSError where a console is searched for its first metrics line.
+        Raises OSError while a console is searched for its first line of metrics.
         """
         if presumed is not None and head and presumed.matches(self._name, head):
             return presumed, None
@@ -59,11 +59,8 @@ class FormatDetection:
             return known, replace(before, message="is a log now", healed=True)
         expected = not self._name.endswith(names().ambiguous_endings) and not is_foreign(self._name, head)
         if before is not None and before.code == "torn-record" and b"\n" in head:
-            self._unknown, gone = (
-                None,
-                replace(before, message="its first record is complete now", healed=True),
-            )
-            return None, gone
+            self._unknown = None
+            return None, replace(before, message="its first record is complete now", healed=True)
         if before is not None or not head.strip() or not expected:
             return None, None
         if len(head) < HEAD and cut_keys(head) and b"\n" not in head and not head.rstrip().endswith(b"}"):
@@ -77,15 +74,15 @@ class FormatDetection:
         return None, self._unknown
 
     def _recognise(self, head: bytes, file: File) -> Format | None:
-        """By name and head; a console also by a metrics line further on, each byte of it looked at once."""
+        """By name and head; a console also by a later line of metrics, reading each byte once."""
         if (samples := self._formats.of_samples(self._path, head)) is not None:
             return samples
-        by_head = self._formats.recognise_asked if self._asked else self._formats.recognise
+        by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
         known = by_head(self._name, head)
-        if known is not None or not (self._asked or names().console.search(self._name)):
+        if known is not None or not (self._explicit or names().console.search(self._name)):
             return known
-        size = min(file.size(), SEARCHED_ASKED if self._asked else SEARCHED)
-        if size < self._searched:  # another file came in its place
+        size = min(file.size(), SEARCHED_EXPLICIT if self._explicit else SEARCHED)
+        if size < self._searched:  # the file was replaced
             self._searched = 0
         while known is None and max(self._searched, HEAD) < size:
             begin = max(self._searched - _OVERLAP, 0)

@@ -1,4 +1,4 @@
-"""One log being followed: its file, its reader, and what became of both since the last look."""
+"""One followed log: its file, its reader, and changes of both since the last visit."""
 
 from __future__ import annotations
 
@@ -17,63 +17,59 @@ from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile
-from rltui.logs.local_file import ENDS, LocalFile, identity, stamp
+from rltui.logs.local_file import ENDS, LocalFile, stamp
 from rltui.logs.log_contents import decompressed_head
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
-from rltui.logs.log_file.file_identity import FileIdentity, Past
+from rltui.logs.log_file.file_identity import EarlierContent, FileIdentity
 from rltui.logs.log_file.format_detection import FormatDetection
 from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
 from rltui.logs.run_names import named_of_part, part_prefix
 
 Piece = tuple[Kind, Batch]
-_Question = Callable[[LogReader, File], Batch]
-
-_SHORTEST_RECHECK, _LONGEST_RECHECK = (
-    0.5,
-    30.0,
-)  # seconds until a torn tail is read again without a sign of change
-_KEPT_PAST = 32  # beginnings of rotated copies that a log knows again; each is some kilobytes
+# Seconds until a torn tail is read again although the attributes of its file did not change.
+_SHORTEST_RECHECK, _LONGEST_RECHECK = 0.5, 30.0
+_KEPT_CONTENTS = 32  # earlier contents by which rotated copies are recognised; each takes some kilobytes
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
 
 
 class LogFile:
-    """State of one log between looks. Touched by one worker at a time; holds no descriptor."""
+    """The state of one log between visits. Used by one worker at a time; has no open descriptor."""
 
     def __init__(self, found: FoundFile, formats: FormatRegistry, *, verify: bool = False) -> None:
         self.found = found
-        self._recognition = FormatDetection(found.name, found.path, formats, asked=found.asked)
+        self._recognition = FormatDetection(found.name, found.path, formats, explicit=found.explicit)
         self._verify = verify
         self.run = found.run
         self.duplicate_of: str | None = None
         self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
         self._prefix = part_prefix(found.path)
         self.format: Format | None = None
-        self._format_name = ""  # name of the format, kept while the log is opened anew
+        self._format_name = ""  # also while the log is opened again
         self.reader: LogReader | None = None
         self.size = 0
         self.modified = 0.0
-        self.changed = 0.0  # monotonic time of the last change seen
-        self.grown = float("-inf")  # the same, while it was followed
-        self.turn = 0  # its entry in the schedule that counts; earlier ones do not
-        self.aside = False  # nobody asked for its run: opened only to compare it with others
+        self.last_change = 0.0  # monotonic time
+        self.last_growth = float("-inf")  # the same, of changes while it was followed
+        self.schedule_turn = 0  # its valid entry in the schedule; earlier ones are ignored
+        self.unrequested = False  # its run was not requested: opened only to compare it with others
         self.gone = False
-        self.hung = False  # a file call for it has not come back, or those for its device do not
+        self.hung = False  # a file call for it, or those for its device, have not returned
         self.opened = False  # visited at least once
-        self.caught_up = False  # everything that was there has been read
+        self.caught_up = False  # it was read to its end
         self.previewed = False
         self.published = False  # points or a preview of it were delivered
-        self.told = False  # something of it was, if only that it is there
-        self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
-        self.finished = False  # what was left at its end was taken, since nothing later is read
+        self.delivered = False  # anything was delivered, at least its state
+        self.tags: Sequence[str] = ()  # of its delivered points, with the names in its run
+        self.finished = False  # an incomplete record at its end was read, since nothing later is
         self.queued = False  # waits in the history queue
         self.recheck = False  # to be opened again even if its attributes do not change
-        self._recheck_at = 0.0  # and when
-        self.life = 0  # how often it began again at its first byte
-        self.opening: list[Piece] = []  # what was learned when it was opened, to be delivered with its run
-        self.rotated: Sequence[LogFile] = ()  # all logs that were rotated from one name, this one too
-        self.past: list[Past] = []  # what was read here and is elsewhere now
+        self._recheck_at = 0.0
+        self.generation = 0  # how often it was read again from its first byte
+        self.opening: list[Piece] = []  # found when it was opened, to be delivered with its run
+        self.rotated: Sequence[LogFile] = ()  # all logs that were rotated from one name, including this one
+        self.earlier: list[EarlierContent] = []  # that was read here and is elsewhere now
         self.absorbed: set[str] = set()  # rotated copies that were read as part of this log
         self.errors = ReadErrors(found.path)
         self._announced = False
@@ -84,31 +80,31 @@ class LogFile:
 
     @property
     def offset(self) -> int:
-        """Bytes settled."""
+        """Bytes that were parsed."""
         return self.reader.offset if self.reader is not None else 0
 
     @property
     def unread(self) -> int:
-        """Bytes known but not settled."""
+        """Bytes known to exist that were not parsed."""
         return max(0, self.size - self.offset)
 
     @property
     def readable(self) -> bool:
-        """Whether reading on may bring something now."""
+        """Whether it can be read now."""
         return self.reader is not None and not (self.hung or self.gone or self.errors.count)
 
     @property
     def complete(self) -> bool:
-        """Whether its file still holds everything that it said: nothing was rotated away or replaced."""
-        moved = self.past and not (self.format is not None and self.format.rewrites)
+        """Whether its file still has all content that was read: nothing was rotated away or replaced."""
+        moved = self.earlier and not (self.format is not None and self.format.rewrites)
         return not (self.gone or self.hung or self.absorbed or moved)
 
     def source(self) -> Source:
-        """The log as consumers see it now."""
-        # What is no log has problems at most, but makes no run; an empty event file is a run that begins.
-        nothing = not self._format_name and not is_events(self.found.name)
+        """The present state of the log for consumers."""
+        # A file without a format may have problems, but belongs to no run, except for an empty event file.
+        is_log = self._format_name or is_events(self.found.name)
         return Source(
-            run="" if nothing else self.run,
+            run=self.run if is_log else "",
             path=self.found.path,
             format=self._format_name,
             size=self.size,
@@ -122,7 +118,7 @@ class LogFile:
         )
 
     def renamed(self, batch: Batch) -> Batch:
-        """The batch with the tags of a folded sub-run, or of a part of a training, as its run calls them."""
+        """The batch with the tags of the run, for the log of a folded sub-run or of a part of a training."""
         rename = self.tag_map or (partial(named_of_part, self._prefix) if self._prefix else None)
         if rename is None or not batch.tags:
             return batch
@@ -135,15 +131,15 @@ class LogFile:
         return LocalFile(self.found.place, self.found.path, calls)
 
     def presume(self, status: os.stat_result) -> None:
-        """Know of the file what can be known without opening it: size, time, perhaps the format."""
+        """Set what is known without opening the file: size, modification time, perhaps the format."""
         self.size, self.modified = status.st_size, status.st_mtime
         new = not (self.rotated or self.opened or self.reader)
         if new and (known := self._recognition.presume(status)) is not None:
-            self._take_for(known)
+            self._set_format(known)
 
     @property
     def presumed(self) -> Format | None:
-        """The format as the name has it, until the file is opened."""
+        """The format by the name, until the file is opened."""
         return self._recognition.presumed
 
     def visit(
@@ -156,12 +152,12 @@ class LogFile:
         limit: int = BLOCK,
         last: bool = False,
     ) -> list[Piece]:
-        """Look at the file and read what is new, until `until` says to stop. No OSError leaves it.
+        """Check the file and read new content, until `until` returns true. Raises no OSError.
 
-        trust: attributes of the path are current, an unchanged file need not be opened.
-        until: None only checks and recognises the file. limit: a larger backlog is left for the history.
-        last: what comes later is not read, so that the end of the file is read at once as `finish` would.
-        Raises GivenUpError when the worker was given up and nothing had been read.
+        trust: whether attributes of the path are up to date, so that an unchanged file need not be opened.
+        until: None to only check and recognise the file. limit: a larger backlog is left to the history.
+        last: later content is not read, so the end of the file is read as by `finish`.
+        Raises GivenUpError if the worker was replaced before anything had been read.
         """
         pieces: list[Piece] = []
         if self.presumed is not None and until is None:
@@ -183,20 +179,20 @@ class LogFile:
                         for _, batch in pieces:
                             self._damage.note(batch.problems, file, self.offset, now)
                 self._plan_recheck(now)
-            _add(pieces, self.errors.over())
+            _add(pieces, self.errors.resolve())
         except GivenUpError:
             if not pieces:
                 raise
         except (FileNotFoundError, NotADirectoryError):
-            self._vanished(calls, pieces)
+            self._deleted(calls, pieces)
         except OSError as error:
             self._failed(self.errors.failed(error), pieces)
-        except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
+        except Exception as error:  # noqa: BLE001 - an unexpected error of a reader must not end other logs
             self._failed(self.errors.broke(error), pieces)
         return pieces
 
-    def asleep(self, calls: Calls, now: float) -> bool:
-        """Whether attributes say that there is nothing to do: what most looks find. Raises GivenUpError."""
+    def is_unchanged(self, calls: Calls, now: float) -> bool:
+        """Whether nothing is to be done by the file's attributes, the usual case. Raises GivenUpError."""
         calls.subject = self
         if not self.caught_up:
             return False
@@ -216,56 +212,58 @@ class LogFile:
         return stamp(calls.run(self.found.place, os.stat, self.found.place)) == self._stamp
 
     def newest(self, calls: Calls, length: int) -> list[Piece]:
-        """A preview of the last `length` bytes. Problems are left for the next visit; raises GivenUpError."""
+        """A preview of the last `length` bytes. Problems are left to the next visit; raises GivenUpError."""
         self.previewed = True
-        batch = self._ask(calls, lambda reader, file: reader.newest(file, length))
+        batch = self._read_with(calls, lambda reader, file: reader.newest(file, length))
         return [("newest", batch)] if batch else []
 
     def finish(self, calls: Calls) -> list[Piece]:
-        """The file will not grow any more: what its last visit did not take. Raises GivenUpError only."""
+        """Read the incomplete end of a file that will not grow any more. Raises GivenUpError only."""
         if self.finished:
             return []
         if self.reader is None and self._announced and self.size and not self.gone:
             message = f"all of its {self.size} bytes are zero: they never arrived, or the file is damaged"
             return [("state", Batch(problems=(Problem("warning", "zeros", self.found.path, message),)))]
-        batch = self._ask(calls, lambda reader, file: reader.finish(file))
+        batch = self._read_with(calls, lambda reader, file: reader.finish(file))
         return [("points", batch)] if batch else []
 
-    def _ask(self, calls: Calls, question: _Question) -> Batch:
+    def _read_with(self, calls: Calls, read: Callable[[LogReader, File], Batch]) -> Batch:
         calls.subject = self
         if self.reader is None:
             return EMPTY
         try:
             with self.file(calls) as file:
-                return question(self.reader, file)
+                return read(self.reader, file)
         except GivenUpError:
             raise
         except OSError:
             return EMPTY
-        except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
+        except Exception as error:  # noqa: BLE001 - an unexpected error of a reader must not end other logs
             problem = self.errors.broke(error)
             return Batch(problems=(problem,)) if problem else EMPTY
 
     def close(self) -> None:
-        """Let go of the reader's buffers."""
+        """Free the reader's buffers."""
         if self.reader is not None:
             self.reader.close()
 
     def forget(self) -> None:
-        """Begin again at the first byte, as if the log had never been read."""
+        """Reset the log, so that it is read again from its first byte."""
         self.close()
         self.reader = self.format = None
         self._identity, self._damage = FileIdentity(), DamageRecheck()
         self.caught_up = self.previewed = False
         self.recheck, self._recheck_at = True, 0.0
-        self.life += 1
+        self.generation += 1
 
-    # -- the file as it is now
+    # -- the present file
 
     def _plan_recheck(self, now: float) -> None:
-        """When to open the file again without a sign of change, if need be: soon, then ever less often."""
+        """Set when to open the file again without a change, at growing intervals."""
         if self.recheck:
-            self._recheck_at = now + min(_LONGEST_RECHECK, max(_SHORTEST_RECHECK, (now - self.changed) / 4))
+            self._recheck_at = now + min(
+                _LONGEST_RECHECK, max(_SHORTEST_RECHECK, (now - self.last_change) / 4)
+            )
 
     def _check(
         self,
@@ -276,38 +274,38 @@ class LogFile:
         forced: bool,
         pieces: list[Piece],
     ) -> bool:
-        """Take in size and time, find out whether it is the same file. False: nothing to read now."""
+        """Update size and time, and check whether the file was replaced. False: nothing to read now."""
         size = file.size()
-        seen = file.stamp()
-        # Attributes may be late: a byte behind the end would tell of growth without reading all again.
-        quiet = not trust and seen == self._stamp and self.caught_up and not forced
-        if quiet and not file.read_at(self.size, 1):
+        new_stamp = file.stamp()
+        # Attributes may be outdated: a byte after the end shows growth without reading the file again.
+        unchanged = not trust and new_stamp == self._stamp and self.caught_up and not forced
+        if unchanged and not file.read_at(self.size, 1):
             return False
-        if seen != self._stamp and (self._stamp or self.reader is not None) and self.presumed is None:
-            self.changed = self.grown = now
-        self._stamp, self.recheck = seen, False
+        if new_stamp != self._stamp and (self._stamp or self.reader is not None) and self.presumed is None:
+            self.last_change = self.last_growth = now
+        self._stamp, self.recheck = new_stamp, False
         self.size = size
         self.modified = file.modified
         change = self._identity.compare(file, self.offset, now, trust=trust)
         if change == "wait":
             self.recheck = True
             if not size and self.format is not None and not self.format.rewrites:
-                self._read_moved(calls, pieces, last=False)  # nothing came in its place yet
+                self._read_moved(calls, pieces, last=False)  # it was rotated, and not replaced yet
             return False
         if change == "replaced":
-            self.past.append(self._identity.past(self.offset))
-            del self.past[:-_KEPT_PAST]
-            if self._read_before(file):
-                self.forget()  # rotation moved another log here, which had been read where it was
+            self.earlier.append(self._identity.content(self.offset))
+            del self.earlier[:-_KEPT_CONTENTS]
+            if self._was_read_elsewhere(file):
+                self.forget()  # rotation moved another log here, which had been read at its earlier path
             else:
                 self._replaced(calls, pieces)
             self.recheck = False
         elif self._damage.due(now) and self.complete and (healed := self._damage.healed(file, now)):
-            # What was skipped is there now: the log is read once more, and its problems are withdrawn.
+            # The skipped content has arrived: the log is read again, and its problems are withdrawn.
             self.forget()
             self.recheck, self._pending = False, "rewritten"
             pieces.append(("state", Batch(problems=tuple(healed))))
-        self.size = max(size, self.offset)  # attributes may lag behind what can be read
+        self.size = max(size, self.offset)  # attributes may be outdated
         if self.reader is None or self.presumed is not None:
             self._recognise(file, pieces)
         return self.reader is not None
@@ -323,17 +321,18 @@ class LogFile:
         pieces.append(("restarted", Batch(problems=(problem,))))
 
     def _read_moved(self, calls: Calls, pieces: list[Piece], *, last: bool) -> None:
-        """Read what the log got before it was rotated away; to the very end, if that was the last of it."""
+        """Read what was appended before the log was rotated; with `last`, also an incomplete record."""
         if self.reader is None or self.found.part is not None:
             return
-        place = file_identity.moved_to(self.found.place, self._identity.past(self.offset), calls)
+        place = file_identity.moved_to(self.found.place, self._identity.content(self.offset), calls)
         if place is not None and (batch := self._read_from(place, calls, last=last)):
             pieces.append(("points", batch))
 
     def absorb(self, place: str, calls: Calls) -> list[Piece]:
-        """If the file is a copy of this log, or where it went: read on there. Raises OSError."""
+        """Continue reading in a file that is a rotated copy of this log. Raises OSError."""
         calls.subject = self
-        if self.reader is None or not file_identity.holds(place, self._identity.past(self.offset), calls):
+        content = self._identity.content(self.offset)
+        if self.reader is None or not file_identity.has_content(place, content, calls):
             return []
         batch = self._read_from(place, calls, last=False)
         return [("points", batch)] if batch else []
@@ -353,40 +352,40 @@ class LogFile:
         self.absorbed.add(place)
         return concat(batches)
 
-    def _read_before(self, file: File) -> bool:
-        """Whether rotation brought a log here that was read under another of its names."""
-        known = [past for other in self.rotated for past in other.past]
-        known += [other._identity.past(other.offset) for other in self.rotated if other is not self]
-        content = decompressed_head(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
-        return any(past.is_in(file) or (content and past.begins(content)) for past in known)
+    def _was_read_elsewhere(self, file: File) -> bool:
+        """Whether rotation moved a log here that was read at another path."""
+        known = [content for other in self.rotated for content in other.earlier]
+        known += [other._identity.content(other.offset) for other in self.rotated if other is not self]
+        head = decompressed_head(file.read_at(0, HEAD)) if self.found.name.endswith(".gz") else b""
+        return any(content.is_in(file) or (head and content.begins_with(head)) for content in known)
 
     def _recognise(self, file: File, pieces: list[Piece]) -> None:
         if self.found.part is not None:
-            self._take_for(self.found.part.format)
+            self._set_format(self.found.part.format)
             return
         presumed = self.format if self.presumed is not None else None
         self._recognition.presumed = None
-        before = self.rotated and self._read_before(file)
-        head = b"" if before else first_text(file)
-        known, problem = (None, None) if before else self._recognition.of(head, presumed, file)
+        read_elsewhere = self.rotated and self._was_read_elsewhere(file)
+        head = b"" if read_elsewhere else first_text(file)
+        known, problem = (None, None) if read_elsewhere else self._recognition.of(head, presumed, file)
         _add(pieces, problem)
         if known is not None and known is not presumed:
-            self._take_for(known)
+            self._set_format(known)
         if known is not None:
             return
         if presumed is not None:
             self.format, self.reader, self._format_name = None, None, ""
         self.caught_up = True
-        if not (before or head or self._announced) and is_events(self.found.name):
+        if not (read_elsewhere or head or self._announced) and is_events(self.found.name):
             self._announced = True
             pieces.append(("state", EMPTY))
 
-    def _take_for(self, known: Format) -> None:
+    def _set_format(self, known: Format) -> None:
         self.format, self.reader = known, known.open(self.found.path, verify=self._verify)
         self._format_name, self.caught_up = known.name, False
 
     def _advance(self, file: File, until: Callable[[], bool], pieces: list[Piece], *, last: bool) -> None:
-        """Read on until the end or until `until`; what was decoded before an error is kept."""
+        """Read until the end or until `until`; batches before an error are kept."""
         reader = self.reader
         assert reader is not None
         batches: list[Batch] = []
@@ -414,18 +413,18 @@ class LogFile:
             if joined or reader.offset != started:
                 pieces.append((kind, joined))
             elif kind != "points":
-                self._pending = kind  # half of the new content: what was shown stays until the rest is there
+                self._pending = kind  # nothing new yet: the earlier points are shown until there is
         self.size = max(self.size, reader.offset)
-        # A torn tail may heal in place (late pages of a network file system): looked at again.
+        # A torn tail may be completed in place (late pages of a network file system).
         self.recheck = self.caught_up and reader.offset < self.size
 
-    # -- the file as it is not
+    # -- a deleted or unreadable file
 
-    def _vanished(self, calls: Calls, pieces: list[Piece]) -> None:
+    def _deleted(self, calls: Calls, pieces: list[Piece]) -> None:
         self.opened = True
         if self.gone:
             return
-        # The copy may vanish too, or not be readable: what was read stays true.
+        # The copy may be deleted or unreadable as well.
         with contextlib.suppress(OSError):
             self._read_moved(calls, pieces, last=True)
         self.gone, self.caught_up, self._stamp = True, True, ()

@@ -1,4 +1,4 @@
-"""What keeps one log from being read now: reported once, tried again ever less often, withdrawn when over."""
+"""Errors while reading one log: reported once, retried at growing intervals, withdrawn when resolved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from rltui.common.problem import Level, Problem
 from rltui.common.text import quote
 
-LONGEST = 60.0  # seconds between two tries
+LONGEST_INTERVAL = 60.0  # seconds between two attempts
 
 _CODES: dict[int, tuple[Level, str]] = {
     errno.EACCES: ("warning", "unreadable"),
@@ -21,39 +21,37 @@ _CODES: dict[int, tuple[Level, str]] = {
 
 
 class ReadErrors:
-    """The failures of one log."""
+    """The errors of one log."""
 
     __slots__ = ("count", "path", "problem")
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.count = 0  # failures in a row
-        self.problem: Problem | None = None  # what stands now
+        self.count = 0  # consecutive errors
+        self.problem: Problem | None = None  # that was reported and not withdrawn
 
     def failed(self, error: OSError) -> Problem | None:
-        """The system refused; what to report, None when it was reported already."""
+        """Add a system error; returns the problem to report, None if it was reported already."""
         level, code = _CODES.get(error.errno or 0, ("warning", "io-error"))
         reason = quote(error.strerror or str(error))
         return self._report(Problem(level, code, self.path, f"cannot be read: {reason}; trying again"))
 
     def broke(self, error: Exception) -> Problem | None:
-        """An error that nobody foresaw; what to report, None when it was reported already."""
+        """Add an unexpected error; returns the problem to report, None if it was reported already."""
         message = (
             f"reading failed in a way that rltui did not foresee ({quote(repr(error))}); please report it"
         )
         return self._report(Problem("error", "internal", self.path, message))
 
-    def over(self) -> Problem | None:
-        """It worked; what to withdraw."""
+    def resolve(self) -> Problem | None:
+        """Reset after a successful read; returns the problem to withdraw."""
         self.count = 0
         problem, self.problem = self.problem, None
-        if problem is None:
-            return None
-        return replace(problem, message="can be read again", healed=True)
+        return problem and replace(problem, message="can be read again", healed=True)
 
     def wait(self) -> float:
-        """Seconds until the next try: 1, 2, 4 ... 60."""
-        return min(LONGEST, float(1 << min(self.count - 1, 6)))
+        """Seconds until the next attempt: 1, 2, 4 ... 60."""
+        return min(LONGEST_INTERVAL, float(1 << min(self.count - 1, 6)))
 
     def _report(self, problem: Problem) -> Problem | None:
         self.count += 1
