@@ -158,7 +158,7 @@ class MetricNames:
             writer = self._known.get(vote[1].frameworks[0])
             return _Guess(*vote, writer is not None and writer.is_held_out(tag))
         held_out = self._conventions.held_out if framework is None else framework.held_out
-        for prefix in held_out:
+        for prefix in held_out if tag.startswith(held_out) else ():  # one call for most tags
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None and not vote[0].entry.canonical.startswith("validation."):

@@ -76,7 +76,8 @@ def _alternatives(text: str) -> list[list[str]]:
 
 def literal_head(pattern: str) -> str:
     """The text of an expanded pattern before its first wildcard."""
-    return _TOKEN.split(pattern, maxsplit=1)[0]
+    match = _TOKEN.search(pattern)
+    return pattern[: match.start()] if match else pattern
 
 
 def literal_tail(pattern: str) -> str:
