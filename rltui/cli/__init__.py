@@ -1,6 +1,6 @@
-"""The command line: names and exit codes are a promise to scripts, wording is for people.
+"""The command line. Scripts rely on names and exit codes; the wording may change.
 
-Commands are imported when they are called: `rltui explain` must not wait for the screen's libraries.
+The module of a command is imported when it is called, so that `rltui explain` does not import the screen.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ Examples:
 
 
 class Commands(click.Group):
-    """The command group: lazy, and with `rltui LOGDIR` as a short form of `rltui watch LOGDIR`."""
+    """A group that imports commands on demand and reads `rltui LOGDIR` as `rltui watch LOGDIR`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of their use, not of the alphabet."""
+        """The commands in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -73,12 +73,12 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
-        if name not in ("watch", "demo"):  # which do so with the first frame
+        if name not in ("watch", "demo"):  # the screen calls it with its first frame
             finish_imports()
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands and their help without importing any of them; files where no command begins so."""
+        """Commands and their help without importing them; files if no command matches."""
         from click.shell_completion import CompletionItem
 
         if incomplete.startswith("-"):
@@ -89,33 +89,28 @@ class Commands(click.Group):
         return found or [CompletionItem(incomplete, type="file")]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing any of them."""
+        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read `rltui`, `rltui LOGDIR` and `rltui --pane reward LOGDIR` as the watch command."""
         first = next((arg for arg in args if not arg.startswith("-")), None)
-        own = any(arg in ("--help", "-h", "--version") for arg in args[:1])
-        if ctx.resilient_parsing:  # a shell asks what may come next: the first word may be half a command
-            short = args and not own and first not in COMMANDS
-            return super().parse_args(ctx, ["watch", *args] if short else args)
-        if not own and first not in COMMANDS:
-            if first is not None and not _is_place(first):
-                close = ", ".join(_nearest(first)) or "watch, check, snapshot, …"
-                raise click.UsageError(f"no command or folder named {clean(first)!r}; commands: {close}", ctx)
-            args = ["watch", *args]
-        return super().parse_args(ctx, args)
+        if first in COMMANDS or args[:1] in (["--help"], ["-h"], ["--version"]):
+            return super().parse_args(ctx, args)
+        if ctx.resilient_parsing:  # completion: the first word may be part of a command
+            return super().parse_args(ctx, ["watch", *args] if args else args)
+        if first is not None and not _is_path(first):
+            from difflib import get_close_matches
+
+            close = get_close_matches(first, COMMANDS, n=3, cutoff=0.6) or ["watch", "check", "snapshot", "…"]
+            message = f"no command or folder named {clean(first)!r}; commands: {', '.join(close)}"
+            raise click.UsageError(message, ctx)
+        return super().parse_args(ctx, ["watch", *args])
 
 
-def _is_place(word: str) -> bool:
+def _is_path(word: str) -> bool:
     return os.sep in word or word in (".", "..") or Path(word).exists()
-
-
-def _nearest(word: str) -> list[str]:
-    from difflib import get_close_matches
-
-    return get_close_matches(word, COMMANDS, n=3, cutoff=0.6)
 
 
 @click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -129,22 +124,22 @@ def command_group() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    """SIGTERM or SIGHUP reached a headless command: unwind, so that temporary files go, and say so."""
+    """Exit after SIGTERM or SIGHUP, so that temporary files are deleted."""
     raise SystemExit(128 + number)
 
 
 def run(args: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and end the process with the promised code. No traceback reaches a user."""
-    # Where standard streams are closed (`>&-`, some daemons), a log opened next would get their descriptors.
+    """Run the command line and end the process with the documented exit code, without tracebacks."""
+    # If standard streams are closed (`>&-`, some daemons), files opened later would get their descriptors.
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    with contextlib.suppress(ValueError):  # not in the main thread: somebody embeds us
+    with contextlib.suppress(ValueError):  # not in the main thread of an embedding program
         signal.signal(signal.SIGTERM, _terminate)
-        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup means it
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # started with nohup
             signal.signal(signal.SIGHUP, _terminate)
     sys.exit(_run(args))
 
@@ -166,11 +161,11 @@ def _run(args: Sequence[str] | None) -> int:
         note(error.format_message())
         return _flushed(error.code if isinstance(error, CommandError) else error.exit_code)
     except BrokenPipeError:
-        return _drop_output(0)  # the reader has had enough, as with `| head`
+        return _drop_output(0)  # as with `| head`
     except OSError as error:
         note(f"{error.strerror or error}: {error.filename or 'standard output'}")
         return _drop_output(WRONG)
-    except Exception as error:  # noqa: BLE001 - the outermost edge: users get one line, the file gets the rest
+    except Exception as error:  # noqa: BLE001 - the traceback goes to a file
         note(crash.report(error))
         return _drop_output(crash.EXIT)
 
@@ -184,7 +179,7 @@ def _flushed(code: int) -> int:
 
 
 def _drop_output(code: int) -> int:
-    """Point standard output at nothing, so that the interpreter's own flush at exit is content."""
+    """Redirect standard output to the null device, so that the interpreter's flush at exit succeeds."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -1,4 +1,4 @@
-"""Arguments that several commands share. Imports little, for `explain` must not wait for rules and runs."""
+"""Arguments and options of several commands. Imports little, since `explain` needs neither rules nor runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from rltui.cli.completions import complete_framework, complete_run, complete_theme
+from rltui.cli.completions import complete_run, complete_theme, matching_items
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.output import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
 from rltui.common.paths import cache, is_url, local
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
-_TRACKED = ".wandb"  # ends the logs that say how a person called their run
-_NAMED = 8  # runs that a message names at most
+_NAMED_LOG = ".wandb"  # ending of logs with a name that the user gave to the run
+_MAX_NAMES = 8  # of runs in a message
 
 
 class LogDir(click.Path):
-    """A LOGDIR as an argument: `~` stands for the home folder in quotes, too; URLs lose their passwords."""
+    """A LOGDIR argument. Expands `~`; removes passwords from URLs."""
 
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """The path with the home folder in it. Asks nothing of the file system, which may not answer."""
+        """See click. Does not access the file system, which may hang."""
         if is_url(value):
-            from rltui.logs.remote.remote_folders import REMOTE  # what few need
+            from rltui.logs.remote.remote_folders import REMOTE  # rarely needed
 
             if cache() is None:
                 fail("what is fetched goes into your cache, but no home folder is known: set XDG_CACHE_HOME")
@@ -48,21 +48,20 @@ class LogDir(click.Path):
 
 
 class FrameworkArgument(click.ParamType[str]):
-    """A framework or one of its variants in any spelling; its label is passed on.
-
-    An unknown name ends the command with 1.
-    """
+    """A framework or variant in any spelling, converted to its label. Exit code 1 for an unknown name."""
 
     name = "framework"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The labels that begin so."""
-        return complete_framework(ctx, param, incomplete)
+        """See click."""
+        from rltui.metrics.frameworks.load import frameworks
+
+        return matching_items(frameworks().labels, incomplete)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The label."""
+        """See click."""
         from rltui.metrics.frameworks.load import frameworks
 
         found = frameworks().get(value)
@@ -89,7 +88,7 @@ REQUESTS = click.option(
 
 
 def LOGDIRS(command: FC) -> FC:  # noqa: N802 - one of the decorators below
-    """The LOGDIRs of a command that needs one, and what goes with remote ones."""
+    """The required LOGDIRs of a command, and the option for remote folders."""
     argument = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=LogDir())
     return argument(REQUESTS(command))
 
@@ -105,24 +104,24 @@ RUN_OPTION = click.option(
 
 
 def RUN(command: F) -> F:  # noqa: N802 - a decorator like the others here
-    """The option `--run` of a command that takes LOGDIRs; the name by which a run is shown stands for it."""
+    """The option `--run` of a command with LOGDIRs. Names as displayed are resolved to full names."""
 
     @functools.wraps(command)
-    def resolved(*words: object, logdirs: tuple[str, ...], run_glob: str | None, **options: object) -> object:
-        return command(*words, logdirs=logdirs, run_glob=whole_run_name(logdirs, run_glob), **options)
+    def resolved(*args: object, logdirs: tuple[str, ...], run_glob: str | None, **options: object) -> object:
+        return command(*args, logdirs=logdirs, run_glob=resolve_run_name(logdirs, run_glob), **options)
 
     return RUN_OPTION(cast("F", resolved))
 
 
-def _given(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[str]:
-    """The runs that a person named so in W&B, with their id or without; their logs begin with the name."""
+def _runs_with_given_name(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[str]:
+    """The runs to which the user gave this name in W&B; `text` may include their id."""
     from rltui.logs.follow.read_all import read_placed
     from rltui.panes.runs.short_names import short_run_names, with_given_names
     from rltui.session.session import Session
 
     given: dict[str, str] = {}
     for log in logs:
-        if not log.found.name.endswith(_TRACKED):
+        if not log.found.name.endswith(_NAMED_LOG):
             continue
         session = Session()
         for delivery in read_placed([log]):
@@ -134,16 +133,16 @@ def _given(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[
     return {name for name in given if text in (given[name], shown[name])}
 
 
-def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = True) -> str | None:
-    """What `--run` asks for; a name as it is shown, or some folders of it, become the glob of the whole name.
+def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = True) -> str | None:
+    """The value of `--run`; a displayed name, or some folders of a name, becomes the glob of the full name.
 
-    Ends the command with 2 where several runs go by it. A text that is no such name comes back as it is.
-    fetch: whether remote folders are fetched for it; else what is known of them counts.
+    Any other text is returned unchanged. Exit code 2 if several runs match. fetch: whether to update the
+    mirrors of remote folders before.
     """
     if text is None or _GLOB & set(text):
         return text
     for url in filter(is_url, logdirs) if fetch else ():
-        with contextlib.suppress(NothingReadError):  # the command itself says it, or waits
+        with contextlib.suppress(NothingReadError):  # reported by the command itself, which may also wait
             _fetch(url)
     if any(_exists(Path(local(logdir))) is not True for logdir in logdirs):
         return text
@@ -158,12 +157,14 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
     shown = {
         name for name, short in short_run_names(names).items() if text in (short, shown_name(name, logdirs))
     }
-    found = sorted(shown or {name for name in names if goes_by(name, text)} or _given(logs, names, text))
+    found = (
+        shown or {name for name in names if goes_by(name, text)} or _runs_with_given_name(logs, names, text)
+    )
     if len(found) > 1:
-        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-        which = ", ".join(clean(name) for name in found[:_NAMED])
+        more = f" and {len(found) - _MAX_NAMES:,} more" if len(found) > _MAX_NAMES else ""
+        which = ", ".join(clean(name) for name in sorted(found)[:_MAX_NAMES])
         fail(f"--run {clean(text)!r} may be any of {which}{more}; name more of its folders, or use a glob")
-    return glob.escape(found[0]) if found else text
+    return glob.escape(found.pop()) if found else text
 
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
@@ -179,7 +180,7 @@ JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, o
 
 
 def schema_option(name: str) -> Callable[[FC], FC]:
-    """The option `--schema`: prints what `json_schemas` says and ends the command."""
+    """The option `--schema`, which prints a schema of `json_schemas` and ends the command."""
 
     def print_schema(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
         if wanted and not ctx.resilient_parsing:
@@ -212,49 +213,48 @@ VERIFY = click.option(
     "--verify", is_flag=True, help="Check every checksum of event files, which finds single changed bits."
 )
 
-FRESH = 2.0  # seconds for which a remote folder that was just looked at needs no other look
-ANSWER = 5.0  # seconds after which a file system counts as one that does not answer
+MIN_SYNC_INTERVAL = 2.0  # seconds between updates of a mirror
+FILE_SYSTEM_TIMEOUT = 5.0  # seconds
 
 
 def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
-    """End the command with 2 when a LOGDIR is not there, or its file system does not answer.
+    """End the command with 2 if a LOGDIR does not exist, or its file system does not respond.
 
-    Fetches what is new in remote folders.
+    Updates the mirrors of remote folders.
     """
     for logdir in logdirs:
         if is_url(logdir):
             _fetch(logdir)
-        there = _exists(Path(local(logdir)))
-        if there is None:
-            what = f"the file system has not answered for {ANSWER:.0f} s; look at its mount"
+        exists = _exists(Path(local(logdir)))
+        if exists is None:
+            what = f"the file system has not answered for {FILE_SYSTEM_TIMEOUT:.0f} s; look at its mount"
             nothing_read(f"{clean(logdir)}: {what}", "not-answering", logdir, what)
-        if not there:
+        if not exists:
             what = "no such file or folder"
             nothing_read(f"{clean(logdir)}: {what}; {advice}", "missing", logdir, what)
 
 
 def _exists(path: Path) -> bool | None:
-    """Whether there is such a file or folder; None when the file system does not answer."""
+    """Whether the path exists; None after a timeout."""
     answers: list[bool] = []
-    # A daemon: nobody waits for a call that never returns.
-    asking = threading.Thread(target=lambda: answers.append(path.exists()), daemon=True)
-    asking.start()
-    asking.join(ANSWER)
+    thread = threading.Thread(target=lambda: answers.append(path.exists()), daemon=True)
+    thread.start()
+    thread.join(FILE_SYSTEM_TIMEOUT)
     return answers[0] if answers else None
 
 
-def look_every(logdirs: Sequence[str], poll: float | None) -> None:
-    """Look at remote folders as often as `--poll` asks, where it was given."""
+def set_remote_poll(logdirs: Sequence[str], poll: float | None) -> None:
+    """Apply `--poll`, if given, to remote folders."""
     if poll is not None and any(map(is_url, logdirs)):
         from rltui.logs.remote.remote_folders import REMOTE
 
         REMOTE.poll = poll
 
 
-def fetch_what_is_there(logdirs: Sequence[str]) -> None:
-    """Bring the mirrors of remote folders up to date, for the configuration beside the logs.
+def update_mirrors(logdirs: Sequence[str]) -> None:
+    """Update the mirrors of remote folders, for the configuration next to the logs.
 
-    One that cannot be reached is left to those that follow it: they tell it, and try again.
+    Errors are ignored here; the threads that follow the folders report them and try again.
     """
     if any(map(is_url, logdirs)):
         from rltui.logs.remote.object_store import StoreError
@@ -266,12 +266,12 @@ def fetch_what_is_there(logdirs: Sequence[str]) -> None:
 
 
 def _fetch(url: str) -> None:
-    """Bring the mirror of a remote folder up to date. Ends the command with 2 when that is not possible."""
+    """Update the mirror of a remote folder. Ends the command with 2 if that fails."""
     from rltui.logs.remote.object_store import StoreError
     from rltui.logs.remote.remote_folders import REMOTE
 
     folder = REMOTE.of(url)
-    if time.time() - folder.mirror.synced < FRESH:
+    if time.time() - folder.mirror.synced < MIN_SYNC_INTERVAL:
         return
     with progress_line() as show:
         try:

@@ -1,4 +1,4 @@
-"""All commands with their options: what each is told by, and the manual page made of it."""
+"""The help texts of all commands as data, and the manual page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FILES = (
 
 
 class CommandText(NamedTuple):
-    """One command. text: paragraphs; examples: lines of shell; options: how each is written, and its help."""
+    """The help of a command. text: paragraphs; examples: shell lines; options: syntax and help."""
 
-    name: str  # with `rltui`, and the name of a group before that of a command of it
+    name: str  # including `rltui` and the name of a group
     usage: str
     text: tuple[str, ...]
     examples: tuple[str, ...]
@@ -29,12 +29,13 @@ class CommandText(NamedTuple):
 
 
 def command_texts(command: click.Command, above: click.Context | None = None) -> Iterator[CommandText]:
-    """A command and those below it, in the order of `rltui --help`."""
+    """A command and its subcommands, in the order of `rltui --help`."""
     context = click.Context(command, above, info_name=command.name if above else "rltui")
     path = context.command_path
-    blocks = [
-        _plain(block) for block in re.split(r"\n\s*\n", f"{command.help or ''}\n\n{command.epilog or ''}")
-    ]
+    text = f"{command.help or ''}\n\n{command.epilog or ''}".replace(
+        "\b", ""
+    )  # click's mark for verbatim text
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", text)]
     shown = [block for block in blocks if block and not block.startswith("Examples:")]
     examples = [block for block in blocks if block.startswith("Examples:")]
     params = command.params if context.parent else command.get_params(context)
@@ -53,13 +54,8 @@ def command_texts(command: click.Command, above: click.Context | None = None) ->
                 yield from command_texts(below, context)
 
 
-def _plain(block: str) -> str:
-    """A paragraph without click's mark for text that is not to be wrapped."""
-    return block.replace("\b", "").strip()
-
-
 def manual_page(command: click.Command) -> str:
-    """The page `rltui(1)` in the macros of man(7)."""
+    """The manual page `rltui(1)` with the macros of man(7)."""
     top, *others = command_texts(command)
     lines = [
         f'.TH RLTUI 1 "" "rltui {__version__}" "User Commands"',
@@ -71,25 +67,18 @@ def manual_page(command: click.Command) -> str:
         ".fi",
         ".SH DESCRIPTION",
     ]
-    for number, paragraph in enumerate(top.text):
-        lines += [*([".PP"] if number else []), _roff(paragraph)]
-    lines += [".SH OPTIONS", *_definitions(top.options), ".SH COMMANDS"]
+    lines += [*_paragraphs(top.text), ".SH OPTIONS", *_definitions(top.options), ".SH COMMANDS"]
     for each in others:
-        lines += [f'.SS "{_roff(each.usage)}"']
-        for number, paragraph in enumerate(each.text):
-            lines += [*([".PP"] if number else []), _roff(paragraph)]
-        lines += _definitions(each.options)
+        lines += [f'.SS "{_roff(each.usage)}"', *_paragraphs(each.text), *_definitions(each.options)]
         if each.examples:
-            lines += [
-                ".PP",
-                "Examples:",
-                ".PP",
-                ".nf",
-                *(f"    {_roff(line)}" for line in each.examples),
-                ".fi",
-            ]
+            examples = (f"    {_roff(line)}" for line in each.examples)
+            lines += [".PP", "Examples:", ".PP", ".nf", *examples, ".fi"]
     lines += [".SH EXIT STATUS", *_definitions(EXIT_CODES), ".SH FILES", *_definitions(FILES)]
     return "\n".join(lines) + "\n"
+
+
+def _paragraphs(texts: tuple[str, ...]) -> list[str]:
+    return [line for text in texts for line in (".PP", _roff(text))][1:]
 
 
 def _definitions(pairs: tuple[tuple[str, str], ...]) -> list[str]:
@@ -97,7 +86,7 @@ def _definitions(pairs: tuple[tuple[str, str], ...]) -> list[str]:
 
 
 def _roff(text: str) -> str:
-    """Text whose hyphens, backslashes, and dots or quotes at the beginning mean themselves."""
+    """Text with escapes for hyphens, backslashes, and dots or quotes at the beginning."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
     text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
     return r"\&" + text if text.startswith((".", "'")) else text

@@ -1,4 +1,4 @@
-"""Problems with files on standard error: all at the end, or each once while files are followed."""
+"""Reporting problems of files on standard error, at the end or while files are followed."""
 
 from __future__ import annotations
 
@@ -10,43 +10,40 @@ from rltui.common.problem import Problem
 from rltui.common.text import clean
 
 if TYPE_CHECKING:
-    from rltui.logs.delivery import Delivery  # brings numpy, which `explain` does without
+    from rltui.logs.delivery import Delivery  # imports numpy, which `explain` does not need
 
 
 def note_problems(problems: Iterable[Problem]) -> None:
-    """One line on standard error for each problem with files that is more than a remark."""
+    """Print each problem above level `info` on standard error."""
     for problem in problems:
         if problem.level != "info":
             note(f"{problem.path}: {problem.message}")
 
 
 class FileProblemReporter:
-    """Passes deliveries on and says their problems, `info` ones aside, through `say`.
-
-    A command that prints for ever has no end at which to list them.
-    """
+    """Reports problems in deliveries above level `info` immediately, for commands that run until a signal."""
 
     def __init__(self, say: Callable[[str], object] = note) -> None:
         self._say = say
         self._open: dict[object, Problem] = {}
         self._missing: set[str] = set()
 
-    def waits_for(self, logdirs: Sequence[str]) -> None:
-        """Say once which LOGDIRs are not there yet."""
+    def report_missing(self, logdirs: Sequence[str]) -> None:
+        """Report once which LOGDIRs do not exist yet."""
         for logdir in logdirs:
             if logdir not in self._missing:
                 self._missing.add(logdir)
                 self._say(f"{clean(logdir)}: not there yet; waiting for it")
 
     def passing(self, deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
-        """The same deliveries, their problems said."""
+        """Yield the deliveries after reporting their problems."""
         for delivery in deliveries:
             for problem in delivery.batch.problems:
                 if problem.level != "info":
-                    self._take(problem)
+                    self._report(problem)
             yield delivery
 
-    def _take(self, problem: Problem) -> None:
+    def _report(self, problem: Problem) -> None:
         before = self._open.pop(problem.key, None)
         if not problem.healed:
             self._open[problem.key] = problem

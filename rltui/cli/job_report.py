@@ -1,4 +1,4 @@
-"""The jobs of runs that were judged, and what `doctor` says of the scheduler."""
+"""The scheduler's jobs of runs, and the report on the scheduler in `doctor`."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 
 def job_report(session: Session | None, logdirs: tuple[str, ...]) -> dict[str, Any]:
-    """Whether a scheduler answers, which jobs write the runs, and how to look inside."""
-    found: dict[str, Any] = {"scheduler": "slurm" if is_installed("squeue") else None}
+    """The scheduler's state, the jobs of runs, and commands to look inside these jobs."""
+    report: dict[str, Any] = {"scheduler": "slurm" if is_installed("squeue") else None}
     if os.environ.get("SLURM_JOB_ID"):
-        found["inside"] = clean(os.environ["SLURM_JOB_ID"], 40)
-    if found["scheduler"] is None:
-        return found
-    from rltui.run_context.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
+        report["inside"] = clean(os.environ["SLURM_JOB_ID"], 40)
+    if report["scheduler"] is None:
+        return report
+    from rltui.run_context.jobs.run_jobs import jobs_of  # only needed with a scheduler
 
     scheduler, began = Slurm(), time.monotonic()
     try:
         jobs = scheduler.jobs()
-        found["jobs"] = len(jobs)
-        found["seconds"] = time.monotonic() - began
+        report["jobs"] = len(jobs)
+        report["seconds"] = time.monotonic() - began
         runs = {} if session is None else jobs_of(session.job_traces(), jobs, logdirs)
     except SchedulerError as error:
-        return {**found, "problem": str(error)}
-    found["runs"] = {
+        return {**report, "problem": str(error)}
+    report["runs"] = {
         name: {"job": job.id, "state": job.state, "inside": look_inside(job)} for name, job in runs.items()
     }
-    return found
+    return report
 
 
 def job_lines(jobs: dict[str, Any]) -> Iterator[str]:
-    """The same for people."""
+    """The report as text."""
     inside = f", inside job {jobs['inside']}" if "inside" in jobs else ""
     if jobs["scheduler"] is None:
         yield f"Jobs: no Slurm here{inside}"
@@ -61,7 +61,7 @@ def job_lines(jobs: dict[str, Any]) -> Iterator[str]:
 
 
 def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dict[str, Job]:
-    """The queued or running job of each run that has one."""
+    """The queued or running jobs, by run."""
     traces = {
         each.name: RunTraces((*each.consoles, *(source.path for source in each.sources))) for each in verdicts
     }
@@ -69,11 +69,11 @@ def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dic
 
 
 def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> dict[str, Job]:
-    """The queued or running job of each run that has one; a scheduler that fails is a note."""
+    """The queued or running jobs, by run. Errors of the scheduler are printed on standard error."""
     try:
         if not (jobs := Slurm().jobs()):
             return {}
-        from rltui.run_context.jobs.run_jobs import jobs_of  # which only a machine with a scheduler needs
+        from rltui.run_context.jobs.run_jobs import jobs_of  # only needed with a scheduler
 
         return jobs_of(traces, jobs, logdirs)
     except SchedulerError as error:
@@ -82,15 +82,15 @@ def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> d
 
 
 def with_time_limits(verdicts: Sequence[Verdict], logdirs: Sequence[str], now: float) -> list[Verdict]:
-    """Verdicts with the finding that a live run will not finish before its job ends."""
+    """Add the finding that a live run will not finish before its job ends."""
     live = [each for each in verdicts if each.liveness.state == "live" and each.liveness.eta is not None]
     jobs = jobs_of_verdicts(live, logdirs) if live else {}
-    found = []
-    for each in verdicts:
-        steps = each.points // max(each.series, 1)
-        told = time_limit_finding(jobs.get(each.name), each.liveness, now, steps, each.last_step)
-        if told is not None:  # behind the others: `notes` are places among them
-            findings = (*each.findings, told)
-            each = each._replace(findings=findings, health=health_of(findings))
-        found.append(each)
-    return found
+    extended = []
+    for verdict in verdicts:
+        steps = verdict.points // max(verdict.series, 1)
+        finding = time_limit_finding(jobs.get(verdict.name), verdict.liveness, now, steps, verdict.last_step)
+        if finding is not None:  # appended, since `notes` are indices of findings
+            findings = (*verdict.findings, finding)
+            verdict = verdict._replace(findings=findings, health=health_of(findings))
+        extended.append(verdict)
+    return extended

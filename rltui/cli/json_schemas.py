@@ -1,6 +1,6 @@
-"""JSON schemas (draft 2020-12) of what `check`, `runs` and `explain` print with `--json`.
+"""JSON schemas (draft 2020-12) of the output of `check`, `runs` and `explain` with `--json`.
 
-Fields may be added to documents, so that no schema forbids those that it does not know.
+The schemas permit unknown fields, since fields may be added to documents.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from rltui.schema.fields import AnyOfField, Field, ListField, MapField, TextFiel
 from rltui.schema.toml_files import read_table
 
 Schema = dict[str, Any]
-Kind = str | tuple[str, ...]  # of a field, as the file says
-Fields = Mapping[str, Kind]  # of an object
+Kind = str | tuple[str, ...]  # of a field: an expression of kinds, or the permitted words
+Fields = Mapping[str, Kind]  # of an object; optional fields end with `?`
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TITLES = {name: f"rltui {name} --json" for name in ("check", "runs")} | {
@@ -34,7 +34,7 @@ _KINDS: Mapping[str, Schema] = {
 
 
 def field_kinds() -> MapField[Kind]:
-    """The fields of an object, each with its kind."""
+    """The schema of `Fields` in TOML files."""
     kinds: tuple[Field[Kind], ...] = (TextField(), ListField(TextField()))
     return MapField(AnyOfField(kinds, "a kind of field or a list of words"))
 
@@ -45,7 +45,7 @@ def _tables_field() -> MapField[dict[str, Kind]]:
 
 @cache
 def schema_of(command: str) -> Schema:
-    """The schema of what a command prints."""
+    """The schema of the output of a command."""
     return {"$schema": _DRAFT, "title": _TITLES[command], **_schema(command)}
 
 
@@ -62,7 +62,7 @@ def _schema(kind: Kind) -> Schema:
 
 
 def schema_of_fields(fields: Fields | str) -> Schema:
-    """The schema of an object by its fields, or by the name of their table in the file."""
+    """The schema of an object with these fields, or with those of a table in `json_schemas.toml`."""
     fields = _fields(fields) if isinstance(fields, str) else fields
     properties = {name.removesuffix("?"): _schema(each) for name, each in fields.items()}
     required = [name for name in fields if not name.endswith("?")]

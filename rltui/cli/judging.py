@@ -1,6 +1,6 @@
-"""Judging all runs below the LOGDIRs: the plan, the shards on an engine, and what is remembered of before.
+"""Judging all runs below the LOGDIRs: plan, shards on an engine, and cached verdicts.
 
-What reads and judges runs is imported where there are any to be judged: of most, the verdict is remembered.
+The modules that read and judge runs are imported on demand, since most verdicts are cached.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.loading import chosen_by_expression, load, nothing_to_read, read_config, reading_progress
+from rltui.cli.loading import is_run_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.output import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge, of_session
-from rltui.many_runs.plan import LostShard, Plan, RunPlan, cut
+from rltui.many_runs.plan import LostShard, RunPlan, cut
 from rltui.many_runs.verdict import ShardResult
 from rltui.many_runs.verdict_cache import VerdictCache
 
@@ -35,13 +35,13 @@ def judge_runs(
     standings: bool = False,
     how: Work | None = None,
 ) -> JudgedRuns:
-    """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read.
+    """Read and judge all runs. Ends the command with 2 if there is nothing to read.
 
-    run_glob: as `--run` has it. An expression over what runs are is answered by one session of all runs.
-    standings: whether it is asked where each run stands beside its sisters, which findings say of few.
+    run_glob: value of `--run`. For an expression, all runs are read into one session.
+    standings: whether every verdict needs its comparison with sister runs, not only those with a finding.
     """
     how = how or Work()
-    if chosen_by_expression(run_glob):
+    if is_run_expression(run_glob):
         if how.part is not None or how.engine.name != "local":
             fail("--shard and --engine take --run as a glob of names, not as an expression")
         session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
@@ -49,25 +49,29 @@ def judge_runs(
     need_engine(how.engine, logdirs)
     need(logdirs)
     config, now = read_config(tuple(logdirs), strict=True), time.time()
-    cache = known_plan = None
-    known = {}
-    if how.remembered and at_step is None and not verify:
+    cache = cached_plan = None
+    cached = {}
+    if how.cached and at_step is None and not verify:
         with paused_collection():
             cache = VerdictCache(logdirs, config, now)
-            known_plan = cache.plan() if run_glob is None else None
-    if known_plan is None:
+            cached_plan = cache.plan() if run_glob is None else None
+    if cached_plan is None:
         plan = planned(logdirs, run_glob, how, verify=verify, context=at_step is None)
     else:
-        plan = known_plan if how.part is None else known_plan.part(*how.part)
+        plan = cached_plan if how.part is None else cached_plan.part(*how.part)
     if cache is not None:
-        known = cache.read(plan.runs)
-    left = [run for run in plan.runs if run.name not in known]
-    unchanged = known_plan is not None and not left
-    parts: list[ShardResult | LostShard] = [_of_plan(plan), ShardResult(list(known.values()))]
-    if left:
+        cached = cache.read(plan.runs)
+    remaining = [run for run in plan.runs if run.name not in cached]
+    unchanged = cached_plan is not None and not remaining
+    problems = [problem for delivery in plan.deliveries for problem in delivery.batch.problems]
+    parts: list[ShardResult | LostShard] = [
+        ShardResult(problems=problems),
+        ShardResult(list(cached.values())),
+    ]
+    if remaining:
         from rltui.many_runs.judge_shard import JudgeOptions
 
-        parts += _judged(left, JudgeOptions(config, now, at_step, verify, tuple(logdirs)), how.engine)
+        parts += _judge(remaining, JudgeOptions(config, now, at_step, verify, tuple(logdirs)), how.engine)
     judged = merge(
         parts,
         compared=cache is not None and unchanged and cache.compared and how.part is None and not standings,
@@ -83,24 +87,16 @@ def judge_runs(
     return judged
 
 
-def _of_plan(plan: Plan) -> ShardResult:
-    """What was said of folders and of files that are no logs."""
-    problems = ShardResult()
-    for delivery in plan.deliveries:
-        problems.problems += delivery.batch.problems
-    return problems
-
-
-def _judged(
-    runs: Sequence[RunPlan], question: JudgeOptions, asked: Engine
+def _judge(
+    runs: Sequence[RunPlan], options: JudgeOptions, requested: Engine
 ) -> Iterator[ShardResult | LostShard]:
     from rltui.many_runs.judge_shard import judge
 
-    engine = chosen_engine(asked, runs)
+    engine = chosen_engine(requested, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))
     if engine.name == "local":
         with reading_progress() as progress:
             for shard in shards:
-                yield judge(shard, question, progress)
+                yield judge(shard, options, progress)
         return
-    yield from in_order(shards, engine, partial(judge, question=question), "judged")
+    yield from in_order(shards, engine, partial(judge, question=options), "judged")

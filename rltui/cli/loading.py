@@ -1,6 +1,6 @@
-"""How commands that judge read the configuration and the logs.
+"""Reading the configuration and the logs for commands that judge runs.
 
-What reads logs is imported with the first that are read: mostly the verdicts of all runs are remembered.
+The modules that read logs are imported on demand, since most verdicts are cached.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 
 def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Config:
-    """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said on stderr.
+    """The configuration of the user and the logs; problems are printed on standard error.
 
-    strict: a file that cannot be read at all ends the command with 2, for its limits are not known. Wrong
-    entries never do: the others and the defaults hold.
+    strict: end the command with 2 if a file cannot be read at all. Invalid entries are only reported.
     """
     config = load_config(logdirs)
     if strict:
@@ -41,7 +40,7 @@ def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Confi
 
 
 def refuse_unreadable(config: Config) -> None:
-    """End the command with 2 when a file of the configuration could not be read."""
+    """End the command with 2 if a configuration file could not be read."""
     for problem in config.problems:
         if problem.code == "config-unreadable":
             fail(
@@ -57,9 +56,9 @@ def load(
     charts: bool = True,
     verify: bool = False,
 ) -> Session:
-    """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read.
+    """Read and judge all runs. Ends the command with 2 if there is nothing to read.
 
-    charts: False holds only what judging and listing need. verify: prove every checksum.
+    charts: False keeps only the data for judging and listing. verify: check every checksum.
     """
     from rltui.panes.runs.selection import RunSelection, settings_below
     from rltui.session.session import Session
@@ -86,7 +85,7 @@ def load(
 
 
 def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Sequence[Problem]) -> NoReturn:
-    """End the command with 2, for the reason that the problems tell."""
+    """End the command with 2 and the reason given by the problems."""
     where = ", ".join(clean(logdir) for logdir in logdirs)
     problems = [problem.as_json() for problem in found]
     for problem in found:
@@ -103,8 +102,8 @@ def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Seque
     no_logs(logdirs, run_glob)
 
 
-def chosen_by_expression(text: str | None) -> bool:
-    """Whether `--run` is an expression over what runs are: then all of them are read."""
+def is_run_expression(text: str | None) -> bool:
+    """Whether the value of `--run` is an expression, which requires reading all runs."""
     if text is None:
         return False
     from rltui.panes.runs.expression import is_expression
@@ -112,28 +111,28 @@ def chosen_by_expression(text: str | None) -> bool:
     return is_expression(text)
 
 
-def chosen_names(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] | None:
-    """The runs that an expression chooses of those that are there now; None where `--run` is a glob."""
-    if not chosen_by_expression(text):
+def runs_of_expression(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] | None:
+    """The names of existing runs that an expression selects; None if `--run` is a glob or absent."""
+    if not is_run_expression(text):
         return None
     return frozenset(load(logdirs, text, charts=False).runs)
 
 
 def as_of(view: RunView, at_step: int | None) -> float:
-    """Now; as of an earlier step the wall time of the run's last point then, when the log has one."""
+    """The current time; with `at_step` the wall time of the run's last point, if the log has one."""
     last = view.run.last_wall
     return last if at_step is not None and last == last else time.time()
 
 
 @contextlib.contextmanager
 def reading_progress() -> Iterator[Callable[[Delivery], None] | None]:
-    """What shows deliveries as a progress line while large logs are read; None without a terminal."""
+    """A function that shows deliveries of large logs in a progress line; None without a terminal."""
     with progress_line() as show:
         if show is None:
             yield None
             return
         read: dict[str, tuple[int, int]] = {}
-        due = time.monotonic() + 0.5  # small logs are read before
+        due = time.monotonic() + 0.5  # no line for small logs
 
         def take(delivery: Delivery) -> None:
             nonlocal due

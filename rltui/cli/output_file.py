@@ -1,4 +1,4 @@
-"""Where a document or export goes: standard output, or a file that appears whole or not at all."""
+"""Writing documents and exports to standard output, or atomically to a file."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ F = TypeVar("F")
 
 
 def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
-    """Stop when `target` lies in a log folder: those are only read, and an export must not find itself."""
+    """End the command with 2 if `target` is in a LOGDIR, which rltui never writes to."""
     logdir = paths.enclosing_logdir(target, logdirs)
     if logdir is not None:
         fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
 
 
 def form_by_ending(target: str | None, endings: Mapping[str, F], default: F) -> F:
-    """The format that the ending of a file's name (`.csv`) asks for."""
+    """The format for the suffix of a file name (`.csv`)."""
     return endings.get(Path(target or "").suffix.lower(), default)
 
 
 def write_document(document: str | bytes, target: str | None, logdirs: Sequence[str]) -> None:
-    """Print a document, or write it to a file and say so. Ends the command as `binary_output` does."""
+    """Print a document, or write it to a file. Ends the command as `binary_output` does."""
     if target is None and isinstance(document, str):
         emit(document.rstrip("\n"))
         return
@@ -41,9 +41,9 @@ def write_document(document: str | bytes, target: str | None, logdirs: Sequence[
 
 @contextlib.contextmanager
 def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[BinaryIO]:
-    """Standard output, or `target` written beside itself and renamed when all went well.
+    """Standard output, or the file `target`, which is written atomically.
 
-    Ends the command with one line on standard error when the target cannot be written.
+    Ends the command with 2 if the target cannot be written.
     """
     if target is None or target == "-":
         sys.stdout.flush()
@@ -55,7 +55,7 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
     if path.is_dir():
         fail(f"{clean(target)}: is a folder; name a file")
     if path.exists() and not path.is_file():
-        # A device or FIFO is written to: a rename would put a plain file in place of /dev/null.
+        # A device or FIFO; a rename would replace /dev/null with a regular file.
         try:
             with path.open("wb") as file:
                 yield file
@@ -70,15 +70,7 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
     except OSError as error:
         if not opened:
             fail(f"{clean(target)}: cannot write there: {error.strerror}")
-        if (
-            isinstance(error, FileNotFoundError)
-            and error.filename is not None
-            and not _is_beside(error, path)
-        ):
-            raise
+        missing = error.filename if isinstance(error, FileNotFoundError) else None
+        if missing is not None and Path(os.fsdecode(missing)).parent != path.parent:
+            raise  # a log was deleted
         fail(f"{clean(target)}: not written: {error.strerror or error}; the old file, if any, is untouched")
-
-
-def _is_beside(error: OSError, path: Path) -> bool:
-    """Whether an error concerns the output itself, not a log that vanished meanwhile."""
-    return Path(os.fsdecode(error.filename)).parent == path.parent

@@ -1,4 +1,4 @@
-"""Which samples a command prints: those of a step and a group, sorted and filtered."""
+"""Selecting samples by step, group and filter, in order, for commands."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def chosen_samples(
     sort: SortKey | None = None,
     reverse: bool = False,
 ) -> Iterator[Sample]:
-    """The samples in their order, each read when it is asked for. step: a number or `last`.
+    """Yield the selected samples in order, reading each on demand. step: a number or `last`.
 
-    Without `sort` the newest step comes first, its samples as they were written; `reverse` turns all round.
+    Without `sort`, the newest step comes first, with its samples in the order of the files. reverse: reverse
+    the order.
     """
     heads = sorted(_chosen(run, catalog, step, group), key=lambda head: (-head.step, head.file, head.offset))
     ordered = sorted_heads(heads, sort, reverse=reverse)
@@ -37,30 +38,30 @@ def chosen_samples(
 
 
 def print_evaluations(run: str, catalog: Catalog, form: str) -> int:
-    """Print pass rates by data set and step; how many there are."""
-    found = catalog.snapshot()
+    """Print pass rates by data set and step. Returns their number."""
+    evaluations = catalog.snapshot().evaluations
     if form == "jsonl":
-        for one in found.evaluations:
-            emit(to_json({"run": run, **evaluation_record(one)}))
-    elif found.evaluations:
-        pane = samples_pane(RunSamples(evaluations=found.evaluations), None)
+        for evaluation in evaluations:
+            emit(to_json({"run": run, **evaluation_record(evaluation)}))
+    elif evaluations:
+        pane = samples_pane(RunSamples(evaluations=evaluations), None)
         if form == "markdown":
             emit(f"### {in_markdown(clean(run))}\n\n{evaluations_markdown(pane)}")
         else:
             lines = evaluation_lines(pane, _WIDTH)
-            emit("\n".join([clean(run), *(each.text.rstrip() for each in lines)]))
-    return len(found.evaluations)
+            emit("\n".join([clean(run), *(line.text.rstrip() for line in lines)]))
+    return len(evaluations)
 
 
 def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:
-    """The heads of the step and the group that were asked for."""
+    """The heads of samples of a step and a group."""
     heads: Sequence[SampleHead] = catalog.heads
     if step is not None and heads:
         steps = sorted({head.step for head in heads})
-        near = steps[-1] if step == "last" else nearest_step(steps, int(step))
-        if near is not None and step != "last" and near != int(step):
-            note(f"{run}: no samples at step {step}; the nearest are at step {near}")
-        heads = [head for head in heads if head.step == near]
+        nearest = steps[-1] if step == "last" else nearest_step(steps, int(step))
+        if nearest is not None and step != "last" and nearest != int(step):
+            note(f"{run}: no samples at step {step}; the nearest are at step {nearest}")
+        heads = [head for head in heads if head.step == nearest]
     return [head for head in heads if group is None or head.group == group]
 
 

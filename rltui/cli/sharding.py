@@ -1,4 +1,4 @@
-"""Commands that work on runs in parts: their options `--shard`, `--engine`, `--no-cache`, and the work."""
+"""The options `--shard`, `--engine` and `--no-cache`, and processing shards on engines."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from rltui.many_runs.plan import LostShard, Plan, RunPlan, Shard, make_plan
 
 T = TypeVar("T")
 
-# From here on a second process of this machine is used: it takes about half a second to begin, so that it
-# cannot pay for less work than a few seconds. 400 runs took 1.14 times less with two on a busy machine.
-PAYS_RUNS = 1000
-PAYS_BYTES = 200 << 20
-BY_DEFAULT = 2  # processes of this machine that are used unasked
+# From this many runs or bytes on, `local` uses a second process. Its start takes about 0.5 s, which is only
+# worthwhile for some seconds of work: for 400 runs, two processes were 1.14 times faster on a busy machine.
+TWO_PROCESSES_RUNS = 1000
+TWO_PROCESSES_BYTES = 200 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Where runs are worked on, and which of them. part: index from 1, and of how many; None: all runs."""
+    """The engine, and the part of the runs to process: index from 1 and number of parts; None for all."""
 
     engine: Engine = field(default_factory=Engine)
     part: tuple[int, int] | None = None
-    remembered: bool = True  # whether verdicts are taken from the cache
+    cached: bool = True  # whether to use cached verdicts
 
 
 class _Shard(click.ParamType[tuple[int, int]]):
@@ -40,7 +39,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """`3/40` as numbers."""
+        """See click."""
         match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", value)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
             self.fail(f"{value!r} is no part such as 3/40: I from 1 to N", param, ctx)
@@ -53,7 +52,7 @@ class _Engine(click.ParamType[Engine]):
     def convert(
         self, value: str | Engine, param: click.Parameter | None, ctx: click.Context | None
     ) -> Engine:
-        """The engine by name."""
+        """See click."""
         if isinstance(value, Engine):
             return value
         try:
@@ -84,13 +83,13 @@ NO_CACHE = click.option(
 def planned(
     logdirs: Sequence[str], run_glob: str | None, how: Work, *, verify: bool = False, context: bool = True
 ) -> Plan:
-    """The runs to work on."""
+    """The plan of the runs to process."""
     plan = make_plan(logdirs, run_glob=run_glob, verify=verify, context=context)
     return plan if how.part is None else plan.part(*how.part)
 
 
 def need_engine(engine: Engine, logdirs: Sequence[str]) -> None:
-    """End the command with 2 where the packages of an engine are missing, or it does not see the logs."""
+    """End the command with 2 if the packages of an engine are missing, or it cannot access the logs."""
     if engine.name in EXTRAS:
         require_extra(engine.name, f"--engine {engine.name}")
     remote = next(filter(is_url, logdirs), None)
@@ -100,18 +99,19 @@ def need_engine(engine: Engine, logdirs: Sequence[str]) -> None:
 
 
 def chosen_engine(engine: Engine, runs: Sequence[RunPlan]) -> Engine:
-    """The engine that was asked for; instead of `local` two processes of this machine where that pays."""
-    much = len(runs) >= PAYS_RUNS or (len(runs) > 1 and sum(run.size for run in runs) >= PAYS_BYTES)
-    if engine.name == "local" and much and available_processors() >= BY_DEFAULT:
-        return Engine("processes", str(BY_DEFAULT))
+    """The requested engine; for `local` and many runs, two processes of this machine."""
+    size = sum(run.size for run in runs) if len(runs) > 1 else 0
+    is_large = len(runs) >= TWO_PROCESSES_RUNS or size >= TWO_PROCESSES_BYTES
+    if engine.name == "local" and is_large and available_processors() >= 2:
+        return Engine("processes", "2")
     return engine
 
 
 def in_order(
     shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T], done: str
 ) -> Iterator[T | LostShard]:
-    """The result of each shard; progress on standard error. Ends the command with 2 without the engine."""
-    from rltui.many_runs.work_on_shards import work  # pools of processes, which few commands need
+    """The result of each shard, with progress on standard error. Exit code 2 if the engine fails."""
+    from rltui.many_runs.work_on_shards import work  # imports process pools, which few commands need
 
     finished, runs = 0, sum(map(len, shards))
     with progress_line() as show:

@@ -58,7 +58,7 @@ def test_a_missing_logdir_is_said_once() -> None:
     said: list[str] = []
     reporter = FileProblemReporter(said.append)
     for missing in (("later",), ("later",), ("later", "more"), ()):
-        reporter.waits_for(missing)
+        reporter.report_missing(missing)
     assert said == ["later: not there yet; waiting for it", "more: not there yet; waiting for it"]
 
 

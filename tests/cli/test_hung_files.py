@@ -18,7 +18,7 @@ CHILD = """
 import os, sys, threading
 from rltui.cli import arguments
 from rltui.logs.follow import hung_calls
-hung_calls.GIVE_UP = arguments.ANSWER = 0.3
+hung_calls.GIVE_UP = arguments.FILE_SYSTEM_TIMEOUT = 0.3
 for name in ("open", "stat"):
     def call(path, *rest, real=getattr(os, name), **options):
         if str(path).endswith(("hung/metrics.jsonl", "hung-logdir")):

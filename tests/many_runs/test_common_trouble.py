@@ -63,7 +63,7 @@ def test_runs_that_stalled_together_are_told_with_their_host(tmp_path: Path) -> 
 
 def test_of_many_runs_that_are_fine_most_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` tells of findings and stalls, then of some runs that are fine, and how many more there are."""
-    monkeypatch.setattr("rltui.cli.documents.check_report.MOST_FINE", 2)
+    monkeypatch.setattr("rltui.cli.documents.check_report.MAX_OK_RUNS", 2)
     for number in range(6):
         ended = time.time() - 1000 if number == 2 else 1_600_000_000.0
         _broken(tmp_path / "logs", f"run{number}", 30 if number == 4 else 99, ended=ended)

@@ -74,7 +74,7 @@ def command(
 
         follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, part=shard, as_json=as_json)
         return
-    how = Work(engine, shard, remembered=not no_cache)
+    how = Work(engine, shard, cached=not no_cache)
     try:
         judged = judge_runs(logdirs, run_glob, at_step=at_step, verify=verify, how=how)
         if at_step is None:

@@ -154,7 +154,7 @@ def _print(differences: tuple[Difference, ...], *, markdown: bool) -> None:
     rows = [_cells(each) for each in differences]
     emit_table(
         HEADS, rows, right=(3, 4, 5, 6), limits=limits, roles=MARKS, markdown=markdown,
-        least={1: 20}, gives_way=(7, 2, 6),
+        min_widths={1: 20}, optional=(7, 2, 6),
     )  # fmt: skip
     if not markdown:
         emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")

@@ -79,9 +79,9 @@ def command(
     form = form or form_by_ending(output, ENDINGS, "jsonl")
     runs = None
     if run_glob is not None:
-        from rltui.cli.loading import chosen_names  # judges runs, which no other export needs
+        from rltui.cli.loading import runs_of_expression  # judges runs, which no other export needs
 
-        runs = chosen_names(logdirs, run_glob)
+        runs = runs_of_expression(logdirs, run_glob)
     glob = run_glob if runs is None else None
     selection = PointSelection(
         logdirs, glob, runs=runs, metrics=metrics, all_sources=all_sources, verify=verify

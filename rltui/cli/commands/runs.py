@@ -12,7 +12,7 @@ from rltui.cli.documents.runs_report import column_asked_for, columns_of, outcom
 from rltui.cli.exit_codes import WRONG
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
-from rltui.cli.loading import chosen_by_expression, load
+from rltui.cli.loading import is_run_expression, load
 from rltui.cli.output import NothingReadError, emit_json, leave
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.common.text import clean
@@ -69,7 +69,7 @@ def command(
     judged: JudgedRuns
     facts: Sequence[ListedRun]
     try:
-        if _needs_settings(columns, sort) or chosen_by_expression(run_glob):
+        if _needs_settings(columns, sort) or is_run_expression(run_glob):
             from rltui.panes.runs.facts import RunFacts
             from rltui.panes.runs.selection import settings_below
 
@@ -82,7 +82,7 @@ def command(
             ]
         else:
             standings = as_json or "sisters" in f"{columns},{sort}"
-            judged = judge_runs(logdirs, run_glob, standings=standings, how=Work(remembered=not no_cache))
+            judged = judge_runs(logdirs, run_glob, standings=standings, how=Work(cached=not no_cache))
             facts = [ListedVerdict(verdict) for verdict in judged.verdicts]
     except NothingReadError as error:
         if as_json:

@@ -8,7 +8,7 @@ from itertools import islice
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, need
-from rltui.cli.loading import chosen_names
+from rltui.cli.loading import runs_of_expression
 from rltui.cli.output import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.common.text import clean
@@ -71,7 +71,7 @@ def command(
         wanted = parse_filter(expression)
     except FilterError as error:
         fail(f"--filter: {error}")
-    names = chosen_names(logdirs, run_glob)
+    names = runs_of_expression(logdirs, run_glob)
     printed = found = 0
     for run, catalog in catalogs_of(logdirs).items():
         if limit and printed >= limit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN, fetch_what_is_there
+from rltui.cli.arguments import LOGDIRS, RUN, update_mirrors
 from rltui.cli.follow import DEFAULT, TIMEOUT
 from rltui.cli.output import emit, emit_json, leave
 
@@ -58,7 +58,7 @@ def command(
         wanted = [parse_condition(text) for text in conditions or DEFAULT]
     except ConditionError as error:
         raise click.UsageError(f"--until: {error}") from None
-    fetch_what_is_there(logdirs)
+    update_mirrors(logdirs)
     config = read_config(logdirs, strict=True)
     outcome = wait(logdirs, config, wanted, run_glob=run_glob, timeout=timeout, events=not as_json)
     if as_json:

@@ -13,9 +13,9 @@ from rltui.cli.arguments import (
     RUN_OPTION,
     THEME,
     LogDir,
-    fetch_what_is_there,
-    look_every,
-    whole_run_name,
+    resolve_run_name,
+    set_remote_poll,
+    update_mirrors,
 )
 from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.exit_codes import FOUND, WRONG
@@ -87,10 +87,10 @@ def command(
     if job is not None:
         logdirs = _folders_of(job, logdirs)
     logdirs = logdirs or (".",)
-    run_glob = whole_run_name(logdirs, run_glob, fetch=False)
-    look_every(logdirs, poll)
+    run_glob = resolve_run_name(logdirs, run_glob, fetch=False)
+    set_remote_poll(logdirs, poll)
     if no_ui:
-        fetch_what_is_there(logdirs)
+        update_mirrors(logdirs)
     config = read_config(logdirs)
     if no_ui:
         from rltui.cli.follow.follow_findings import follow

@@ -1,1 +1,1 @@
-"""Documents about runs for programs, and the same for people: check, compare, runs."""
+"""Output about runs, as JSON documents and as text, of check, compare and runs."""

@@ -1,4 +1,4 @@
-"""The document of `check --json` and the exit code that goes with it."""
+"""The document of `check --json`, and the exit code of `check`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,16 @@ from rltui.many_runs.verdict import ShardResult, shard_result_as_plain, shard_re
 from rltui.rules.finding import RANK, worst
 from rltui.rules.run_state.liveness import Liveness
 
-# Problems of a metric, not of its file: files with such metrics are healthy.
+# Codes of problems that concern a metric, not its file.
 REMARKS = frozenset({"not-reported"})
 FailOn = Literal["warning", "critical", "never"]
-# Seconds after its last point in which a run that ended early is still expected to be running. Without an end
-# one run that was stopped months ago would decide the exit code of its whole folder for ever.
-EXPECTED = 7 * 86400
+# Seconds after the last point for which a run that ended early affects the exit code. Without a limit, a run
+# that was stopped months ago would determine the exit code of its folder forever.
+EARLY_END_COUNTS = 7 * 86400
 
 
 def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
-    """The promised code for these runs. As of an earlier step no run has stalled.
-
-    A run that failed or ended before its planned steps in the last week should be live, too: a stall of an
-    hour ago is not over because nobody came.
-    """
+    """The documented exit code for these runs; with `at_step`, no run counts as stalled."""
     verdicts = judged.verdicts
     if judged.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
         return WRONG
@@ -41,18 +37,18 @@ def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -
 
 
 def _should_be_live(found: Liveness) -> bool:
-    recent = found.age is not None and found.age <= EXPECTED
+    recent = found.age is not None and found.age <= EARLY_END_COUNTS
     return found.state == "stalled" or (found.cut_short and recent)
 
 
 def report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
-    """The promised JSON document."""
+    """The document of `check --json`."""
     fields = streamed_report(judged, logdirs, at_step)
     return {key: list(item) if isinstance(item, Iterator) else item for key, item in fields.items()}
 
 
 def streamed_report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
-    """The same; its lists are iterators, so that of many runs it is never held whole."""
+    """The same with iterators for lists, so that it need not fit in memory."""
     verdicts, problems = judged.verdicts, judged.diagnostics()
     damaged = bool(verdicts) and all(verdict.damaged for verdict in verdicts)
     return {
@@ -65,18 +61,18 @@ def streamed_report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | N
 
 
 def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
-    """The fields that every such document begins with."""
+    """The first fields of the document."""
     return {**about(logdirs), "health": health}
 
 
 def shard_block(judged: JudgedRuns, part: tuple[int, int]) -> dict[str, Any]:
-    """What the document of a shard has besides: all that `from_documents` needs."""
-    told = shard_result_as_plain(ShardResult(judged.verdicts, judged.problems))
-    return {"index": part[0], "of": part[1], "lost": judged.lost, **told}
+    """The additional field `shard` of a shard's document, which `from_documents` reads."""
+    plain = shard_result_as_plain(ShardResult(judged.verdicts, judged.problems))
+    return {"index": part[0], "of": part[1], "lost": judged.lost, **plain}
 
 
 def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
-    """The runs of the documents of all shards. A missing shard is a problem and makes the runs incomplete.
+    """The runs from the documents of all shards. A missing shard becomes a problem and counts as lost.
 
     Raises ValueError for documents that do not belong together, KeyError or TypeError for other data.
     """

@@ -1,4 +1,4 @@
-"""What `check` prints for people, as text or Markdown: the worst run first, since when, what to do."""
+"""The output of `check` as text or Markdown: runs and findings, the worst first."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from rltui.rules.finding import RUN_HEALTHS, Finding
 from rltui.rules.run_state.state_finding import STATES
 
 WIDTH = 100  # cells of a line, where the terminal is not narrower
-MOST_PROBLEMS = 20
-MOST_FINE = 100  # runs of which there is nothing to say but that they are fine; of more there is a count
-NAMED = 3  # runs of a trouble that several have
+MAX_PROBLEMS = 20
+MAX_OK_RUNS = 100  # runs without findings that are listed; further ones are counted
+MAX_RUN_NAMES = 3  # of a problem that several runs have
 DAY = 86_400.0  # seconds
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = RUN_HEALTHS[::-1]
 
 
 def symbols() -> dict[str, str]:
-    """The symbols that standard output can show."""
+    """The symbols, in ASCII if standard output cannot encode them."""
     try:
         "".join(SYMBOLS.values()).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -44,7 +44,7 @@ def symbols() -> dict[str, str]:
 
 
 def grouped(verdict: Verdict) -> list[tuple[Finding, list[Finding]]]:
-    """Findings that nothing explains, each with those that it explains, most important first."""
+    """Findings that no other explains, each with those that it explains, the most important first."""
     found = list(verdict.findings)
     return [
         (finding, [other for other in found if other.explained_by == finding.id])
@@ -56,7 +56,7 @@ def grouped(verdict: Verdict) -> list[tuple[Finding, list[Finding]]]:
 def text_lines(
     verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None, logdirs: Sequence[str]
 ) -> Iterator[str]:
-    """The verdict as lines of text, in colour where standard output wants it."""
+    """The output as text, in colour if standard output supports it."""
     roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
     fine = 0
@@ -71,13 +71,13 @@ def text_lines(
         state = verdict.state_finding if at_step is None else None
         if verdict.health == "ok" and not (found or state or verdict.unjudged):
             fine += 1
-            if fine > MOST_FINE:
+            if fine > MAX_OK_RUNS:
                 continue
         name, facts = verdict.title(logdirs), _facts(verdict, at_step)
         head, whole = colored(name, "strong"), 5 + cell_width(name) + cell_width(facts)
         if text_width(whole) == whole:
             yield f"{marks[verdict.health]} {head}   {facts}"
-        else:  # a terminal would break it in a word
+        else:  # the terminal would break the line within a word
             yield f"{marks[verdict.health]} {head}"
             yield from (f"      {one}" for one in wrap(facts, text_width(WIDTH) - 6))
         if verdict.unjudged:
@@ -88,18 +88,18 @@ def text_lines(
             yield from _finding(state, (), marks)
         if found or state is not None:
             yield ""
-    if fine > MOST_FINE:
-        yield f"{marks['ok']} and {fine - MOST_FINE:,} more that are ok; `rltui runs` lists all"
+    if fine > MAX_OK_RUNS:
+        yield f"{marks['ok']} and {fine - MAX_OK_RUNS:,} more that are ok; `rltui runs` lists all"
         yield ""
     if problems:
         yield "Files and data:"
-        for problem in problems[:MOST_PROBLEMS]:
+        for problem in problems[:MAX_PROBLEMS]:
             words = f"{problem.level}: {problem.path}: {problem.message}"
             first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
             yield f"  {first}"
             yield from (f"    {part}" for part in rest)
-        if len(problems) > MOST_PROBLEMS:
-            yield f"  and {len(problems) - MOST_PROBLEMS} more; --json has all"
+        if len(problems) > MAX_PROBLEMS:
+            yield f"  and {len(problems) - MAX_PROBLEMS} more; --json has all"
         yield ""
     if common := common_trouble(verdicts, at_step=at_step):
         yield "Several runs:"
@@ -119,12 +119,12 @@ def _common(one: CommonTrouble) -> str:
         first, last = one.steps or (0, 0)
         steps = format_step(first) if first == last else f"{format_step(first)} to {format_step(last)}"
         said = f"{count}: {one.title}, since step {steps}"
-    more = f" and {len(one.runs) - NAMED:,} more" if len(one.runs) > NAMED else ""
-    return f"{said}  ({', '.join(one.runs[:NAMED])}{more})  [{one.kind}]"
+    more = f" and {len(one.runs) - MAX_RUN_NAMES:,} more" if len(one.runs) > MAX_RUN_NAMES else ""
+    return f"{said}  ({', '.join(one.runs[:MAX_RUN_NAMES])}{more})  [{one.kind}]"
 
 
 def _unjudged(verdict: Verdict) -> str:
-    """Why a run, or its outcome, could not be judged, as a sentence; empty where both could."""
+    """The reason why a run, or its outcome, could not be judged; empty if both were judged."""
     why = verdict.unjudged
     if verdict.health == "unjudged":
         return f"not judged: {why}"
@@ -166,7 +166,7 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
 
 
 def _courses(finding: Finding) -> str:
-    """The evidence of a symptom in one cell: ` (kl 0.1 → 5, reward 1 → 0)`."""
+    """The evidence of a symptom for a table cell: ` (kl 0.1 → 5, reward 1 → 0)`."""
     if not finding.symptom or not finding.evidence:
         return ""
     return f" ({', '.join(f'{item.tag} {item.course()}' for item in finding.evidence)})"
@@ -188,7 +188,7 @@ def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
 def markdown_lines(
     verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None, logdirs: Sequence[str]
 ) -> Iterator[str]:
-    """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
+    """The output as a Markdown table, for a chat or the summary of a CI job."""
     yield f"**{in_markdown(_summary(verdicts, at_step))}**"
     yield ""
     heads = ("", "run", "framework", "state", "step", "finding", "since step", "what to do")
@@ -205,8 +205,8 @@ def markdown_lines(
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
             table.append([in_markdown(cell) for cell in cells])
     yield from markdown_table(heads, table, (4, 6))
-    for place, problem in enumerate(problems[:MOST_PROBLEMS]):
+    for place, problem in enumerate(problems[:MAX_PROBLEMS]):
         line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
         yield ("\n" if place == 0 else "") + line
-    if len(problems) > MOST_PROBLEMS:
-        yield f"- and {len(problems) - MOST_PROBLEMS} more"
+    if len(problems) > MAX_PROBLEMS:
+        yield f"- and {len(problems) - MAX_PROBLEMS} more"

@@ -1,4 +1,4 @@
-"""The document of `compare --json`: runs against a baseline, metric by metric."""
+"""The document of `compare --json`: the metrics of runs compared with a baseline."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def comparison_document(
 
 
 def baseline_run(session: Session, name: str) -> RunView:
-    """The one run that goes by a name. Ends the command with 1 where there is none, or more than one."""
+    """The run with this name. Ends the command with 1 if there is none, or more than one."""
     found = session.named(name)
     if len(found) == 1:
         return session.runs[found[0]]

@@ -1,4 +1,4 @@
-"""What `runs` prints of each run: columns as text or Markdown, and fields of the document."""
+"""The output of `runs`: columns as text or Markdown, and JSON fields."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ USUAL = (
     "why",
 )  # fmt: skip
 LIMITS = {"name": 60, "why": 100, "metric": 30}  # cells
-LEAST = {"name": 24, "why": 22, "metric": 14}  # cells, on a terminal that is too narrow for all
-GIVES_WAY = (  # there, in this order
+MIN_WIDTHS = {"name": 24, "why": 22, "metric": 14}  # cells, on a narrow terminal
+OPTIONAL = (  # omitted on a narrow terminal, in this order
     "points", "series", "framework", "metric", "age", "state", "best", "health",
 )  # fmt: skip
 
 
 def columns_of(text: str, runs: Sequence[ListedRun]) -> list[RunColumn]:
-    """The columns that somebody asks for, separated by commas; a first `+` adds them to the usual ones.
+    """The columns of a comma-separated list; a leading `+` adds them to the usual ones.
 
-    Ends the command with 1 for what is no column, no setting and no metric of any run.
+    Ends the command with 1 for unknown names.
     """
     wanted = [word.strip() for word in text.removeprefix("+").split(",") if word.strip()]
     found = [column_asked_for(word, runs) for word in wanted]
@@ -38,7 +38,7 @@ def columns_of(text: str, runs: Sequence[ListedRun]) -> list[RunColumn]:
 
 
 def column_asked_for(word: str, runs: Sequence[ListedRun]) -> RunColumn:
-    """A column by its name, or by a setting or metric that some run has."""
+    """A column by its name, or by a setting or metric of any run."""
     found = column_named(word)
     if found is None and any(run.setting(word) is not None for run in runs):
         found = column_named(f"{SETTING}{word}")
@@ -53,9 +53,9 @@ def column_asked_for(word: str, runs: Sequence[ListedRun]) -> RunColumn:
 def print_runs(
     runs: Sequence[ListedRun], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
 ) -> None:
-    """A line for each run, by the name that a person gave it if one did.
+    """Print a line for each run, with the name given by the user if there is one.
 
-    extra: a last column, by run, under the word `job`.
+    extra: values of an additional column `job`, by run.
     """
     heads = [column.word for column in columns]
     given = {run.name: run.given_name for run in runs if run.given_name}
@@ -69,18 +69,20 @@ def print_runs(
     limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
     roles, markdown = {**HEALTH_ROLE, **STATE_ROLE}, form == "markdown"
     place = {column.id: at for at, column in enumerate(columns)}
-    least = {place[one]: cells for one, cells in LEAST.items() if one in place}
-    way = [place[one] for one in GIVES_WAY] if place.keys() >= {*USUAL} else []  # those asked for stay
+    min_widths = {place[id_]: cells for id_, cells in MIN_WIDTHS.items() if id_ in place}
+    # Columns that the user selects are never omitted.
+    optional = [place[id_] for id_ in OPTIONAL] if place.keys() >= {*USUAL} else []
     emit_table(
-        heads, rows, right=right, limits=limits, roles=roles, markdown=markdown, least=least, gives_way=way,
-        fits={place["why"]: fitted_summary} if "why" in place else {},
+        heads, rows, right=right, limits=limits, roles=roles, markdown=markdown,
+        min_widths=min_widths, optional=optional,
+        shorten={place["why"]: fitted_summary} if "why" in place else {},
     )  # fmt: skip
 
 
 def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun], str]:
     if column.id == "name":
         return lambda run: called.get(run.name, run.name)
-    if column.id == "step":  # in full: programs cut columns out of tables, too
+    if column.id == "step":  # without a unit prefix, since scripts may parse tables
         return lambda run: "-" if run.step is None else format_step(run.step)
     if column.id == "state":
         return lambda run: run.alive.state
@@ -88,7 +90,7 @@ def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun],
 
 
 def outcome_fields(run: ListedRun) -> dict[str, object]:
-    """How a run does: its main metric with last and best value, how far it is, and why it is as it is."""
+    """The JSON fields of a run's progress: main metric, last and best value, planned steps, and summary."""
     found, alive = run.outcome, run.alive
     return {
         "metric": None if found is None else found.tag,

@@ -88,7 +88,7 @@ def follow(selection: PointSelection) -> None:
     reporter = FileProblemReporter()
     for deliveries in Deliveries(follower, wait=IDLE):
         need_reader()
-        reporter.waits_for(follower.search.waiting)
+        reporter.report_missing(follower.search.waiting)
         for delivery in reporter.passing(deliveries):
             if selection.takes(delivery.source.run) and printer.take(delivery):
                 out.flush()

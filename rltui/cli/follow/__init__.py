@@ -1,4 +1,4 @@
-"""Commands that go on reading: findings as they fire, and waiting for conditions."""
+"""Following logs for commands: printing findings, and waiting for conditions."""
 
-DEFAULT = ("end", "finding>=critical", "stalled")  # what is waited for where nothing is said
-TIMEOUT = 540.0  # seconds: below the ten minutes after which many callers give up
+DEFAULT = ("end", "finding>=critical", "stalled")  # conditions without `--until`
+TIMEOUT = 540.0  # seconds; many callers have a timeout of ten minutes

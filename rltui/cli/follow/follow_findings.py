@@ -1,4 +1,4 @@
-"""Findings as lines while they fire and resolve: `check --follow` and `watch --no-ui`."""
+"""Printing findings as they fire and resolve: `check --follow` and `watch --no-ui`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def follow(
 ) -> None:
     """Print findings as they fire and resolve, and send alerts, until a signal.
 
-    part: of the runs, as `RunFilter` has it. deliveries: what is read instead of the LOGDIRs; its end is the
-    end.
+    part: see `RunFilter`. deliveries: read instead of the LOGDIRs, until their end.
     """
     followed = FollowedSession(
         logdirs, config, run_glob=run_glob, part=part, poll=poll, deliveries=deliveries
@@ -50,7 +49,7 @@ def follow(
 
 
 class FindingReporter:
-    """Remembers what was printed of each run, and prints what is new."""
+    """Prints what has changed in each run since the last report."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
@@ -58,7 +57,7 @@ class FindingReporter:
         self._states: dict[str, str] = {}
 
     def report(self, view: RunView) -> None:
-        """A line for what began, got worse or ended. What a symptom explains is said by the symptom."""
+        """Print each finding that fires, worsens or resolves, unless a symptom explains it."""
         if view.loading:
             return
         marks = symbols()
@@ -68,8 +67,8 @@ class FindingReporter:
         }
         for name, finding in firing.items():
             if name not in before or before[name].rank < finding.rank:
-                said = f"{finding.message} ({finding.since})"
-                self._print("firing", view.name, marks[finding.severity], said, finding)
+                message = f"{finding.message} ({finding.since})"
+                self._print("firing", view.name, marks[finding.severity], message, finding)
         for name, finding in before.items():
             if name not in firing:
                 self._print("resolved", view.name, marks["ok"], f"resolved: {finding.message}", finding)

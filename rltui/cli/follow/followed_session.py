@@ -1,4 +1,4 @@
-"""A session whose logs are followed: what `check --follow`, `watch --no-ui` and `wait` read with."""
+"""A session that follows its logs, for `check --follow`, `watch --no-ui` and `wait`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from rltui.run_context.console.console_thread import ConsoleThread
 from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.session.session import Session
 
-POLL = 1.0  # seconds between looks, unless the configuration says otherwise
+POLL = 1.0  # seconds; the configuration overrides it
 
 
 class FollowedSession:
-    """Iterates after each change of the logs, with the session evaluated, and at least every `wait` seconds.
+    """Yields the evaluated session after each change of the logs, and at least every `wait` seconds.
 
-    part: of the runs, as `RunFilter` has it. poll, wait: seconds; by default as often as the configuration
-    says. deliveries: what is read instead of the LOGDIRs; its end ends the iteration, and an empty list in it
-    says that nothing is left to read.
+    part: see `RunFilter`. poll, wait: seconds; default: as configured. deliveries: read instead of the
+    LOGDIRs, until their end; an empty list means that all logs have been read.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class FollowedSession:
         selection = RunSelection(run_glob)
         self.session = Session(config, run_glob=selection.glob, part=part, logdirs=logdirs)
         self.session.choose(selection.test(settings_below(list(map(str, logdirs))), time.time))
-        self.at_rest = False  # everything that was there has been evaluated
+        self.at_rest = False  # whether all existing points have been evaluated
         self._follower = Follower(logdirs, run_glob=selection.glob, part=part, poll=every)
         self._deliveries = (
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
@@ -53,13 +52,13 @@ class FollowedSession:
     def __iter__(self) -> Iterator[Session]:
         try:
             yield from self._sessions()
-        finally:  # a server follows again and again: no thread may stay
+        finally:  # a server creates many followed sessions
             self._consoles.thread.stop()
             self._jobs.thread.stop()
 
     def _sessions(self) -> Iterator[Session]:
         for each in self._deliveries:
-            self._file_problems.waits_for(self._follower.search.waiting)
+            self._file_problems.report_missing(self._follower.search.waiting)
             self.session.apply(self._file_problems.passing(each))
             self.session.evaluate()
             if self._follower.all_found:  # of some runs alone, a console might seem another one's

@@ -1,4 +1,4 @@
-"""What `rltui wait` waits for: a step, a value of a metric, a finding, the end of the runs, or a stall."""
+"""The conditions of `rltui wait`: a step, a value of a metric, a finding, the end of the runs, or a stall."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _COMPARISON = regex(r"(metric\s+)?(.+?)\s*(>=|<=|>|<)\s*([^<>=]+)")
 
 
 class ConditionError(ValueError):
-    """A condition that cannot be read, in one line."""
+    """An invalid condition."""
 
 
 class Condition(NamedTuple):
-    """One condition. limit: a step, a value, or the rank of a severity."""
+    """A condition. limit: a step, a value, or the rank of a severity."""
 
-    text: str  # as the user wrote it
+    text: str  # as given by the user
     kind: Kind
     metric: str = ""  # a tag as written or a canonical id
     compare: Callable[[float, float], bool] = operator.ge
@@ -42,7 +42,7 @@ class Condition(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A condition that holds, and where."""
+    """A condition that holds, and for which run."""
 
     condition: Condition
     run: str | None  # None: all runs together
@@ -53,7 +53,7 @@ class Match(NamedTuple):
 
 
 def parse_condition(text: str) -> Condition:
-    """Read one condition. Raises ConditionError."""
+    """Parse a condition. Raises ConditionError."""
     words = text.strip()
     if words == "end":
         return Condition(words, "end")
@@ -85,10 +85,10 @@ def parse_condition(text: str) -> Condition:
 def first_match(
     conditions: Sequence[Condition], views: Sequence[RunView], now: float, *, at_rest: bool
 ) -> Match | None:
-    """The first condition that holds for a run whose history has been read, in the order given.
+    """The first condition that holds for a run whose existing points have been read.
 
-    `end` holds when all runs have ended, and everything that was there has been read (`at_rest`).
-    now: seconds since 1970.
+    `end` holds when all runs have ended and all existing logs have been read (`at_rest`). now: seconds since
+    1970.
     """
     read = [view for view in views if not view.loading]
     for condition in conditions:
@@ -107,7 +107,7 @@ def first_match(
 
 
 def _ended(condition: Condition, views: Sequence[RunView], now: float, message: str) -> Match:
-    """That the runs are over; of one that did not finish, with what is known of its end."""
+    """The match for ended runs; for a run that ended early, with the reason."""
     only = views[0] if len(views) == 1 else None
     early = [view for view in views if view.liveness(now).cut_short]
     if not early:
@@ -121,7 +121,7 @@ def _ended(condition: Condition, views: Sequence[RunView], now: float, message: 
 
 
 def unknown_metric(conditions: Sequence[Condition], views: Sequence[RunView]) -> str:
-    """Which metric no run has that is waited for, and what may be meant; empty where there is none."""
+    """A message about the first metric that no run has, with similar names; empty if there is none."""
     for condition in conditions:
         if condition.kind == "metric" and not any(tags_of(view, condition.metric) for view in views):
             near = dict.fromkeys(tag for view in views for tag in nearest_tags(view, condition.metric))
@@ -152,7 +152,7 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
 
 
 def _metric_match(condition: Condition, view: RunView) -> Match | None:
-    """The newest value of a metric decides; NaN never does."""
+    """The match of the newest value of a metric; NaN never matches."""
     series = view.run.series
     for tag in tags_of(view, condition.metric):
         value = float(series[tag].last_value)

@@ -1,4 +1,4 @@
-"""Waiting for conditions on the runs below the LOGDIRs, and the document that says how it ended."""
+"""Waiting for conditions on the runs below the LOGDIRs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json
 from rltui.session.run_view import RunView
 
-_OUTCOMES = {"finding": ("finding", FOUND), "stalled": ("stalled", STALLED)}  # by kind; else reached, 0
+_OUTCOMES = {"finding": ("finding", FOUND), "stalled": ("stalled", STALLED)}  # by kind of condition
 
 
 def wait(
@@ -32,10 +32,10 @@ def wait(
     events: bool = True,
     deliveries: Iterable[list[Delivery]] | None = None,
 ) -> dict[str, Any]:
-    """Wait, and return the document that `--json` prints.
+    """Wait, and return the document of `wait --json`.
 
-    timeout: seconds. events: print findings and changes of state as lines. deliveries: what is read instead
-    of the LOGDIRs.
+    timeout: seconds. events: whether to print findings and changes of state. deliveries: read instead of the
+    LOGDIRs.
     """
     began = time.monotonic()
     every = min(config.poll or POLL, timeout)
@@ -43,7 +43,7 @@ def wait(
     findings = FindingReporter(as_json=False)
     seen: set[str] = set()
     match: Match | None = None
-    told = False
+    reported_unknown = False
     for session in followed:
         views = session.ordered()
         if events:
@@ -51,9 +51,9 @@ def wait(
                 _report_new(view, seen)
                 findings.report(view)
         match = first_match(conditions, views, time.time(), at_rest=followed.at_rest)
-        if match is None and followed.at_rest and views and not told:
-            told, why = True, unknown_metric(conditions, views)
-            if why:  # a name that nobody logs would be waited for in vain
+        if match is None and followed.at_rest and views and not reported_unknown:
+            reported_unknown, why = True, unknown_metric(conditions, views)
+            if why:
                 note(f"{why}; waiting for it")
         if match is not None or time.monotonic() - began >= timeout:
             break
@@ -83,7 +83,7 @@ def wait(
 
 
 def _report_new(view: RunView, seen: set[str]) -> None:
-    """A line for a run that was not there before, once its history has been read."""
+    """Print a line for a new run, after its existing points have been read."""
     if view.loading or view.name in seen:
         return
     seen.add(view.name)
