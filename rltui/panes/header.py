@@ -1,4 +1,4 @@
-"""The header of every pane: which run, how far it is, and how it is, in the same words everywhere."""
+"""The header of every pane as data: the run, its progress and its health."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Header(NamedTuple):
-    """Who, how, how far: the same words on the screen and in a snapshot."""
+    """The run, its state, progress and health; ages and durations in seconds, None if unknown."""
 
     run: str
     framework: str
@@ -36,33 +36,27 @@ class Header(NamedTuple):
     sentence: str
     points: int
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
-    shown_name: str = ""  # the run's name for people
-    given_name: str = ""  # what a person called the run; `run` is then its id
-    short_name: str = ""  # a shorter name of the run, for where the name does not fit
-    gap: float | None = None  # usual time between steps, s
+    shown_name: str = ""  # the name that is displayed
+    given_name: str = ""  # its name in a tracker; `run` is then its id
+    short_name: str = ""  # displayed if the name does not fit
+    gap: float | None = None  # usual time between steps
     pace: float | None = None  # seconds per step, pauses included
     token_rate: float | None = None  # tokens per second
-    reached: int | None = None  # how far the run has come, where an earlier step is shown
-    state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
-    cut_short: bool = False  # it is over, and nothing says that it was meant to be
-    exit_code: int = 0  # of its process, where its tracker noted one
-    job: Job | None = None  # of a scheduler that writes the run
-    job_left: float | None = None  # seconds until its time limit
-    last_error: str = ""  # what a run that stopped printed as its last error
-    headline: str = ""  # the worst finding in few words, where there is no room for the sentence
-    outcome_known: bool = True  # False: nothing that it logs says what it achieves
+    reached: int | None = None  # the last step of the run, if an earlier one is shown
+    state_word: str = ""  # the state as displayed: `ended?` if it is a guess
+    cut_short: bool = False  # it ended before its planned end, or failed
+    exit_code: int = 0  # of its process, if its tracker recorded one
+    job: Job | None = None  # the scheduler job that writes the run
+    job_left: float | None = None  # time until its limit
+    last_error: str = ""  # printed by a run that stopped
+    headline: str = ""  # the worst finding, if there is no room for the sentence
+    outcome_known: bool = True  # False: it logs no outcome
 
     @property
     def facts(self) -> list[str]:
-        """What documents say of a run below its name."""
-        said = (
-            self.framework,
-            self.state_word or self.state,
-            self.step_text,
-            self.age_text,
-            self.points_text,
-        )
-        return [fact for fact in said if fact]
+        """The facts below the run's name in documents."""
+        state = self.state_word or self.state
+        return [*filter(None, (self.framework, state, self.step_text, self.age_text, self.points_text))]
 
     @property
     def step_text(self) -> str:
@@ -76,14 +70,14 @@ class Header(NamedTuple):
 
     @property
     def age_text(self) -> str:
-        """How long ago the last point was written; for ended runs it is a date's worth of time."""
+        """`last point 12s ago`."""
         if self.age is None or not math.isfinite(self.age):
             return ""
         return f"{'last point' if self.points else 'last written'} {format_age(coarse_age(self.age))}"
 
     @property
     def silence_text(self) -> str:
-        """`usual gap 1m 04s · between steps, longest phase generation`; empty while all is as usual."""
+        """`usual gap 1m 04s · between steps, longest phase generation`; empty unless the run stopped."""
         if self.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
         if self.cut_short:
@@ -99,13 +93,13 @@ class Header(NamedTuple):
 
     @property
     def end_text(self) -> str:
-        """`usual gap 1m 04s · quiet: rollout.jsonl. Last error: ...`; empty while all is as usual."""
+        """`usual gap 1m 04s · quiet: rollout.jsonl. Last error: ...`; empty unless the run stopped."""
         error = f"Last error: {self.last_error}" if self.last_error else ""
         return ". ".join(filter(None, (self.silence_text, error)))
 
     @property
     def silence_word(self) -> str:
-        """The words for a run that writes no more: `stalled 35m`, `ended early`, `log gone`."""
+        """The state of a run that stopped: `stalled 35m`, `ended early`, `log gone`."""
         if self.quiet == GONE:
             return "log gone"
         if self.cut_short:
@@ -116,7 +110,7 @@ class Header(NamedTuple):
 
     @property
     def rate_text(self) -> str:
-        """`12 steps/min   4.1k tok/s` of a live run; empty where it cannot be known."""
+        """`12 steps/min   4.1k tok/s` of a live run; empty if it is unknown."""
         if self.state != "live" or not self.pace:
             return ""
         per_second = 1 / self.pace
@@ -154,13 +148,13 @@ _RATES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))
 
 
 def _two_digits(value: float) -> str:
-    """A rate that holds still: two digits are as much as it is known to."""
+    """A rate with two digits: it is not known more exactly, and seldom changes."""
     rounded = float(f"{value:.1e}")
     return format_si(rounded, 2) if rounded >= 1000 else f"{rounded:g}"
 
 
 def coarse_age(seconds: float) -> float:
-    """An age in steps that grow with it: a counter of seconds would repaint an idle screen every second."""
+    """An age rounded down: a counter of seconds would redraw an idle screen every second."""
     for step, below in ((15, 60), (30, 120), (60, 600), (300, 7200), (3600, 86400)):
         if seconds < below:
             return float(seconds // step * step)
@@ -168,17 +162,17 @@ def coarse_age(seconds: float) -> float:
 
 
 def header(view: RunView, now: float, at_step: int | None = None, then: PastFindings | None = None) -> Header:
-    """The header of a run; with what was wrong `then`, of an earlier step of a run that has gone on since."""
-    found = _header(view, now, at_step)
+    """The header of a run, now or as of an earlier step; then: the findings at that step."""
+    head = _header(view, now, at_step)
     if then is None:
-        return found
-    step, total = found.step, found.total
-    return found._replace(
+        return head
+    step, total = head.step, head.total
+    return head._replace(
         health=health_of(then.findings),
         sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
         headline=headline_of(then.findings),
         progress=step / total if step is not None and total else None,
-        age=None,  # nobody knew when the next point would come
+        age=None,  # ages refer to the present
         eta=None,
         quiet="",
         cut_short=False,
@@ -221,7 +215,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
 
 
 def counter_of(view: RunView, canonical: str) -> Series | None:
-    """The series of a run that counts something, if it is a counter with at least two points that grows."""
+    """The first series of a metric with at least two points and a positive value; None if it decreases."""
     for tag in view.tag_index.canonical.get(canonical, ()):
         series = view.run.series[tag]
         last, before = series.last_value, series.previous_value
@@ -231,7 +225,7 @@ def counter_of(view: RunView, canonical: str) -> Series | None:
 
 
 def counters_of(view: RunView) -> Iterator[tuple[RunCounter, Series]]:
-    """What a run counts besides its steps, and the series that counts it."""
+    """The counters of a run that differ from its steps, such as tokens, and their series."""
     for counter in pane_tables().counter:
         series = counter_of(view, counter.metric)
         if series is None or series.last_value is None or series.last_step is None:
@@ -240,25 +234,21 @@ def counters_of(view: RunView) -> Iterator[tuple[RunCounter, Series]]:
             yield counter, series
 
 
-RATE_POINTS = 50  # of a counter that its rate is taken from
+RATE_POINTS = 50  # of a counter, from which its rate is computed
 
 
 def _token_rate(view: RunView) -> float | None:
-    """Tokens per second by the counter of tokens; None without one, or where its points have no times."""
-    for counter, series in counters_of(view):
-        if counter.unit != "tokens":
-            continue
-        recent = series.recent(RATE_POINTS)
-        if len(recent.value) < 3:
-            return None
-        seconds = float(recent.wall_time[-1] - recent.wall_time[0])
-        made = float(recent.value[-1] - recent.value[0])
-        rate = made / seconds if seconds > 0 else math.nan
-        return rate if math.isfinite(rate) and rate > 0 else None
-    return None
+    """Tokens per second by the counter of tokens; None without one, or if its points have no times."""
+    series = next((series for counter, series in counters_of(view) if counter.unit == "tokens"), None)
+    recent = None if series is None else series.recent(RATE_POINTS)
+    if recent is None or len(recent.value) < 3:
+        return None
+    seconds = float(recent.wall_time[-1] - recent.wall_time[0])
+    rate = float(recent.value[-1] - recent.value[0]) / seconds if seconds > 0 else math.nan
+    return rate if math.isfinite(rate) and rate > 0 else None
 
 
 def _first_counter(view: RunView) -> tuple[float, str] | None:
-    """How far the first of its counters is, and what it counts."""
-    found = next(((series.last_value, counter.unit) for counter, series in counters_of(view)), None)
-    return None if found is None or found[0] is None else (found[0], found[1])
+    """The value and the unit of the first counter."""
+    counters = ((series.last_value, counter.unit) for counter, series in counters_of(view))
+    return next(((value, unit) for value, unit in counters if value is not None), None)

@@ -1,7 +1,6 @@
-"""What a metric means in somebody's logs, or what a finding says, as one card: the same in shell and screen.
+"""Explanations of metrics and findings, for the command `explain` and the screen.
 
-The glossary knows the quantity, the framework files what a writer makes of it, the rules what is wrong
-when, and the user's configuration limits of one's own.
+That of a metric combines the glossary, caveats of the framework, rules, and the user's own limits.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from rltui.rules.user_rules import condition, matches, user_rule_id
 
 
 def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryEntry:
-    """An entry with what its framework writes otherwise, the rules that judge the metric, its other names."""
+    """An entry with the caveats of its framework, the rules that judge the metric, and its other names."""
     metrics, metric = glossary().metrics, entry.metric
     writer = frameworks().get(entry.framework) if entry.framework is not None else None
     return entry._replace(
@@ -37,12 +36,12 @@ def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryE
 
 
 def metric_cards(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
-    """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
+    """The possible meanings of `key`, the likeliest first; empty if no framework has such a name."""
     return [metric_card(found._replace(key=key), config) for found in explain(key, framework, config=config)]
 
 
 def metric_card_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
-    """The card of a tag of a run; None where the glossary does not know what it is."""
+    """The card of a tag of a run; None if it is no known metric."""
     if name.metric is None:
         return None
     entry = GlossaryEntry(
@@ -60,7 +59,7 @@ def metric_card_of_name(name: MetricName, config: Config | None = None) -> Gloss
 
 
 class FindingCard(NamedTuple):
-    """What a finding says before it is found, by its rule or symptom."""
+    """The explanation of a finding, from its rule or symptom."""
 
     rule: Rule | Symptom
 
@@ -70,30 +69,30 @@ class FindingCard(NamedTuple):
         return f"{self.rule.title} ({self.rule.id})"
 
     @property
-    def _says(self) -> str:
-        return re.sub(r"\{\w+\}", "…", self.rule.message)  # the values are those of a run
+    def _message(self) -> str:
+        return re.sub(r"\{\w+\}", "…", self.rule.message)  # values are known for runs only
 
     @property
     def _metrics(self) -> tuple[str, ...]:
         return self.rule.metrics if isinstance(self.rule, Rule) else ()
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """What stands below the title: a label, empty where it goes on, and a text."""
+        """The parts below the title: a label, empty if it is continued, and a text."""
         yield "severity", self.rule.severity
-        yield "says", self._says
+        yield "says", self._message
         yield "do", self.rule.advice
         yield from listed("judges", map(with_title, self._metrics))
         yield from listed("check next", map(with_title, self.rule.check_next))
         yield "source", self.rule.source
 
     def as_json(self) -> dict[str, object]:
-        """One object, told from a metric by `kind`."""
+        """The JSON object; `kind` distinguishes it from that of a metric."""
         return {
             "kind": "finding",
             "id": self.rule.id,
             "title": self.rule.title,
             "severity": self.rule.severity,
-            "meaning": self._says,
+            "meaning": self._message,
             "do": self.rule.advice,
             "metrics": list(self._metrics),
             "check_next": list(self.rule.check_next),
@@ -102,7 +101,7 @@ class FindingCard(NamedTuple):
 
 
 def finding_card(words: str) -> FindingCard | None:
-    """The card of a finding by its id or title; None where no finding is called so."""
+    """The card of a finding by its id or title; None if there is none."""
     wanted, book = plain(words), rulebook()
     shown: list[Rule | Symptom] = [rule for rule in book.rules.values() if rule.shown]
     for each in (*shown, *book.symptoms):
@@ -112,27 +111,23 @@ def finding_card(words: str) -> FindingCard | None:
 
 
 def _rules(canonical: str, framework: str | None) -> tuple[JudgedBy, ...]:
-    """The rules that judge a metric; those that other frameworks only know are left out when one is named."""
-    told = []
+    """The rules that judge a metric, without those for other frameworks if one is given."""
+    rules = []
     for rule in rulebook().of_metric(canonical):
         elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
         if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
-            told.append(JudgedBy(rule.id, rule.severity, _when(rule)))
-    return tuple(told)
+            held = f", for {rule.for_ticks} points" if rule.for_ticks > 1 else ""
+            rules.append(JudgedBy(rule.id, rule.severity, f"{rule.title or rule.kind}{held}"))
+    return tuple(rules)
 
 
 def _own(canonical: str, key: str, config: Config | None) -> tuple[JudgedBy, ...]:
-    """The user's own limits on a metric, by its id or by the key that was asked for."""
+    """The user's own limits on a metric, by its id or by its key."""
     entries = config.thresholds if config is not None else ()
-    told = []
+    limits = []
     for place, entry in enumerate(entries):
         if matches(entry.metric, canonical) or matches(entry.metric, key):
             held = f", for {entry.for_} points" if entry.for_ > 1 else ""
             when = f"{condition(entry)}{held} (your own limit)"
-            told.append(JudgedBy(user_rule_id(entries, place), entry.severity, when))
-    return tuple(told)
-
-
-def _when(rule: Rule) -> str:
-    held = f", for {rule.for_ticks} points" if rule.for_ticks > 1 else ""
-    return f"{rule.title or rule.kind}{held}"
+            limits.append(JudgedBy(user_rule_id(entries, place), entry.severity, when))
+    return tuple(limits)

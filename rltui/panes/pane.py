@@ -1,4 +1,4 @@
-"""A pane of a run as data: its rows in order, and what about them is thinned, guessed or superseded."""
+"""A pane of a run as data: its answer, its rows in order, and notes on the quality of the data."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 TREES = ("timing",)  # panes whose metrics are parts of each other
-MOST_GATHERED = 300  # rows of a pane beyond which nobody asks each whether it ever changed
+MOST_GATHERED = 300  # rows of a pane; in larger panes constant rows are not gathered, which takes time
 
 
 @dataclass(frozen=True)
 class PaneView:
-    """One pane of one run at one moment. `notes` are short facts about how honest the picture is.
+    """One pane of one run at one moment. `notes` are remarks on the quality of its data.
 
-    `answer` is what the pane says before its rows; None where it has nothing to say but them. `constants`
-    are rows that never changed, where they were gathered.
+    `answer` is shown above its rows. `constants` are rows that never changed, if they were gathered.
     """
 
     pane: str
@@ -39,8 +38,8 @@ class PaneView:
     rows: tuple[Row, ...]
     window: StepWindow
     notes: tuple[str, ...] = ()
-    empty: str = ""  # what to say when there are no rows
-    of: int = 0  # how many metrics there were before they were filtered
+    empty: str = ""  # the text without rows
+    of: int = 0  # the number of metrics before filtering
     answer: Answer | None = None
     constants: tuple[Row, ...] = ()
 
@@ -61,7 +60,7 @@ class PaneView:
 
 
 def overview_pane(rows: Sequence[Row], constants: Sequence[Row], window: StepWindow) -> PaneView:
-    """The pane of the few metrics that matter for a run, of which some never changed."""
+    """The pane of the most important metrics of a run."""
     known = PANES["overview"]
     return PaneView(known.id, known.title, tuple(rows), window, empty=known.empty, constants=tuple(constants))
 
@@ -82,8 +81,8 @@ def pane_view(
 ) -> PaneView:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
 
-    `findings` are those to tell, where not all that fire now; `beside` is what files beside the logs say.
-    `gather` takes rows that never changed out, unless there are no others.
+    findings: those to show; None for all that fire now. gather: whether to move rows that never changed to
+    `constants`, unless there are no others.
     """
     tags = list(view.run.series) if pane == "all" else _tags_of(view, pane)
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
@@ -119,7 +118,7 @@ def pane_view(
 
 
 def _tags_of(view: RunView, pane: str) -> list[str]:
-    """The tags of a pane, and those of other panes that it answers its question with."""
+    """The tags of a pane, and those of other panes that its answer uses."""
     index = view.tag_index
     also = PANES[pane].also if pane in PANES else ()
     others = [tag for metric in also for tag in index.canonical.get(metric, ())]
@@ -127,7 +126,7 @@ def _tags_of(view: RunView, pane: str) -> list[str]:
 
 
 def _why_empty(view: RunView, pane: str) -> str:
-    """What the pane's data says of a run without any of its metrics; else which panes the run has."""
+    """The text of a pane without metrics: that of its data, else which panes the run has."""
     if pane == "system":
         from rltui.panes.answers.accelerators.gpus import job_hint  # as in `pane_answers`
 
@@ -136,8 +135,8 @@ def _why_empty(view: RunView, pane: str) -> str:
             return f"{inside[:1].upper()}{inside[1:]}"
     if pane in PANES and PANES[pane].empty:
         return PANES[pane].empty
-    there = [one for one in FIXED if view.tag_index.panes.get(one)]
-    others = f" It has {', '.join(there)}." if there else ""
+    present = [one for one in FIXED if view.tag_index.panes.get(one)]
+    others = f" It has {', '.join(present)}." if present else ""
     return f"This run reports nothing for the pane {pane}.{others}"
 
 
@@ -149,7 +148,7 @@ def _pane_order(view: RunView) -> dict[str, int]:
 def _with_headings(
     rows: list[Row], title_of: Callable[[Row], str], order: dict[str, int] | None
 ) -> list[Row]:
-    """Rows below the headings that `title_of` gives them, in `order` of titles or as they come."""
+    """Rows grouped below the headings of `title_of`, in `order` of titles, or of their first rows."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(title_of(row), []).append(row)
@@ -167,12 +166,12 @@ def _with_headings(
 
 
 def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
-    """What a reader must know to trust the picture."""
+    """Remarks on the quality of the data."""
     notes = []
     guessed = len(view.tag_index.guessed.intersection(tags))
     if guessed:
         notes.append(f"{guessed} of {count_of(len(tags), 'name')} guessed")
-    # Nothing is counted by steps: of an earlier moment nobody knows how many there were.
+    # These counts are not known for an earlier step.
     counted = at_step is None or at_step >= span_of(view.run)[1]
     series = [view.run.series[tag] for tag in tags] if counted else []
     superseded = sum(one.superseded for one in series)

@@ -1,6 +1,6 @@
-"""Which panes a run has, with which keys and how many warnings (the tab bar as data); what it shows first.
+"""The tab bar as data: the panes of a run with keys and warnings; and the metrics that are shown first.
 
-What header and overview show of any run, and of a kind of training, is listed in `rltui/data/panes.toml`.
+Those of header and overview, for any run and for kinds of training, are listed in `rltui/data/panes.toml`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 
-# Those with a key of their own, in the order of their tabs; the others stand among a run's own sections.
+# Those with a key, in the order of their tabs; the others are among a run's own sections.
 PANES = {
     pane.id: pane
     for pane in sorted((*general_panes().values(), *glossary().panes), key=lambda pane: pane.order)
@@ -44,7 +44,7 @@ class PaneTab(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether its pane says only that there is nothing of its topic."""
+        """Whether its pane has no content."""
         return not (self.metrics or self.warnings or self.id in WITHOUT_METRICS)
 
 
@@ -60,11 +60,11 @@ def panes_of(
     odd: int = 0,
     present: Collection[str] = (),
 ) -> list[PaneTab]:
-    """The tabs of a run in order: always-present ones, those its metrics call for, its own sections.
+    """The tabs of a run in order: always-present ones, those with metrics, its own sections.
 
-    `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds;
-    `odd` counts warnings about the data, which the findings pane tells too; `present` are panes without
-    metrics that have something to show, such as samples.
+    findings: those to count; None for all that fire. here: a pane that has a tab in any case. odd: the number
+    of warnings about the data, which the findings pane lists too. present: panes without metrics that have
+    content, such as samples.
     """
     counts = {pane: len(tags) for pane, tags in view.tag_index.panes.items()}
     if findings is None:
@@ -114,21 +114,21 @@ Alternatives = tuple[str, ...]  # canonical ids, of which the first that a run h
 
 
 class RunCounter(NamedTuple):
-    """What a run may count besides its steps: a canonical id, and what is counted."""
+    """A counter that a run may log besides its steps: its metric and what it counts."""
 
     metric: str
     unit: str
 
 
 class MetricGroup(NamedTuple):
-    """What says one thing about a training, in order."""
+    """Metrics on one aspect of a training, in order."""
 
     name: str
     metrics: tuple[str, ...]  # canonical ids
 
 
 class Scenario(NamedTuple):
-    """A kind of training, how it is told, and what to look at first."""
+    """A kind of training, how it is recognised, and its most important metrics."""
 
     id: str
     title: str
@@ -140,7 +140,7 @@ class Scenario(NamedTuple):
 
 
 class PaneTables(NamedTuple):
-    """What is shown of any run, in order, and of a kind of training: the last kind asks for nothing."""
+    """What is shown for any run, in order, and for kinds of training, of which the last has no conditions."""
 
     core: tuple[Alternatives, ...]
     key_metrics: tuple[Alternatives, ...]
@@ -166,7 +166,7 @@ def pane_tables() -> PaneTables:
 
 
 def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:
-    """The first scenario whose signs are among the canonical ids of a run."""
+    """The first scenario whose conditions the canonical ids of a run fulfil."""
     present = {name for name in canonical if name}
 
     def fits(one: Scenario) -> bool:

@@ -1,4 +1,4 @@
-"""One pane of a run with what stands around it: what text, Markdown and JSON are made of."""
+"""One pane of a run with its header and findings: the source of text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -32,10 +32,7 @@ def pane_report(
     view: RunView, pane: str, now: float, at_step: int | None = None, then: PastFindings | None = None,
     inputs: AnswerInputs = NO_INPUTS,
 ) -> PaneReport:  # fmt: skip
-    """A pane of a run, or as of a step; `then` is what was found by then, of a run that has gone on since.
-
-    `inputs` is what files inputs its logs say.
-    """
+    """A pane of a run, now or as of a step; then: the findings at that step."""
     if pane == "overview":
         every = tuple(view.evaluator.findings()) if then is None else then.findings
         rows, constants = rows_and_constants(view, at_step=at_step, findings=every)

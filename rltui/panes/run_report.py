@@ -1,4 +1,4 @@
-"""What a report of a run holds: verdict, findings with evidence, key metrics, settings, problems of data."""
+"""The report of a run as data: health, findings with evidence, key metrics, settings, problems of data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY_METRICS = 8
 
 
 class ReportedFinding(NamedTuple):
-    """A finding that nothing else explains, its evidence, and the titles of what it explains."""
+    """A finding that no other one explains, its evidence, and the titles of findings that it explains."""
 
     finding: Finding
     evidence: tuple[EvidenceRow, ...]
@@ -35,7 +35,7 @@ class ReportedFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """One run, to be read by somebody who was not there."""
+    """The report of one run."""
 
     header: Header
     findings: tuple[ReportedFinding, ...]

@@ -1,1 +1,1 @@
-"""A run beside the baseline that the user chose: metrics at equal steps, and speed."""
+"""Comparison of a run with the baseline that the user chose: metrics at equal steps, and speed."""

@@ -1,7 +1,7 @@
-"""Comparing runs: the same quantity at the same step, time or tokens, against a baseline's own spread.
+"""Comparison of metrics with a baseline at the same step, time or tokens, relative to the baseline's spread.
 
-A difference is called outside only when the run leaves the range in which the baseline itself moved
-around that place: comparing last samples, or drawing the line at the normal value, fails healthy runs.
+A difference is outside if the value leaves the range of the baseline around that position: a comparison of
+last values, or with the baseline's level alone, would report healthy runs.
 """
 
 from __future__ import annotations
@@ -19,22 +19,21 @@ from rltui.store.series import Series
 
 Axis = Literal["step", "time", "tokens"]
 
-WINDOW = 0.1  # the matched window: this share of the way so far, ending at the matched place
-COLUMNS = 32  # resolution of a window; its levels are medians over these columns
-REACH = 1.5  # Tukey's fences: outside means beyond the quartiles by 1.5 times the quartile distance
-WIDER = (WINDOW, 0.3, 1.0)  # shares in which the baseline's own spread is looked for, the first that will do
-ENOUGH = 4  # columns that tell a spread
-SURE = 2.0  # standard errors of both medians that a difference must exceed
-_ERROR = (
-    0.93  # standard error of a median of n normal values: 1.253 sigma / sqrt(n), sigma = quartiles / 1.349
-)
-FLOOR = 0.02  # of the baseline's own level: quartiles of a near-constant window are no measure of spread
+WINDOW = 0.1  # the matched window: this share of the run so far, ending at the matched position
+COLUMNS = 32  # resolution of a window; its level is the median of these columns
+REACH = 1.5  # Tukey's fences: outside is beyond the quartiles by 1.5 times the interquartile range
+WIDER = (0.3, 1.0)  # shares of the run that replace a window with too few values
+LEAST_COLUMNS = 4  # with values, from which a spread is measured
+STANDARD_ERRORS = 2.0  # of both medians, which a difference must exceed
+# Standard error of a median of n normal values: 1.253 sigma / sqrt(n), sigma = interquartile range / 1.349.
+_MEDIAN_ERROR = 0.93
+FLOOR = 0.02  # of the baseline's level: the quartiles of a nearly constant window are no measure of spread
 
-TOKENS = "progress.tokens"  # counts how many a run has seen
+TOKENS = "progress.tokens"  # the counter of tokens
 
 
 class Difference(NamedTuple):
-    """One quantity of a run against the baseline; `spread` are the baseline's quartiles around that place."""
+    """One metric of a run compared with the baseline; `spread`: the baseline's quartiles at that position."""
 
     canonical: str | None
     title: str
@@ -45,9 +44,9 @@ class Difference(NamedTuple):
     baseline: float
     spread: tuple[float, float]
     outside: bool
-    better: bool | None  # by the metric's direction; None where it has none
+    better: bool | None  # by the metric's direction; None without one
     signs: bool = False  # whether the baseline has been on both sides of zero
-    step: int | None = None  # at which both are taken, where they are matched by step
+    step: int | None = None  # of both values, if they are matched by step
 
     @property
     def difference(self) -> float:
@@ -56,12 +55,12 @@ class Difference(NamedTuple):
 
     @property
     def percent(self) -> float | None:
-        """The difference in percent of the baseline's size; None where that is zero or changes its sign."""
+        """The difference in percent of the baseline's size; None if that is zero or changes its sign."""
         return 100 * self.difference / abs(self.baseline) if self.baseline and not self.signs else None
 
 
 class Comparison(NamedTuple):
-    """A run against the baseline. `matched` is in units of `axis`: a step, seconds since start, or tokens."""
+    """A run compared with the baseline at `matched`: a step, seconds since the start, or tokens."""
 
     run: str
     axis: Axis
@@ -70,19 +69,19 @@ class Comparison(NamedTuple):
 
 
 def compare(view: RunView, baseline: RunView, axis: Axis = "step") -> Comparison | None:
-    """The quantities that both runs have, at the last place that both have reached; None without one."""
-    mine, theirs = _reached(view, axis), _reached(baseline, axis)
-    if mine is None or theirs is None:
+    """The metrics that both runs have, at the last position that both have reached; None without one."""
+    own, theirs = _extent(view, axis), _extent(baseline, axis)
+    if own is None or theirs is None:
         return None
-    matched = min(mine[1], theirs[1])
-    if matched < max(mine[0], theirs[0]):  # one of them begins after the other has ended
+    matched = min(own[1], theirs[1])
+    if matched < max(own[0], theirs[0]):  # one of them begins after the other has ended
         return None
     differences = []
     for tag in sorted(view.run.series, key=lambda tag: _rank(view, tag)):
         other = view.tag_index.counterpart(tag, baseline.tag_index)
-        found = _difference(view, baseline, tag, other, axis, matched) if other is not None else None
-        if found is not None:
-            differences.append(found)
+        difference = _difference(view, baseline, tag, other, axis, matched) if other is not None else None
+        if difference is not None:
+            differences.append(difference)
     return Comparison(view.name, axis, matched, tuple(differences))
 
 
@@ -92,8 +91,8 @@ def _rank(view: RunView, tag: str) -> tuple[int, int, str]:
     return (panes.index(name.pane) if name.pane in panes else len(panes), name.importance, tag)
 
 
-def _reached(view: RunView, axis: Axis) -> tuple[float, float] | None:
-    """Where a run began and how far it has come, on an axis; None when the log does not say."""
+def _extent(view: RunView, axis: Axis) -> tuple[float, float] | None:
+    """The first and the last position of a run on an axis; None if it is not logged."""
     run = view.run
     if axis == "step":
         firsts = [series.first_step for series in run.series.values() if series.first_step is not None]
@@ -113,11 +112,11 @@ def _token_counter(view: RunView) -> Series | None:
 def _window(
     view: RunView, series: Series, axis: Axis, matched: float, share: float = WINDOW
 ) -> Floats | None:
-    """Means of the columns of the matched window that hold a finite value; None when it is empty."""
-    reached = _reached(view, axis)
-    if reached is None:
+    """Means of the columns of the matched window that have finite values; None if none has."""
+    extent = _extent(view, axis)
+    if extent is None:
         return None
-    low, high = matched - share * (matched - reached[0]), matched
+    low, high = matched - share * (matched - extent[0]), matched
     if axis == "tokens":
         counter = _token_counter(view)
         if counter is None:
@@ -133,7 +132,7 @@ def _window(
 
 
 def _step_at(counter: Series, tokens: float) -> float:
-    """The step at which a counter passed a number of tokens, between its known points."""
+    """The step at which a counter passed a number of tokens, interpolated."""
     columns = counter.columns(counter.first_step or 0, counter.last_step or 0, 512)
     known = np.isfinite(columns.last)
     middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
@@ -150,14 +149,14 @@ def _difference(
     name = view.names.name(tag)
     value, level = median(ours), median(theirs)
     usual = theirs
-    for share in WIDER[1:]:
-        if len(usual) < ENOUGH:  # what is logged now and then: its spread is that of a longer time
+    for share in WIDER:
+        if len(usual) < LEAST_COLUMNS:  # seldom logged: measure the spread over a longer time
             wider = _window(baseline, baseline.run.series[other], axis, matched, share)
             usual = usual if wider is None else wider
-    # Of a longer time, the level at its end may lie beyond the quartiles; it is the baseline's all the same.
+    # The level at the end of a longer time may be beyond the quartiles.
     low, high = min(quantile(usual, 0.25), level), max(quantile(usual, 0.75), level)
     noise = float(np.hypot(_median_error(ours), _median_error(theirs)))
-    reach = max(REACH * (high - low), FLOOR * abs(level), SURE * noise)
+    reach = max(REACH * (high - low), FLOOR * abs(level), STANDARD_ERRORS * noise)
     outside = not low - reach <= value <= high + reach
     direction = name.metric.direction if name.metric is not None else "none"
     better = (
@@ -172,5 +171,5 @@ def _difference(
 
 
 def _median_error(values: Floats) -> float:
-    """The standard error of the median of (n,) values, as their quartiles tell; 0 of a single one."""
-    return _ERROR * (quantile(values, 0.75) - quantile(values, 0.25)) / math.sqrt(len(values))
+    """The standard error of the median of (n,) values, from their quartiles; 0 for a single one."""
+    return _MEDIAN_ERROR * (quantile(values, 0.75) - quantile(values, 0.25)) / math.sqrt(len(values))

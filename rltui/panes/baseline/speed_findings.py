@@ -1,7 +1,7 @@
-"""What is worse of the speed of a run than of the baseline that the user chose, as findings with a date.
+"""Findings on the speed of a run compared with the baseline that the user chose, with their onset.
 
-Both runs are compared in equal stretches of the steps that they have in common; the first step of either is
-left out, which compilation makes slow. Which quantities, and from where on, is data.
+Both runs are compared in equal intervals of their common steps, without the first step of either, which
+compilation makes slow. Metrics and thresholds are data (`rltui/data/speed_rules.toml`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats, median, quantile
+from rltui.common.arrays import Floats, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
@@ -20,15 +20,16 @@ from rltui.rules.finding import Evidence, Finding
 from rltui.schema.fields import ListField, NumberField, TableField, TextField, as_dict, table_of
 from rltui.schema.toml_files import read_table
 from rltui.session.run_view import RunView
+from rltui.store.series import Series
 
-STRETCHES = 24  # of the common steps
-LEAST = 8  # stretches in which both have points
-LAST = 6  # that must be worse at the end: a quarter of the common way
+INTERVALS = 24  # of the common steps
+LEAST_INTERVALS = 8  # in which both have points
+LAST_INTERVALS = 6  # that must be worse at the end: a quarter of the common steps
 REACH = 1.5  # Tukey's fences
 
 
 class SpeedRule(NamedTuple):
-    """One entry of the table; `times` is worse by baseline or baseline by run, above one."""
+    """One entry of the table; `times` is the ratio of the values of both runs, above 1 if it is worse."""
 
     id: str
     metric: tuple[str, ...]  # canonical ids
@@ -41,7 +42,7 @@ class SpeedRule(NamedTuple):
     check_next: tuple[str, ...]
     source: str
     explained_by: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()  # ids of rules: told in place of this one
+    unless: tuple[str, ...] = ()  # ids of rules that take precedence
     fires: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
 
@@ -59,29 +60,30 @@ def speed_rules() -> tuple[SpeedRule, ...]:
 
 
 def speed_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:
-    """What is worse than the baseline's, at most one finding of each rule."""
-    found: dict[str, Finding] = {}
+    """The findings of speed rules, at most one for each."""
+    findings: dict[str, Finding] = {}
     for rule in speed_rules():
-        if not any(other in found for other in rule.unless):
-            one = next((one for each in rule.metric if (one := _finding(rule, each, view, baseline))), None)
-            found.update({} if one is None else {rule.id: one})
-    return tuple(found.values())
+        if not any(other in findings for other in rule.unless):
+            of_metrics = (_finding(rule, metric, view, baseline) for metric in rule.metric)
+            if (finding := next(filter(None, of_metrics), None)) is not None:
+                findings[rule.id] = finding
+    return tuple(findings.values())
 
 
 def _finding(rule: SpeedRule, canonical: str, view: RunView, baseline: RunView) -> Finding | None:
-    mine, theirs = RunValues(view).find(canonical), RunValues(baseline).find(canonical)
-    if mine is None or theirs is None:
+    runs = RunValues(view), RunValues(baseline)
+    own, theirs = (run.find(canonical) for run in runs)
+    if own is None or theirs is None:
         return None
-    tags = mine.tag, theirs.tag
-    edges = _common(view, baseline, tags)
+    edges = _common_steps(view.run.series[own.tag], baseline.run.series[theirs.tag])
     if edges is None:
         return None
-    ours, base = (_levels(run, tag, edges) for run, tag in zip((view, baseline), tags, strict=True))
+    ours, base = _means(runs[0], own.tag, edges), _means(runs[1], theirs.tag, edges)
     known = np.isfinite(ours) & np.isfinite(base)
-    if known.sum() < LEAST:
+    if known.sum() < LEAST_INTERVALS:
         return None
     ours, base, begins = ours[known], base[known], edges[:-1][known]
-    work = _work(rule, view, baseline, edges, known)
+    work = _relative_work(rule, runs, edges)[known]
     half = base[len(base) // 2 :]
     low, high = quantile(half, 0.25), quantile(half, 0.75)
     reach = REACH * (high - low)
@@ -90,12 +92,12 @@ def _finding(rule: SpeedRule, canonical: str, view: RunView, baseline: RunView) 
     beyond = ours > high + reach if rule.worse == "above" else ours < low - reach
     worse = (times >= rule.times) & beyond & (base > 0) & (ours > 0)
     lasting = len(worse) if worse.all() else int(np.argmin(worse[::-1]))
-    if lasting < LAST:
+    if lasting < LAST_INTERVALS:
         return None
     since = round(float(begins[-lasting]))
     now, usual = median(ours[-lasting:]), median(base[-lasting:])
     metric = glossary().metrics[canonical]
-    words = {
+    texts = {
         "metric": metric.title,
         "value": format_value(now, metric.unit),
         "percent": format_share(abs(now / usual - 1)),
@@ -106,43 +108,40 @@ def _finding(rule: SpeedRule, canonical: str, view: RunView, baseline: RunView) 
         id=rule.id,
         severity="warning" if factor >= rule.warning_times else "info",
         pane=metric.pane,
-        metrics=(mine.tag,),
+        metrics=(own.tag,),
         canonical=(canonical,),
         since_step=since,
-        message=rule.message.format(**words),
+        message=rule.message.format(**texts),
         advice=rule.advice,
         check_next=rule.check_next,
-        title=rule.title.format(**words),
+        title=rule.title.format(**texts),
         value=now,
         limit=usual * rule.times if rule.worse == "above" else usual / rule.times,
-        evidence=(Evidence(mine.tag, usual, now, since, canonical),),
+        evidence=(Evidence(own.tag, usual, now, since, canonical),),
         source=rule.source,
     )
 
 
-def _common(view: RunView, baseline: RunView, tags: tuple[str, str]) -> Floats | None:
-    """The edges (n + 1,) of equal stretches of the steps that both series have; None without enough."""
-    series = (view.run.series[tags[0]], baseline.run.series[tags[1]])
-    reaches = [(one.first_step, one.last_step) for one in series]
-    low = max(first + 1 for first, _ in reaches if first is not None)
-    high = min(last for _, last in reaches if last is not None)
-    return np.linspace(low, high + 1, STRETCHES + 1) if high - low >= LEAST else None
+def _common_steps(*series: Series) -> Floats | None:
+    """The edges (n + 1,) of equal intervals of the steps that all series have; None with too few steps."""
+    low = max(one.first_step + 1 for one in series if one.first_step is not None)
+    high = min(one.last_step for one in series if one.last_step is not None)
+    return np.linspace(low, high + 1, INTERVALS + 1) if high - low >= LEAST_INTERVALS else None
 
 
-def _levels(view: RunView, tag: str, edges: Floats) -> Floats:
-    """Its means (n,) in the stretches, in canonical units; NaN where it has none."""
-    name = view.names.name(tag)
-    means = view.run.series[tag].columns(float(edges[0]), float(edges[-1]), len(edges) - 1).mean
-    return means * name.scale + name.offset if name.comparable else means
+def _means(run: RunValues, tag: str, edges: Floats) -> Floats:
+    """Means of a tag in (n,) intervals, in canonical units; NaN without points."""
+    columns = run.view.run.series[tag].columns(float(edges[0]), float(edges[-1]), len(edges) - 1)
+    return run.in_canonical_unit(tag, columns.mean)
 
 
-def _work(rule: SpeedRule, view: RunView, baseline: RunView, edges: Floats, known: Bools) -> Floats:
-    """How much more the run does in a step than the baseline, (n,); 1 where the logs do not say."""
+def _relative_work(rule: SpeedRule, runs: tuple[RunValues, RunValues], edges: Floats) -> Floats:
+    """The work of the run in a step relative to the baseline's, (n,), at least 1; 1 if it is unknown."""
     for canonical in rule.explained_by:
-        mine, theirs = RunValues(view).find(canonical), RunValues(baseline).find(canonical)
-        if mine is None or theirs is None:
+        own, theirs = (run.find(canonical) for run in runs)
+        if own is None or theirs is None:
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = (_levels(view, mine.tag, edges) / _levels(baseline, theirs.tag, edges))[known]
+            ratio = _means(runs[0], own.tag, edges) / _means(runs[1], theirs.tag, edges)
         return np.where(np.isfinite(ratio) & (ratio > 1), ratio, 1.0)
-    return np.ones(int(known.sum()))
+    return np.ones(len(edges) - 1)

@@ -1,4 +1,4 @@
-"""The few rows that matter: those of a kind of run, and those that the user pinned."""
+"""The most important rows of a run: those listed for its kind of training, and those that are pinned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY_METRICS = 16  # rows of an overview
 def key_rows(
     view: RunView, count: int, *, at_step: int | None = None, findings: Sequence[Finding] | None = None
 ) -> list[Row]:
-    """The rows that matter most for this kind of run, at most `count`, each of another thing."""
+    """The most important rows for this kind of training, at most `count`, each of another quantity."""
     return rows_and_constants(view, count, at_step=at_step, findings=findings)[0]
 
 
@@ -34,7 +34,7 @@ def rows_and_constants(
     against: Mapping[str, Difference] | None = None,
     findings: Sequence[Finding] | None = None,
 ) -> tuple[list[Row], list[Row]]:
-    """The rows that matter most, and those between them that never changed: they need no chart."""
+    """The most important rows, and those among them that never changed, which need no chart."""
     rows: list[Row] = []
     constants: list[Row] = []
     shown: set[str] = set()
@@ -49,14 +49,14 @@ def rows_and_constants(
             shown.update(row.tags)
             (constants if is_constant(row) else rows).append(row)
     rows = with_distinct_titles(rows or constants)
-    if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
-        left = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
-        quiet = pane_tables().no_cards if rows else ()
-        rest = [t for t in left if view.run.series[t].count and view.names.name(t).canonical not in quiet]
+    if len(rows) < min(count, 4):  # few of its tags are known metrics: add others
+        others = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
+        hidden = pane_tables().no_cards if rows else ()
+        rest = [t for t in others if view.run.series[t].count and view.names.name(t).canonical not in hidden]
         rest.sort(key=lambda tag: view.names.name(tag).pane not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
-    there = {row.tag for row in rows}
-    return rows, [row for row in constants if row.tag not in there]
+    tags = {row.tag for row in rows}
+    return rows, [row for row in constants if row.tag not in tags]
 
 
 def pinned_rows(
@@ -67,7 +67,7 @@ def pinned_rows(
     against: Mapping[str, Difference] | None = None,
     findings: Sequence[Finding] | None = None,
 ) -> list[Row]:
-    """The rows of the metrics that the user pinned and the run has, in the order in which they were."""
+    """The rows of the pinned metrics that the run has, in the order of pinning."""
     rows: list[Row] = []
     for tag in pins:
         if tag not in view.run.series or any(tag in row.tags for row in rows):
@@ -83,36 +83,36 @@ def _row_with(
 ) -> Row | None:  # fmt: skip
     """The row of a tag with the other statistics of its distribution."""
     tags = view.tag_index.distribution_of(tag)
-    made = rows_of(view, tags, at_step=at_step, findings=findings, against=against, apart=False)
-    return next((row for row in made if tag in row.tags), None)
+    rows = rows_of(view, tags, at_step=at_step, findings=findings, against=against, apart=False)
+    return next((row for row in rows if tag in row.tags), None)
 
 
 def _order(view: RunView) -> Iterator[str]:
-    """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
-    outcome, others = _wanted(view.tag_index, view.framework)
-    # What is logged once, at the end of a run, is no curve.
+    """Tags in order of importance: the outcome, the core of any run, the rest of the scenario."""
+    outcome, others = _candidates(view.tag_index, view.framework)
+    # A value that is logged once, at the end of a run, has no curve.
     least = 2 if view.run.points >= 2 * len(view.run.series) else 1
     series = view.run.series
 
     def first(tags: tuple[str, ...]) -> str | None:
-        return next((t for t in tags if series[t].count >= least and not _says_nothing(view, t)), None)
+        return next((t for t in tags if series[t].count >= least and not _is_uninformative(view, t)), None)
 
     yield from islice(filter(None, map(first, outcome)), 2)
     yield from filter(None, map(first, others))
 
 
-_Wanted = tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
-_WANTED: WeakKeyDictionary[TagIndex, tuple[str, _Wanted]] = WeakKeyDictionary()
+_Candidates = tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
+_CANDIDATES: WeakKeyDictionary[TagIndex, tuple[str, _Candidates]] = WeakKeyDictionary()
 
 
-def _wanted(index: TagIndex, framework: str) -> _Wanted:
-    """The tags of the outcome, and of what comes after it: of each quantity those that may stand for it.
+def _candidates(index: TagIndex, framework: str) -> _Candidates:
+    """The tags of the outcome, and of other quantities: for each quantity its alternatives.
 
-    Found once for all runs that log the same.
+    Computed once for all runs with the same tags.
     """
-    known = _WANTED.get(index)
-    if known is not None and known[0] == framework:
-        return known[1]
+    cached = _CANDIDATES.get(index)
+    if cached is not None and cached[0] == framework:
+        return cached[1]
     tables, scenario = pane_tables(), scenario_of(index.canonical, framework)
 
     def tags_of(*names: str) -> tuple[str, ...]:
@@ -122,13 +122,13 @@ def _wanted(index: TagIndex, framework: str) -> _Wanted:
     others = [tags_of(*names) for names in tables.core]
     others += [tags_of(name) for group in scenario.groups for name in group.metrics]
     others += [tags_of(*names) for names in tables.key_metrics]
-    found = tuple(filter(None, outcome)), tuple(filter(None, others))
-    _WANTED[index] = framework, found
-    return found
+    candidates = tuple(filter(None, outcome)), tuple(filter(None, others))
+    _CANDIDATES[index] = framework, candidates
+    return candidates
 
 
-def _says_nothing(view: RunView, tag: str) -> bool:
-    """Whether it is a speed of evaluations, or always zero: frameworks write 0 for what is not measured."""
+def _is_uninformative(view: RunView, tag: str) -> bool:
+    """Whether it is a speed of evaluations, or always zero: frameworks write 0 for unmeasured quantities."""
     series, name = view.run.series[tag], view.names.name(tag)
     if name.pane not in ("perf", "timing"):
         return False

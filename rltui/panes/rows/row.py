@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from rltui.store.series import Series
 
 CONSTANT_POINTS = 5  # of one value, from which a metric is taken as a setting
-FIRST = 50  # rows among which the first that moves is looked for
+FIRST_ROWS = 50  # in which `first_row` looks for one that changes
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row. `parts` are the series by statistic; `main` is the one whose value and curve are shown.
 
-    kind `band`: several statistics of one distribution in one row; `heading`: only a title; `folder`: keys
-    that lie together, its tag is what they begin with.
+    kind `band`: several statistics of one distribution in one row; `heading`: only a title; `folder`: the
+    common folder of several keys, which is its tag.
     """
 
     kind: Literal["metric", "band", "heading", "folder"]
@@ -41,26 +41,26 @@ class Row:
     unit: str = ""  # as shown, see `format_value`
     parts: Mapping[str, Series] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
-    at_step: int | None = None  # the moment it shows, on its own axis; None is now
-    own_axis: bool = False  # it counts something else than the run's steps
+    at_step: int | None = None  # the step shown, on its own axis; None is the last one
+    own_axis: bool = False  # it is not logged over the run's steps
     against: Difference | None = None  # to the baseline, at matched steps
     branch: tuple[str, ...] = ()  # in a tree, the tags of the rows that it is a part of, outermost first
-    inside: int = 0  # rows that are parts of it
-    is_open: bool | None = None  # whether those are seen; None where all of the tree is
+    inside: int = 0  # the number of rows that are parts of it
+    is_open: bool | None = None  # whether these are visible; None if the tree cannot be folded
 
     @property
     def matched(self) -> int | None:
-        """The step up to which it is compared with the baseline; None where it is not."""
+        """The step up to which it is compared with the baseline; None without a comparison."""
         return None if self.against is None else self.against.step
 
     @property
     def value(self) -> float | None:
-        """The last value; where it is compared with a baseline, the level of which the difference is told."""
+        """The last value; if it is compared with a baseline, the level that is compared."""
         return self.last if self.against is None else self.against.value
 
     @property
     def last(self) -> float | None:
-        """The last value, or the one at the moment shown."""
+        """The last value, or the one at the step shown."""
         return value_at(self.main, self.at_step)[0] if self.main is not None else None
 
     @property
@@ -71,8 +71,8 @@ class Row:
     @property
     def last_of(self) -> dict[str, float]:
         """The last values of the other statistics of the distribution."""
-        found = {key: value_at(series, self.at_step)[0] for key, series in list(self.parts.items())[1:]}
-        return {key: value for key, value in found.items() if value is not None}
+        values = {key: value_at(series, self.at_step)[0] for key, series in list(self.parts.items())[1:]}
+        return {key: value for key, value in values.items() if value is not None}
 
     @property
     def main(self) -> Series | None:
@@ -81,13 +81,13 @@ class Row:
 
     @property
     def counted(self) -> tuple[int, int] | None:
-        """Its points by the moment shown, and how many of them are not finite; None if nobody knows."""
+        """The numbers of its points up to the step shown, and of those not finite; None if unknown."""
         main = self.main
         if main is None or main.first_step is None or main.last_step is None:
             return None
         if self.at_step is None or main.last_step <= self.at_step:
             return main.count, main.nonfinite
-        if self.at_step < max(main.exact_from - 1, main.first_step):  # within what is held in buckets
+        if self.at_step < max(main.exact_from - 1, main.first_step):  # within buckets
             return None
         cut = main.columns(float(main.first_step), math.nextafter(self.at_step + 1.0, 0.0), 1)
         return int(cut.count[0] + cut.nonfinite[0]), int(cut.nonfinite[0])
@@ -99,7 +99,7 @@ class Row:
 
     @property
     def finding(self) -> Finding | None:
-        """What to say about it: the worst finding of its own, else the symptom that it is part of."""
+        """The worst finding of its own, else the symptom that it is part of."""
         if not self.findings:
             return None
         own = [finding for finding in self.findings if not finding.symptom] or self.findings
@@ -107,30 +107,30 @@ class Row:
 
     @property
     def severity(self) -> str:
-        """The worst severity, empty when nothing is wrong."""
+        """The worst severity of its findings, empty without any."""
         return worst_of(list(self.findings))
 
     @property
     def marked(self) -> Finding | None:
-        """What a card marks, in one colour with its name: the worst finding; its own before a symptom."""
+        """The finding that a card marks: the worst one; its own before a symptom."""
         return max(self.findings, key=lambda finding: (finding.rank, not finding.symptom), default=None)
 
     @property
     def evidence(self) -> Evidence | None:
-        """What the worst of its findings says of this metric."""
-        found = () if self.marked is None else self.marked.evidence
-        return next((one for one in found if one.tag in self.tags), None)
+        """The evidence of the marked finding on this metric."""
+        evidence = () if self.marked is None else self.marked.evidence
+        return next((one for one in evidence if one.tag in self.tags), None)
 
     @property
     def onset(self) -> int | None:
-        """The step since which the metric shows that: of a symptom it may be a later one."""
+        """The step since which the marked finding holds for this metric: that of a symptom may be earlier."""
         if self.marked is None:
             return None
         return self.marked.since_step if self.evidence is None else self.evidence.since_step
 
     @property
     def value_text(self) -> str:
-        """The last value with its unit; `unreported` where the writer only fills in zeros."""
+        """The last value with its unit; `unreported` if the writer only fills in zeros."""
         value = self.value
         if value is None:
             return "–"
@@ -138,23 +138,19 @@ class Row:
 
     @property
     def unreported(self) -> bool:
-        """Whether a writer that does not know the quantity (MFU of an unknown device) writes zero for it."""
-        canonical = self.name.canonical if self.name is not None else None
-        if (
-            self.main is None
-            or canonical is None
-            or not canonical.startswith(special_metrics().zero_if_unknown)
-        ):
+        """Whether the writer does not know the quantity (MFU of an unknown device) and writes zeros."""
+        canonical = (self.name.canonical if self.name is not None else None) or ""
+        if self.main is None or not canonical.startswith(special_metrics().zero_if_unknown):
             return False
-        return self.main.count >= 5 and self.main.extent() == (0.0, 0.0)
+        return self.main.count >= CONSTANT_POINTS and self.main.extent() == (0.0, 0.0)
 
     def as_written(self, value: float | None) -> float | None:
-        """A value on the metric's canonical scale, such as a finding's, on the scale of the curve."""
+        """A value in the metric's canonical unit, such as a finding's, in the unit of the key as written."""
         return value if self.name is None else self.name.as_written(value)
 
     @property
     def change_text(self) -> str:
-        """The change since the value before, signed; with a baseline, the difference to it."""
+        """The change since the value before, with its sign; with a baseline the difference to it."""
         if self.against is not None:
             return difference_text(self.against, self.unit)
         if self.main is None:
@@ -164,34 +160,28 @@ class Row:
 
     @property
     def change_role(self) -> str:
-        """How the change is drawn: differences outside the baseline's own spread stand out."""
+        """The role of the change: differences outside the baseline's own spread are emphasised."""
         if self.against is None or not self.against.outside:
             return "dim"
         return "good" if self.against.better else "warn"
 
     @property
     def spread_text(self) -> str:
-        """The distribution's last extremes or deviation, empty for a single metric."""
-        if len(self.parts) < 2:
-            return ""
+        """The distribution's last extremes or standard deviation, empty for a single metric."""
         last = {key: value for key, value in self.last_of.items() if math.isfinite(value)}
         low, high, std = (last.get(key) for key in ("min", "max", "std"))
         if low is not None and high is not None:
-            if low == high:
-                return ""
-            return "…".join(format_range(low, high, self.unit))
-        if std is not None:
-            return f"±{format_value(std, self.unit)}"
-        return ""
+            return "" if low == high else "…".join(format_range(low, high, self.unit))
+        return "" if std is None else f"±{format_value(std, self.unit)}"
 
     @property
     def smooth(self) -> bool:
-        """Whether a moving average tells the truth: not for schedules, counters, coefficients."""
+        """Whether a moving average is meaningful: not for schedules, counters, coefficients."""
         return self.name is None or self.name.metric is None or self.name.metric.smooth
 
 
 def is_constant(row: Row) -> bool:
-    """Whether a row has nothing to show but one value; of an outcome that is news, of the rest a setting."""
+    """Whether a row has a single value and no findings; never for outcomes, whose values are results."""
     main = row.main
     if main is None or main.count < CONSTANT_POINTS or main.nonfinite or row.findings:
         return False
@@ -204,12 +194,13 @@ def is_constant(row: Row) -> bool:
 
 
 def first_row(rows: Sequence[Row]) -> Row | None:
-    """The row to look at first: the worst that is flagged, else the first that moves, else the first."""
-    known = [row for row in rows if row.kind not in ("heading", "folder")]
-    flagged = [row for row in known if row.severity in ("warning", "critical")]
+    """The row that is selected first: the worst with a warning, else the first that changes."""
+    metrics = [row for row in rows if row.kind not in ("heading", "folder")]
+    flagged = [row for row in metrics if row.severity in ("warning", "critical")]
     if flagged:
         return next((row for row in flagged if row.severity == "critical"), flagged[0])
-    return next((row for row in known[:FIRST] if not is_constant(row)), known[0] if known else None)
+    changing = (row for row in metrics[:FIRST_ROWS] if not is_constant(row))
+    return next(changing, metrics[0] if metrics else None)
 
 
 def difference_text(against: Difference, unit: str) -> str:
@@ -225,24 +216,24 @@ def difference_text(against: Difference, unit: str) -> str:
 
 
 def value_at(series: Series, at_step: int | None) -> tuple[float | None, float | None]:
-    """The last and the previous value of a series, now or as it was at a step."""
+    """The last and the previous value of a series, now or up to a step."""
     if not series.count:
         return (None, None)
     if at_step is None or (series.last_step is not None and series.last_step <= at_step):
         return (series.last_value, series.previous_value)
     recent = series.recent()
-    known = int(np.searchsorted(recent.step, at_step, side="right"))
-    if known:
-        before = float(recent.value[known - 2]) if known > 1 else None
-        return (float(recent.value[known - 1]), before)
+    count = int(np.searchsorted(recent.step, at_step, side="right"))
+    if count:
+        before = float(recent.value[count - 2]) if count > 1 else None
+        return (float(recent.value[count - 1]), before)
     first = series.first_step if series.first_step is not None else at_step
     if first > at_step:
         return (None, None)
     cut = series.columns(float(first), float(at_step) + 1, 128)
-    there = np.flatnonzero(cut.count)
-    if not len(there):
+    filled = np.flatnonzero(cut.count)
+    if not len(filled):
         return (None, None)
-    return (float(cut.last[there[-1]]), float(cut.last[there[-2]]) if len(there) > 1 else None)
+    return (float(cut.last[filled[-1]]), float(cut.last[filled[-2]]) if len(filled) > 1 else None)
 
 
 def rows_of(
@@ -299,9 +290,9 @@ def rows_of(
 
 
 def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]:
-    """Rows of one title get the part of their key that tells them apart: `Entropy · entropy_avg`.
+    """Add to equal titles the part of the key that distinguishes them: `Entropy · entropy_avg`.
 
-    of_panes: rows of several panes may share a title.
+    of_panes: rows of different panes may have the same title.
     """
     same: dict[tuple[str, str], list[int]] = {}
     for at, row in enumerate(rows):

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from rltui.panes.answers.answer import Answer, StepPhase
 
 LEAST_ROWS = 2  # of a folder that becomes a branch
-MOST_OF_ALL = 0.5  # share of the rows; a folder with more is where the pane's keys lie, and nests nothing
-SIGNS = {True: "▾ ", False: "▸ "}
+MOST_OF_ALL = 0.5  # share of the rows; a folder with more is that of the whole pane, not a branch
+SIGNS = {True: "▾ ", False: "▸ "}  # of open and closed branches
 
 
 def as_tree(rows: Sequence[Row], inside: Mapping[str, str]) -> list[Row]:
-    """Rows in the order of a tree, each with the tags of the branches that it is in, outermost first.
+    """Rows in the order of a tree, each with the tags of its branches, outermost first.
 
-    `inside` says by tag which tag a row is a part of. Else a row is below the row whose key is its folder,
-    and rows that share a folder within the folder of other rows get a row of their own above them.
+    `inside` maps tags to the tag that they are part of. Other rows are below the row whose key is their
+    folder; rows that share a subfolder get a row for it.
     """
     nodes = {row.tag: row for row in rows}
     tags = {tag: row.tag for row in rows for tag in (row.tag, *row.tags)}
@@ -53,17 +53,17 @@ def as_tree(rows: Sequence[Row], inside: Mapping[str, str]) -> list[Row]:
             add(one, (*branch, row.tag), inner or one.title)
 
     for row in below.get("", ()):
-        # What told a phase from its parts says nothing above them.
+        # Above its parts, a phase needs no distinction from them.
         alone = row.tag in below and heads.count(_head(row.title)) == 1
         add(row, (), _head(row.title) if alone else row.title)
     return out
 
 
 def folded(rows: Sequence[Row], chosen: Mapping[str, bool], selected: str) -> tuple[Row, ...]:
-    """The rows that are seen: those in open branches.
+    """The visible rows: those in open branches.
 
-    `chosen` says by tag what the user wants open; else a branch is open that holds the selected row or one
-    with a warning.
+    `chosen`: by tag, whether the user opened or closed it; others are open if they contain the selected row
+    or one with a warning.
     """
     wanted = {
         tag
@@ -100,22 +100,22 @@ def _folders(tag: str) -> list[str]:
 
 
 def _branches(tags: Sequence[str], rows: int) -> list[str]:
-    """Folders within the folder of other rows that hold several of these keys, but not most of all rows."""
+    """Subfolders of folders of other rows that have several of these keys, but not most of all rows."""
     count: dict[str, int] = {}
     for tag in tags:
         for folder in _folders(tag):
             count[folder] = count.get(folder, 0) + 1
-    found: list[str] = []
-    for folder in sorted(count, key=lambda one: one.count("/")):
+    branches: list[str] = []
+    for folder in sorted(count, key=lambda folder: folder.count("/")):
         outer = folder.rpartition("/")[0]
         same = outer in count and count[outer] == count[folder]
         if outer and not same and LEAST_ROWS <= count[folder] <= max(MOST_OF_ALL * rows, LEAST_ROWS):
-            found.append(folder)
-    return found
+            branches.append(folder)
+    return branches
 
 
 def _chain(tag: str, above: Mapping[str, str]) -> tuple[str, ...]:
-    """What a row is in, outermost first."""
+    """The branches of a row, outermost first."""
     chain: list[str] = []
     while tag in above:
         tag = above[tag]

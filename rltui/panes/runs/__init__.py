@@ -1,1 +1,1 @@
-"""Runs side by side: short names, what is known of each, filters, columns, groups, tables of them."""
+"""Lists of runs: short names, properties of runs, expressions that select them, columns, groups, tables."""

@@ -1,9 +1,10 @@
-"""Columns of lists of runs: what stands in them, what they are sorted by; settings and metrics as columns."""
+"""The columns of lists of runs, including those of settings and metrics, and the order of runs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
@@ -19,7 +20,7 @@ SortKey: TypeAlias = (
     int | float | str | tuple[int, int, int] | list[tuple[int, str]] | tuple[int, float, str] | None
 )
 AnyRun = TypeVar("AnyRun", bound=ListedRun)
-SETTING, METRIC = "setting:", "metric:"  # how the id of a column begins that somebody has chosen
+SETTING, METRIC = "setting:", "metric:"  # prefixes of the ids of columns that users add
 MISSING = "–"
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
@@ -28,15 +29,15 @@ _DIGITS = regex(r"(\d+)")
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """A name in the order of people: `run_9` before `run_10`."""
+    """The key of natural sorting: `run_9` before `run_10`."""
     return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in _DIGITS.split(name)]
 
 
 class RunColumn(NamedTuple):
-    """A column: its id, the word over it, its text, what it sorts by; a run without that (None) comes last.
+    """A column: its id, heading, text, sort key; runs whose key is None come last.
 
-    falling: the highest comes first by itself. width: cells on the screen. by_metric: values of one metric
-    stand together, for those of different ones cannot be compared.
+    falling: whether the highest value comes first by default. width: cells on the screen. by_metric: whether
+    runs are grouped by their main metric, since values of different metrics cannot be compared.
     """
 
     id: str
@@ -52,8 +53,8 @@ class RunColumn(NamedTuple):
 
 
 def _outcome(run: ListedRun, text: Callable[[Outcome], str]) -> str:
-    found = run.outcome
-    return MISSING if found is None else text(found)
+    outcome = run.outcome
+    return MISSING if outcome is None else text(outcome)
 
 
 def _value(outcome: Outcome, value: float | None) -> str:
@@ -61,14 +62,14 @@ def _value(outcome: Outcome, value: float | None) -> str:
 
 
 def _goodness(value: float | None, direction: str) -> float | None:
-    """So that the best value is the highest."""
+    """A number that is highest for the best value."""
     if value is None or not math.isfinite(value):
         return None
     return -value if direction in ("down", "near0") else value
 
 
 def best_text(outcome: Outcome) -> str:
-    """`1.98 @371`; `~` before a step that is known to a range."""
+    """`1.98 @371`; `~` before a step that is not exact."""
     if outcome.best is None or outcome.best_step is None:
         return MISSING
     step = short_step(outcome.best_step, 7)
@@ -76,7 +77,7 @@ def best_text(outcome: Outcome) -> str:
 
 
 def _written(run: ListedRun) -> SortKey:
-    """The newest first, without asking how its writer is doing."""
+    """The newest first."""
     return -run.modified if math.isfinite(run.modified) else None
 
 
@@ -89,7 +90,7 @@ def _share_text(run: ListedRun) -> str:
 
 
 def step_text(run: ListedRun, width: int = 19) -> str:
-    """`116/400`, the planned steps only where there is room for them."""
+    """`116/400`, without the planned steps if they do not fit."""
     if run.step is None:
         return MISSING
     total = run.alive.total
@@ -98,7 +99,7 @@ def step_text(run: ListedRun, width: int = 19) -> str:
 
 
 def _why_key(run: ListedRun) -> SortKey:
-    """The worst first, a stall or early end as bad as a warning; of equal ones the one that broke first."""
+    """The worst first, a stall or early end as bad as a warning; then those with the earliest finding."""
     bad = RUN_HEALTHS.index(run.health) if run.health in RUN_HEALTHS else -1
     stalled = _STALL if run.alive.state == "stalled" or run.alive.cut_short else -1
     steps = [one.since_step for one in run.findings if one.rank]
@@ -153,7 +154,7 @@ _ALIASES = {"run": "name", "last_step": "step", "done": "share", "written": "age
 
 
 def column_named(name: str) -> RunColumn | None:
-    """A column by its id, the word over it, or `setting:KEY` and `metric:KEY`; None where there is none."""
+    """A column by its id, its heading, or `setting:KEY` and `metric:KEY`; None if there is none."""
     if name.startswith(SETTING):
         return _setting(name)
     if name.startswith(METRIC):
@@ -163,23 +164,23 @@ def column_named(name: str) -> RunColumn | None:
 
 def _setting(name: str) -> RunColumn:
     key = name.removeprefix(SETTING)
-    logged = _metric(f"{METRIC}{key}")  # where it is known from the log's values alone, as `lr` often is
+    logged = _metric(f"{METRIC}{key}")  # for settings that are only logged as a metric, as `lr` often is
 
     def text(run: ListedRun) -> str:
-        found = run.setting(key)
-        return logged.text(run) if found is None else found.text
+        hparam = run.setting(key)
+        return logged.text(run) if hparam is None else hparam.text
 
     def order(run: ListedRun) -> SortKey:
-        found = run.setting(key)
-        if found is None:
+        hparam = run.setting(key)
+        if hparam is None:
             value = logged.key(run)
             return (0, value, "") if isinstance(value, float) else None
-        if found.unset:
+        if hparam.unset:
             return None
-        value = parse_value(found.value) if isinstance(found.value, str) else found.value
+        value = parse_value(hparam.value) if isinstance(hparam.value, str) else hparam.value
         number = float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
         if number is None or number != number:
-            return (1, 0.0, found.text.lower())
+            return (1, 0.0, hparam.text.lower())
         return (0, number, "")
 
     return RunColumn(name, key.rpartition("/")[2], text, order, 11, right=True, meaning=f"the setting {key}")
@@ -189,75 +190,66 @@ def _metric(name: str) -> RunColumn:
     key = name.removeprefix(METRIC)
 
     def text(run: ListedRun) -> str:
-        found = run.last_value(key)
-        return MISSING if found is None or found[0] is None else format_value(found[0], found[1])
+        value, unit = run.last_value(key) or (None, "")
+        return MISSING if value is None else format_value(value, unit)
 
     def order(run: ListedRun) -> SortKey:
-        found = run.last_value(key)
-        value = None if found is None else found[0]
+        value, _ = run.last_value(key) or (None, "")
         return value if value is not None and math.isfinite(value) else None
 
     metric = glossary().metrics.get(key)
-    word = key.rpartition("/")[2] if metric is None else metric.title
-    return RunColumn(name, word, text, order, 11, right=True, falling=True, meaning=f"last value of {key}")
+    heading = key.rpartition("/")[2] if metric is None else metric.title
+    return RunColumn(name, heading, text, order, 11, right=True, falling=True, meaning=f"last value of {key}")
 
 
 # ---- order
 
 
 class RunOrder(NamedTuple):
-    """How runs are sorted: by a column, in its usual order or the other way round."""
+    """How runs are sorted: by a column, in its default order or reversed."""
 
     column: str = "age"
     reversed: bool = False
 
     @classmethod
     def parse(cls, text: str) -> RunOrder:
-        """`best`, or `-best` for the other way round; the usual order for what is no column."""
+        """`best`, or `-best` for the reversed order; the default for unknown columns."""
         name = text.removeprefix("-")
         column = column_named(name)
         return cls() if column is None else cls(column.id, text.startswith("-"))
 
     @property
     def text(self) -> str:
-        """What `parse` reads."""
+        """The text that `parse` reads."""
         return f"{'-' if self.reversed else ''}{self.column}"
 
     @property
     def arrow(self) -> str:
-        """Downwards where the highest comes first."""
+        """Downwards if the highest value comes first."""
         column = column_named(self.column) or COLUMNS[0]
         return "↓" if column.falling != self.reversed else "↑"
 
     def next(self, columns: Sequence[str], step: int) -> RunOrder:
-        """By the column so many places further among those given, in its usual order."""
+        """By the column `step` places further among `columns`, in its default order."""
         at = columns.index(self.column) if self.column in columns else -step if step > 0 else 0
         return RunOrder(columns[(at + step) % len(columns)])
 
     def by(self, column: str) -> RunOrder:
-        """By a column; by the same one the other way round."""
+        """By a column; reversed if it is the same one."""
         return RunOrder(column, column == self.column and not self.reversed)
 
 
 def sorted_runs(order: RunOrder, runs: Iterable[AnyRun]) -> list[AnyRun]:
-    """Runs in this order; equal ones stay in theirs, those that lack the value come last.
+    """Runs in this order (stable); those without a value come last.
 
-    Where values of several metrics are sorted, the metric that most runs have comes first.
+    If values of several metrics are sorted, the metric that most runs have comes first.
     """
     column = column_named(order.column) or COLUMNS[0]
-    found = [(column.key(run), run) for run in runs]
-    known = [pair for pair in found if pair[0] is not None]
+    keyed = [(column.key(run), run) for run in runs]
+    known = [pair for pair in keyed if pair[0] is not None]
     known.sort(key=lambda pair: pair[0], reverse=column.falling != order.reversed)  # type: ignore[arg-type,return-value]
     out = [run for _, run in known]
     if column.by_metric:
-        titles = [run.outcome.title for run in out if run.outcome is not None]
-        often = _counted(titles)
-        out.sort(key=lambda run: (-often[run.outcome.title], run.outcome.title) if run.outcome else (0, ""))
-    return out + [run for key, run in found if key is None]
-
-
-def _counted(titles: Iterable[str]) -> Mapping[str, int]:
-    found: dict[str, int] = {}
-    for title in titles:
-        found[title] = found.get(title, 0) + 1
-    return found
+        count = Counter(run.outcome.title for run in out if run.outcome is not None)
+        out.sort(key=lambda run: (-count[run.outcome.title], run.outcome.title) if run.outcome else (0, ""))
+    return out + [run for key, run in keyed if key is None]

@@ -1,15 +1,16 @@
-"""Expressions that choose runs: settings, metrics, health, state and words together, as `lr>1e-4 critical`.
+"""Expressions that select runs by settings, metrics, health, state and words, such as `lr>1e-4 critical`.
 
-Terms stand between blanks and must all hold; `-` or `!` before one negates it, `|` separates alternatives.
-A term is a comparison (`lr>=1e-4`, `step>500`, `reward<0.2`, `seed=1|2`, `tag:critic/*`), a word or glob that
-is looked for in name, framework, state, health and findings, or `/regex/` for names. What is not complete yet
-holds, so that nothing flickers while it is typed.
+Terms are separated by blanks and must all hold; `-` or `!` negates a term, `|` separates alternatives. A term
+is a comparison (`lr>=1e-4`, `step>500`, `reward<0.2`, `seed=1|2`, `tag:critic/*`), a word or glob that is
+searched in name, framework, state, health and findings, or `/regex/` for names. Incomplete terms hold, so
+that lists do not change while a term is typed.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping
 
@@ -22,10 +23,10 @@ from rltui.run_context.hparams.hparams import Value, parse_value, same, value_te
 Holds = Callable[[RunFacts], bool]
 
 STATES = ("live", "stalled", "ended")
-WORDS = (*RUN_HEALTHS[::-1], *STATES)  # that stand for just one thing
+WORDS = (*RUN_HEALTHS[::-1], *STATES)  # keywords
 
 _TERM = regex(
-    r"""\s*(?P<turned>[-!](?=[^\s\d.]))?
+    r"""\s*(?P<negated>[-!](?=[^\s\d.]))?
     (?: /(?P<regex>[^/\s]*)/?(?=\s|$)
       | (?P<key>[^\s<>=!~:"']+)\s*(?P<sign>>=|<=|!=|==|=|>|<|~)\s*(?P<value>"[^"]*"?|'[^']*'?|[^\s]*)
       | (?P<place>tag|name|framework|project|state|health|finding):(?P<text>"[^"]*"?|[^\s]*)
@@ -36,51 +37,51 @@ _TERM = regex(
 )
 _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "%": 0.01}
 _SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_COMPARISONS = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 _AMOUNT = regex(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z%]*)", re.IGNORECASE)
 
 
 class RunExpression(NamedTuple):
-    """An expression as typed, and what it asks of a run."""
+    """An expression as typed, and the predicates that must all hold."""
 
     text: str
     terms: tuple[Holds, ...] = ()
-    asks_settings: bool = False  # they have to be read first
+    asks_settings: bool = False  # whether settings have to be read
 
     def holds(self, run: RunFacts) -> bool:
-        """Whether a run is chosen."""
+        """Whether a run is selected."""
         return all(term(run) for term in self.terms)
 
 
 def parse_expression(text: str) -> RunExpression:
-    """Any text is an expression; one without terms chooses every run."""
+    """Parse a text; every text is valid, and one without terms selects all runs."""
     terms: list[Holds] = []
     settings = False
     for match in _TERM.finditer(text.rstrip()):
-        found = _term(match)
-        if found is None:
+        term = _term(match)
+        if term is None:
             continue
         key = match["key"]
         settings = settings or match["place"] == "project" or (key is not None and key.lower() not in NUMBERS)
-        terms.append(_turned(found) if match["turned"] else found)
+        terms.append(_negated(term) if match["negated"] else term)
     return RunExpression(text, tuple(terms), settings)
 
 
 def is_expression(text: str) -> bool:
-    """Whether a text can be no plain name or glob of names: it compares, or stands for a health or state."""
-    words = text.split()
+    """Whether a text is no plain name or glob of names: it has several terms, a comparison, or a keyword."""
     terms = [match for match in _TERM.finditer(text.strip()) if match[0].strip()]
-    return len(words) > 1 or any(
-        match["key"] or match["place"] or match["turned"] or (match["word"] or "").lower() in WORDS
+    return len(text.split()) > 1 or any(
+        match["key"] or match["place"] or match["negated"] or (match["word"] or "").lower() in WORDS
         for match in terms
     )
 
 
-def _turned(holds: Holds) -> Holds:
+def _negated(holds: Holds) -> Holds:
     return lambda run: not holds(run)
 
 
 def _term(match: re.Match[str]) -> Holds | None:
-    """What one term asks; None where it is not complete."""
+    """The predicate of one term; None if it is incomplete."""
     if match["regex"] is not None:
         try:
             pattern = re.compile(match["regex"], re.IGNORECASE)
@@ -103,7 +104,7 @@ def _term(match: re.Match[str]) -> Holds | None:
 
 
 def _word(word: str) -> Holds:
-    """A word, or one of several, in what is said of a run; a health or a state means just that."""
+    """Whether a run has the word, or one of several."""
     tests = [_one_word(one) for one in word.split("|") if one]
     return lambda run: any(test(run) for test in tests)
 
@@ -119,17 +120,17 @@ def _one_word(word: str) -> Holds:
             fnmatch.fnmatchcase(name.lower(), glob) for name in (run.view.name, run.view.given_name)
         )
 
-    def said(run: RunFacts) -> bool:
+    def holds(run: RunFacts) -> bool:
         view = run.view
         if any(word in name.lower() for name in (view.name, view.given_name, view.framework)):
             return True
         return any(word in f"{one.id} {one.title}".lower() for one in run.findings if one.rank)
 
-    return said
+    return holds
 
 
 def _in_place(place: str, text: str) -> Holds:
-    """A glob for one thing that is said of a run."""
+    """Whether a property of a run matches a glob, or one of several."""
     globs = [one.lower() if "*" in one else f"*{one.lower()}*" for one in text.split("|") if one]
 
     def holds(run: RunFacts) -> bool:
@@ -140,7 +141,7 @@ def _in_place(place: str, text: str) -> Holds:
 
 
 def _labels(run: RunFacts) -> list[str]:
-    """Keys of metrics as written, and what a tracker or its settings have labelled the run with."""
+    """The tags of a run's series, and its tags in a tracker."""
     label = run.setting("tags")
     return [*run.view.run.series, *([label.text] if label is not None else [])]
 
@@ -180,36 +181,36 @@ def _comparison(key: str, sign: str, value: str, whole: str) -> Holds:
     def holds(run: RunFacts) -> bool:
         if sign == "=" and whole.lower() in run.view.name.lower():
             return True  # names of runs are often made of settings: `lr=1e-4,seed=2`
-        found = value_of(run, key)
-        if found is None:
+        value = value_of(run, key)
+        if value is None:
             return sign == "!="
         if wanted:
-            fits = any(_fits(found, one, part=sign == "~") for one in wanted)
+            fits = any(_fits(value, one, part=sign == "~") for one in wanted)
             return fits != (sign == "!=")
-        number = _number(found)
-        return number is not None and bound is not None and _compare(number, sign, bound)
+        number = _number(value)
+        return number is not None and bound is not None and _COMPARISONS[sign](number, bound)
 
     return holds
 
 
 def value_of(run: RunFacts, key: str) -> Value:
-    """What a run has under a key: a number of its own, a setting, else a metric's last value; else None.
+    """The value of a run for a key: one of `NUMBERS`, a setting, or a metric's last value; else None.
 
-    `config.KEY` and `metric.KEY` say which of the two is meant.
+    `config.KEY` is always a setting, `metric.KEY` always a metric.
     """
     kind, _, rest = key.partition(".")
     if rest and kind in ("config", "cfg", "setting"):
-        found = run.setting(rest)
-        return None if found is None else found.value
+        hparam = run.setting(rest)
+        return None if hparam is None else hparam.value
     if not (rest and kind == "metric"):
         number = NUMBERS.get(key.lower())
         if number is not None:
             return number(run)
         if key.lower() in _PLACES and key.lower() not in ("tag", "finding"):
             return _PLACES[key.lower()](run)[0]
-        found = run.setting(key)
-        if found is not None:
-            return found.value
+        hparam = run.setting(key)
+        if hparam is not None:
+            return hparam.value
         rest = key
     tag = tag_of(run.view, rest)
     if tag is None:
@@ -219,7 +220,7 @@ def value_of(run: RunFacts, key: str) -> Value:
 
 
 def amount(text: str, *, seconds: bool = False) -> float | None:
-    """A number as people type it: `1e-4`, `2k`, `30%`, or a time as `10m`, `2h` in seconds."""
+    """A number as typed: `1e-4`, `2k`, `30%`, or a duration such as `10m`, `2h` in seconds."""
     match = _AMOUNT.fullmatch(text.strip().lower())
     if match is None:
         return None
@@ -238,20 +239,9 @@ def _number(value: Value) -> float | None:
         return math.inf
 
 
-def _compare(number: float, sign: str, bound: float) -> bool:
-    if sign == ">":
-        return number > bound
-    if sign == "<":
-        return number < bound
-    return number >= bound if sign == ">=" else number <= bound
-
-
-def _fits(found: Value, wanted: Value, *, part: bool) -> bool:
-    text, want = value_text(found).lower(), value_text(wanted).lower()
+def _fits(value: Value, wanted: Value, *, part: bool) -> bool:
+    text, want = value_text(value).lower(), value_text(wanted).lower()
     if part:
         return want in text
-    return (
-        same(found, wanted)
-        or (("*" in want or "?" in want) and fnmatch.fnmatchcase(text, want))
-        or text == want
-    )
+    is_glob = "*" in want or "?" in want
+    return same(value, wanted) or text == want or (is_glob and fnmatch.fnmatchcase(text, want))

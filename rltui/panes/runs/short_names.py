@@ -1,4 +1,4 @@
-"""Names of runs for people: short, holding what tells runs apart, the same whatever is filtered."""
+"""Short names of runs that distinguish them, independent of filters."""
 
 from __future__ import annotations
 
@@ -10,37 +10,31 @@ from rltui.common.text import cell_width, fit, head
 from rltui.logs import log_file_names
 
 _SEPARATOR = regex(r"[/_.,=\- ]")
-LEAST_SHARED = 4  # letters that all names begin with before they are worth an ellipsis
+LEAST_SHARED = 4  # letters of a common beginning from which it is replaced by an ellipsis
 
 
 def short_run_names(names: Iterable[str]) -> dict[str, str]:
-    """By name, the fewest leading folders that tell a run from the others, without folders that all share.
+    """By name, the fewest leading folders that distinguish a run from the others, without common ones.
 
-    Two runs never get the same short name. A single run has nothing to be told from: it keeps its folders.
+    Short names are unique. A single run keeps all its folders.
     """
     parts = {name: name.split("/") for name in names}
     if len(parts) == 1:
         (name,) = parts
         return {name: _joined(parts[name]) or name}
     shared = _shared_folders(list(parts.values()))
-    prefixes: dict[tuple[str, ...], int] = {}
-    for path in parts.values():
-        for depth in range(1, len(path) + 1):
-            key = tuple(path[:depth])
-            prefixes[key] = prefixes.get(key, 0) + 1
-    found: dict[str, str] = {}
+    prefixes = Counter(tuple(path[:depth]) for path in parts.values() for depth in range(1, len(path) + 1))
+    short_names: dict[str, str] = {}
     for name, path in parts.items():
         unique = (n for n in range(shared + 1, len(path) + 1) if prefixes[tuple(path[:n])] == 1)
         candidates = (_joined(path[shared:depth]) for depth in unique)
-        found[name] = next((short for short in candidates if short), name)
-    uses: dict[str, int] = {}
-    for short in found.values():
-        uses[short] = uses.get(short, 0) + 1
-    return {name: short if uses[short] == 1 else name for name, short in found.items()}
+        short_names[name] = next(filter(None, candidates), name)
+    uses = Counter(short_names.values())
+    return {name: short if uses[short] == 1 else name for name, short in short_names.items()}
 
 
 def with_given_names(shown: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """By run the name that a person gave it, with its short name where several runs share that one."""
+    """By run its given name, followed by its short name if several runs have that given name."""
     uses = Counter(given.get(name, short) for name, short in shown.items())
     return {
         name: short if not given.get(name)
@@ -51,13 +45,13 @@ def with_given_names(shown: Mapping[str, str], given: Mapping[str, str]) -> dict
 
 
 def _joined(path: Sequence[str]) -> str:
-    """Folders as a name, each once, without those that say nothing."""
+    """Folders as a name, each once, without uninformative ones."""
     plain = log_file_names.names().plain_folders
     return "/".join(dict.fromkeys(part for part in path if part.lower() not in plain))
 
 
 def _shared_folders(paths: Sequence[Sequence[str]]) -> int:
-    """How many leading folders all of several paths share; at least one part of each is left."""
+    """The number of leading folders that several paths share; at least one part of each is left."""
     if len(paths) < 2:
         return 0
     most = min(len(path) for path in paths) - 1
@@ -65,9 +59,9 @@ def _shared_folders(paths: Sequence[Sequence[str]]) -> int:
 
 
 def fitted_names(names: Collection[str], width: int) -> dict[str, str]:
-    """By name, at most `width` cells of it that differ from those of the others, where that can be.
+    """By name, at most `width` cells of it, different for each if possible.
 
-    What all begin with goes first; a name that is still too long loses its middle, or what its likes share.
+    The common beginning is cut first, then the middle, or the beginning that similar names share.
     """
     if all(cell_width(name) <= width for name in names):
         return {name: name for name in names}
@@ -87,13 +81,13 @@ def fitted_names(names: Collection[str], width: int) -> dict[str, str]:
 
 
 def shared_beginning(texts: Collection[str]) -> str:
-    """What all of some texts begin with."""
+    """The common beginning of some texts."""
     first, last = min(texts), max(texts)
     at = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
     return first[:at]
 
 
 def _to_separator(prefix: str) -> int:
-    """How many letters of what all names begin with go to its last separator; 0 where they are few."""
+    """The length of a common beginning up to its last separator; 0 if it is short."""
     ends = [match.end() for match in _SEPARATOR.finditer(prefix)]
     return ends[-1] if ends and ends[-1] >= LEAST_SHARED else 0

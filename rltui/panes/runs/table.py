@@ -1,4 +1,4 @@
-"""A table of runs: those that an expression chooses, sorted, in groups with best, median and spread."""
+"""A table of runs: those that an expression selects, sorted, in groups with best, median and range."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ GROUPS: dict[str, Callable[[RunFacts], str]] = {
     "state": lambda run: run.alive.state,
     "metric": lambda run: run.outcome.title if run.outcome is not None else "",
 }
-BY_METRIC = "metric"  # of GROUPS: values of one metric stand together
+BY_METRIC = "metric"  # of GROUPS
 
 
 class RunGroup(NamedTuple):
-    """Runs that have something in common: what its heading says of them."""
+    """Runs with a common property, and the text of their heading."""
 
     name: str
     runs: tuple[RunFacts, ...]
 
     @property
     def healths(self) -> list[tuple[str, int]]:
-        """How many of each health, the worst first."""
+        """The number of runs by health, the worst first."""
         return counted_healths(self.runs)
 
     @property
     def outcome(self) -> str:
-        """`Reward: best 1.98 · last: median 1.41, 0.30 … 1.93`, of the metric that most of them have."""
+        """`Reward: best 1.98 · last: median 1.41, 0.30 … 1.93`, of their most common main metric."""
         outcomes = [one for run in self.runs if (one := run.outcome) is not None and one.last is not None]
         if not outcomes:
             return ""
@@ -47,69 +47,68 @@ class RunGroup(NamedTuple):
         same = [one for one in outcomes if one.title == title]
         last = [one.last for one in same if one.last is not None and np.isfinite(one.last)]
         unit = same[0].unit
-        words = f"{title}:" if len(same) == len(self.runs) else f"{title} of {len(same)}:"
+        text = f"{title}:" if len(same) == len(self.runs) else f"{title} of {len(same)}:"
         if title == self.name:
-            words = ""
+            text = ""
         best = best_of(same)
         if best is not None:
-            words += f" best {format_value(best, unit)}"
+            text += f" best {format_value(best, unit)}"
         if last:
-            words += f"{' ·' if best is not None else ''} last: median {format_value(median(last), unit)}"
+            text += f"{' ·' if best is not None else ''} last: median {format_value(median(last), unit)}"
         if len(last) > 1:
-            words += ", " + " … ".join(format_range(min(last), max(last), unit))
-        return words.strip()
+            text += ", " + " … ".join(format_range(min(last), max(last), unit))
+        return text.strip()
 
 
 def best_of(outcomes: Iterable[Outcome]) -> float | None:
-    """The best value of several runs of one metric."""
-    found = [(one.best, one.direction) for one in outcomes if one.best is not None]
-    if not found:
+    """The best value of the same metric in several runs."""
+    values = [(one.best, one.direction) for one in outcomes if one.best is not None]
+    if not values:
         return None
-    return (max if found[0][1] == "up" else min)(best for best, _ in found)
+    return (max if values[0][1] == "up" else min)(best for best, _ in values)
 
 
 def counted_healths(runs: Iterable[RunFacts]) -> list[tuple[str, int]]:
-    """How many of each health, the worst first."""
+    """The number of runs by health, the worst first."""
     count = Counter(run.health for run in runs)
     return [(health, count[health]) for health in RUN_HEALTHS[::-1] if count[health]]
 
 
 def chosen_runs(expression: RunExpression, order: RunOrder, runs: Iterable[RunFacts]) -> list[RunFacts]:
-    """The runs that an expression chooses, sorted."""
-    found = [run for run in runs if expression.holds(run)] if expression.terms else list(runs)
-    return sorted_runs(order, found)
+    """The runs that an expression selects, sorted."""
+    return sorted_runs(order, filter(expression.holds, runs))
 
 
 def grouped_runs(runs: Sequence[RunFacts], group: str) -> list[RunGroup]:
-    """Groups in the order of their first runs, each in the order given; group: of GROUPS, or a setting."""
-    name_of = GROUPS.get(group)
+    """Groups in the order of their first runs, which keep their order; group: of GROUPS, or a setting."""
     key = group.removeprefix(SETTING)
 
-    def of_setting(run: RunFacts) -> str:
-        found = run.setting(key)
-        return MISSING if found is None else found.text
+    def setting_text(run: RunFacts) -> str:
+        hparam = run.setting(key)
+        return MISSING if hparam is None else hparam.text
 
+    name_of = GROUPS.get(group, setting_text)
     groups: dict[str, list[RunFacts]] = {}
     for run in runs:
-        groups.setdefault((name_of or of_setting)(run) or MISSING, []).append(run)
+        groups.setdefault(name_of(run) or MISSING, []).append(run)
     return [RunGroup(name, tuple(members)) for name, members in groups.items()]
 
 
 class RunListing(NamedTuple):
-    """The runs that are listed, in order; groups where they are grouped. total: runs there are."""
+    """The listed runs in order, and their groups if they are grouped. total: the number of all runs."""
 
     runs: tuple[RunFacts, ...]
     groups: tuple[RunGroup, ...] = ()
     total: int = 0
-    group: str = ""  # what they are grouped by
-    metrics: tuple[str, ...] = ()  # the titles of their main metrics, the most usual first
-    items: tuple[tuple[int, str], ...] = ()  # line and name of each run, headings of groups between them
-    lacking: frozenset[str] = frozenset()  # columns of which no run has anything to say
-    best_cells: int = 0  # that the longest best value of a few runs takes with its step; 0 of many
+    group: str = ""  # the property by which they are grouped
+    metrics: tuple[str, ...] = ()  # the titles of their main metrics, the most common first
+    items: tuple[tuple[int, str], ...] = ()  # line and name of each run; headings of groups take lines
+    lacking: frozenset[str] = frozenset()  # columns that are empty for all runs
+    best_cells: int = 0  # of the longest best value with its step, for a few runs; 0 for many
 
 
 def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tuple[int, str], ...]:
-    """The line of each run, and its name; the heading of a group takes one, too."""
+    """The line and the name of each run; headings of groups take a line."""
     if not groups:
         return tuple((at, run.view.name) for at, run in enumerate(runs))
     items: list[tuple[int, str]] = []
@@ -121,8 +120,8 @@ def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tupl
 
 
 class Choices(NamedTuple):
-    """Settings and metrics that runs have: what filters, groups and columns are made of."""
+    """Settings and metrics of runs that can be used in expressions, as groups and as columns."""
 
-    differing: tuple[str, ...] = ()  # settings that tell runs apart
+    differing: tuple[str, ...] = ()  # settings whose values differ between runs
     settings: tuple[str, ...] = ()  # the others
     metrics: tuple[str, ...] = ()
