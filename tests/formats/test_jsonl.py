@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.lines import jsonl
-from rltui.logs.formats.lines.text_lines import MOST_WAITS
+from rltui.logs.formats.lines.text_lines import MAX_WAITS
 from rltui.logs.records.tag_table import TAG_CAP
 from rltui.metrics.resolve import MetricNames
 from tests.support.logs.file_in_memory import (
@@ -372,7 +372,7 @@ def test_zeros_that_stay_are_skipped_after_some_looks() -> None:
     lines = b"".join(b'{"step": %d, "x": %d}\n' % (n, n) for n in range(1000))
     file = MemFile("metrics.jsonl", lines[:100] + b"\0" * 4096 + lines[4196:])
     log = FORM.open(file.path)
-    batches = [log.read(file) for _ in range(2 * MOST_WAITS + 4)]
+    batches = [log.read(file) for _ in range(2 * MAX_WAITS + 4)]
     assert log.offset == file.size()
     assert sum(map(len, batches)) > 700
     assert table(read_whole(FORM, file)).keys() == {"x"}

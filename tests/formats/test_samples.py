@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.lines import sample_log
-from rltui.logs.formats.lines.sample_log import IDLE_READS, STEPS_HELD, step_in_path
+from rltui.logs.formats.lines.sample_log import IDLE_READS, MAX_STEPS, step_in_path
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.logs.records.sample_statistics import (
     SampledStep,
@@ -286,7 +286,7 @@ def test_samples_let_go_in_a_pause_are_read_again(name: str) -> None:
 
 def test_very_late_samples_are_counted() -> None:
     """Samples of a step that is long over are left out, counted and said, and change nothing."""
-    steps = [{"step": n, "prompt_id": 0, "reward": float(n)} for n in range(STEPS_HELD + 3)]
+    steps = [{"step": n, "prompt_id": 0, "reward": float(n)} for n in range(MAX_STEPS + 3)]
     file = MemFile("rollouts.jsonl", lines(*steps), lines({"step": 0, "prompt_id": 0, "reward": 100.0}))
     log = FORM.open(file.path)
     batches = read_on(log, file)

@@ -1,8 +1,9 @@
-"""The episodes of the workers of one training as one run: Stable-Baselines3's `<rank>.monitor.csv`.
+"""The episodes of all workers of a training as one run: `<rank>.monitor.csv` of Stable-Baselines3.
 
-`make_vec_env(..., monitor_dir=folder)` (stable_baselines3/common/env_util.py) has each worker write a monitor
-of its own into one folder, and Stable-Baselines3 itself reads such a folder as one training (`load_results`
-in stable_baselines3/common/monitor.py). Trainings that only share a folder are kept apart (`are_workers`).
+With `make_vec_env(..., monitor_dir=folder)` (stable_baselines3/common/env_util.py), each worker writes its
+own monitor file to one folder, and Stable-Baselines3 itself reads such a folder as one training
+(`load_results` in stable_baselines3/common/monitor.py). Trainings that share a folder are separated
+(`are_workers`).
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from rltui.logs.formats.lines.csv_table import CsvParser
 from rltui.logs.formats.trackers.part_reader import Look, TrackerPart, whole_lines
 from rltui.logs.log_file_names import is_events, is_plain
 
-NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
+NO_OPS = 30  # highest number of steps of an Atari reset, which may be counted (Machado et al., JAIR 61, 2018)
 _NAME = regex(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)
-_PIECE = 64 << 10  # bytes at least that are read of one file in one look
-_HIGHEST = (1 << 62) - 1
+_MIN_READ = 64 << 10  # bytes of one file in one call
+_MAX_STEP = (1 << 62) - 1
 
 Row = tuple[int, int, float, dict[str, object]]  # steps of its worker, rank, wall time, values
 
 
 class Beginning(NamedTuple):
-    """What the head of a monitor says."""
+    """The first episodes of a monitor file."""
 
     env: str
     start: float  # seconds since 1970
@@ -43,38 +44,40 @@ class Beginning(NamedTuple):
 
 @dataclass(slots=True)
 class _Rows:
-    """Takes the rows of one monitor."""
+    """Collects the rows of one monitor file."""
 
     rank: int
     rows: list[Row] = field(default_factory=list)
 
     def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
-        """Take an episode; at: steps of the worker and wall time."""
+        """Add an episode. at: steps of the worker and wall time."""
         if at is not None:
             self.rows.append((at[0], self.rank, at[1], record))
 
 
 def beginning(head: bytes) -> Beginning | None:
-    """What the first bytes of a file say; None for one that is no monitor."""
+    """Parse the first bytes of a file; None if it is no monitor file."""
     first, newline, _ = head.partition(b"\n")
     try:
-        said = json.loads(first[1:]) if newline and first.startswith(b"#") else None
-        start = float(said["t_start"]) if isinstance(said, dict) else math.nan
+        header = json.loads(first[1:]) if newline and first.startswith(b"#") else None
+        start = float(header["t_start"]) if isinstance(header, dict) else math.nan
     except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
         return None
-    if not (isinstance(said, dict) and math.isfinite(start)):
+    if not (isinstance(header, dict) and math.isfinite(start)):
         return None
     rows = _Rows(0)
     CsvParser("").parse(head.split(b"\n")[:-1], 0, rows)
     ends = [(wall, steps) for steps, _, wall, _ in rows.rows if wall == wall]
-    return Beginning(str(said.get("env_id")), start, [wall for wall, _ in ends], [steps for _, steps in ends])
+    return Beginning(
+        str(header.get("env_id")), start, [wall for wall, _ in ends], [steps for _, steps in ends]
+    )
 
 
 def are_workers(one: Beginning, other: Beginning) -> bool:
-    """Whether two monitors of one folder tell of workers of one training.
+    """Whether two monitor files of one folder are of workers of the same training.
 
-    Workers play one environment, all of them were made before any of them took a step, and they step
-    together: when an episode of one ends, the other has taken as many steps, but for those of resets.
+    Workers have the same environment, are all created before the first step, and step together: when an
+    episode of one ends, the other has taken equally many steps, except for those of resets.
     """
     if one.env != other.env:
         return False
@@ -84,7 +87,7 @@ def are_workers(one: Beginning, other: Beginning) -> bool:
 
 
 def _keep_pace(one: Beginning, other: Beginning) -> bool:
-    """Whether the steps of `one` at the ends of its episodes lie between those of `other` around then."""
+    """Whether the steps of `one` at the ends of episodes are between those of `other` before and after."""
     for number, (end, steps) in enumerate(zip(one.ends, one.steps, strict=True), 1):
         after = bisect.bisect_left(other.ends, end)
         slack = NO_OPS * (number + after + 1)
@@ -96,7 +99,7 @@ def _keep_pace(one: Beginning, other: Beginning) -> bool:
 
 
 def _parts(place: str) -> Parts | None:
-    """The training of monitors `0.monitor.csv`, `1.monitor.csv`, ..., in the first; nothing for the others.
+    """The training of `0.monitor.csv`, `1.monitor.csv`, ... in the first file; no parts in the others.
 
     None for any other file.
     """
@@ -105,10 +108,10 @@ def _parts(place: str) -> Parts | None:
     if mine is None:
         return None
     ranked = worker_names(os.listdir(folder))  # noqa: PTH208 - strings are what is kept
-    if not mine.ends:  # there is nothing to read yet, and other workers may still be made
+    if not mine.ends:  # there are no episodes yet, and more workers may be created
         return Parts(beside=True)
     workers = _workers(folder, ranked)
-    # The only worker of a training is a run of its own unless another log says that the folder is one.
+    # A single worker is a run of its own, unless another log belongs to the run of the folder.
     if name not in workers or (len(workers) < 2 and not _has_run(os.listdir(folder))):  # noqa: PTH208
         return None
     first = _beginning_of(f"{folder}/{workers[0]}")
@@ -121,12 +124,12 @@ MONITORS = Container(lambda place: bool(_NAME.match(place)), _parts)
 
 
 def _has_run(listed: Sequence[str]) -> bool:
-    """Whether a folder has a log that belongs to the run of the folder by its name alone."""
+    """Whether a folder has a log whose name alone assigns it to the run of the folder."""
     return any(is_events(name) or is_plain(name) for name in listed)
 
 
 def worker_names(listed: Sequence[str]) -> list[str]:
-    """The monitors among the files of a folder by rank; none where a rank is missing."""
+    """The monitor files in a folder, by rank; none if a rank is missing."""
     found: dict[str, dict[int, str]] = {}
     for name in listed:
         match = _NAME.match(name)
@@ -139,7 +142,7 @@ def worker_names(listed: Sequence[str]) -> list[str]:
 
 
 def _workers(folder: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Those of the monitors that tell of the training of the first one. Raises OSError."""
+    """The monitor files of the same training as the first one. Raises OSError."""
     heads = {name: _beginning_of(f"{folder}/{name}") for name in names}
     first = heads[names[0]] if names else None
     if first is None:
@@ -154,18 +157,18 @@ def _beginning_of(place: str) -> Beginning | None:
 
 @dataclass(slots=True)
 class MonitorsRead:
-    """How far the monitors were read: what a look hands to the next one."""
+    """The position in all monitor files."""
 
     offsets: list[int]
     parsers: list[CsvParser]
-    held: list[Row] = field(default_factory=list)  # of workers that are further than others were read
+    held: list[Row] = field(default_factory=list)  # with later steps than were read of other workers
 
 
 class WorkersRun(TrackerPart[MonitorsRead]):
-    """A `Part`: the monitors of all workers, their episodes in the order of their steps.
+    """A `Part`: the monitor files of all workers, with episodes ordered by step.
 
-    A step is one of the training: all n workers step together, so worker k ends an episode after s steps of
-    its own with step n(s-1) + k + 1 of all.
+    Steps are those of the training: all n workers step together, so an episode of worker k that ends after s
+    steps of its own ends at step n(s-1) + k + 1.
     """
 
     def __init__(self, folder: str, names: Sequence[str], start: float) -> None:
@@ -176,9 +179,9 @@ class WorkersRun(TrackerPart[MonitorsRead]):
         self._start = start
 
     def look(self, cursor: MonitorsRead | None, budget: int) -> Look[MonitorsRead] | None:
-        """The episodes behind `cursor` that are further than no worker was read. Raises OSError.
+        """The episodes after `cursor` up to the steps that were read of all workers. Raises OSError.
 
-        FileNotFoundError where the files tell of another training, or turn out to be of several ones.
+        FileNotFoundError if the files are of another training, or turn out to be of several.
         """
         progress = cursor
         if progress is None:
@@ -186,7 +189,7 @@ class WorkersRun(TrackerPart[MonitorsRead]):
         first = _beginning_of(self.place)
         if first is None or first.start != self._start or _workers(self._folder, self._names) != self._names:
             raise FileNotFoundError(2, "No such training in it any more", self.place)
-        size = max(_PIECE, min(budget, BLOCK) // len(self._paths))
+        size = max(_MIN_READ, min(budget, BLOCK) // len(self._paths))
         ends = [os.stat(place).st_size for place in self._paths]  # noqa: PTH116 - strings are what is kept
         if any(end < offset for end, offset in zip(ends, progress.offsets, strict=True)):
             raise FileNotFoundError(2, "It was begun anew", self.place)
@@ -206,6 +209,6 @@ class WorkersRun(TrackerPart[MonitorsRead]):
         progress.held = [row for row in progress.held if row[0] > reached]
         count = len(self._paths)
         for steps, rank, wall, record in sorted(ready, key=lambda row: row[:2]):
-            step = min(count * max(steps - 1, 0) + rank + 1, _HIGHEST)
+            step = min(count * max(steps - 1, 0) + rank + 1, _MAX_STEP)
             look.records.append((step, wall, record))
         return look

@@ -1,7 +1,7 @@
-"""A document: a file that is written whole and replaced by its continuation.
+"""Documents: files that are written at once and replaced by their continuation.
 
-It is read whole whenever it changed, and only the records that are new since then are delivered. While it is
-incomplete nothing is taken, until `finish` takes the records that are complete.
+A document is read completely after each change, and only its new records are delivered. An incomplete
+document is not read, except by `finish`, which reads the complete records.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
 Records = list[dict[str, object]]
-Parts = dict[str, Records]  # by name: what grows at its end, whatever the others do
-# The records of a document and the planned steps, where it says them. Raises ValueError or RecursionError for
-# one that is not whole.
+Parts = dict[str, Records]  # by name; each part grows independently of the others
+# Returns the records of a document and its planned steps, if known. Raises ValueError or RecursionError if
+# the document is incomplete.
 Whole = Callable[[bytes], tuple[Parts, int | None]]
 
 
 class DocumentKind(NamedTuple):
-    """How the bytes of one kind of document become records."""
+    """Parses one kind of document."""
 
     whole: Whole
-    complete: Callable[[bytes], Records]  # the complete records of a document that was cut
+    complete: Callable[[bytes], Records]  # the complete records of a truncated document
 
 
 class DocumentReader(ReadFromStart):
-    """One document being read."""
+    """Reads one document."""
 
     def __init__(self, path: str, kind: DocumentKind) -> None:
         self._path = path
         self._kind = kind
         self._records = RecordBatcher(path)
-        self.offset = 0  # the size at the last complete reading
+        self.offset = 0  # the size when it was last read completely
         self._delivered: dict[str, int] = {}  # records delivered of each part
         self._planned_steps: int | None = None
-        self._too_large = False  # and it was said
+        self._reported_too_large = False
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Read the document when it is complete. A part of it says nothing, so the budget does not apply."""
+        """Read the document if it is complete. It cannot be read in parts, so `budget` does not apply."""
         size = file.size()
         if size <= self.offset:
             return EMPTY
         if size > RECORD_CAP:
-            return self._say_too_large(size)
+            return self._report_too_large(size)
         data = file.read_at(0, size)
         try:
             found, total = self._kind.whole(data)
@@ -58,7 +58,7 @@ class DocumentReader(ReadFromStart):
         return self._deliver(found, total)
 
     def finish(self, file: File) -> Batch:
-        """Take the complete records of a document that was cut."""
+        """Read the complete records of a truncated document."""
         batch = self.read(file)
         size = file.size()
         if size <= self.offset or size > RECORD_CAP:
@@ -83,9 +83,9 @@ class DocumentReader(ReadFromStart):
         batch = self._records.batch()
         return replace(batch, texts=(*batch.texts, *texts)) if texts else batch
 
-    def _say_too_large(self, size: int) -> Batch:
-        if self._too_large:
+    def _report_too_large(self, size: int) -> Batch:
+        if self._reported_too_large:
             return EMPTY
-        self._too_large = True
+        self._reported_too_large = True
         message = f"a document of {size:,} bytes is more than is read at once"
         return Batch(problems=(Problem("error", "too-large", self._path, message),))

@@ -1,8 +1,8 @@
-"""`evaluations.npz`, which Stable-Baselines3's EvalCallback writes anew with every evaluation.
+"""`evaluations.npz`, which the EvalCallback of Stable-Baselines3 rewrites with every evaluation.
 
-Its arrays: `timesteps` (n), `results` and `ep_lengths` (n x episodes), `successes` (n x episodes, where the
-environment says them). The means get the names that the callback gives them in its other logs. Arrays of
-objects would be pickles, and are never loaded.
+Its arrays: `timesteps` (n), `results` and `ep_lengths` (n x episodes), `successes` (n x episodes, if reported
+by the environment). The means have the names that the callback uses in its other logs. Arrays of objects are
+pickles and never loaded.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, 
 from rltui.logs.formats.interface import Format
 
 NAME = "evaluations.npz"
-_CAP = 32 << 20  # bytes of an array, unpacked; a long training has a few hundred kilobytes
-# What zipfile and numpy raise for headers and contents that are no such file.
+_MAX_BYTES = 32 << 20  # of an uncompressed array; a long training has a few hundred kilobytes
+# Raised by zipfile and numpy for damaged headers and contents.
 _DAMAGED = (
     *(OSError, ValueError, KeyError, IndexError, TypeError, EOFError),
     *(RuntimeError, OverflowError, SyntaxError, MemoryError),
@@ -31,10 +31,10 @@ _MEANS = {
 
 
 def _evaluations(data: bytes) -> tuple[Parts, None]:
-    """A record for each evaluation. Raises ValueError for a file that is not whole."""
+    """A record for each evaluation. Raises ValueError for an incomplete file."""
     arrays = _arrays(data)
     if arrays is None:
-        raise ValueError("not whole")
+        raise ValueError("incomplete")
     steps = arrays.pop("timesteps")
     records: Records = []
     for row, step in enumerate(steps):
@@ -44,8 +44,8 @@ def _evaluations(data: bytes) -> tuple[Parts, None]:
 
 
 def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:
-    """Steps and what was measured at each, of equal length; None for a file that is not whole."""
-    import zipfile  # most folders have no such file
+    """Arrays of equal length, including `timesteps`; None for an incomplete file."""
+    import zipfile  # rarely needed
 
     found: dict[str, NDArray[np.float64]] = {}
     try:
@@ -54,7 +54,7 @@ def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:
                 member = f"{name}.npy"
                 if member not in packed.namelist():
                     continue
-                if packed.getinfo(member).file_size > _CAP:
+                if packed.getinfo(member).file_size > _MAX_BYTES:
                     return None
                 array = np.load(io.BytesIO(packed.read(member)), allow_pickle=False)
                 if array.dtype.kind in "biuf" and array.ndim:
@@ -73,6 +73,6 @@ def _matches(name: str, head: bytes) -> bool:
     return name == NAME and (not head or head.startswith(b"PK\x03\x04"))
 
 
-# The directory of the archive stands at its end: of a part nothing can be read.
+# The directory of an archive is at its end, so a part of it cannot be read.
 _KIND = DocumentKind(_evaluations, lambda _: [])
 FORMAT = Format("evaluations", _matches, lambda path, _: DocumentReader(path, _KIND), rewrites=True)

@@ -1,11 +1,11 @@
 """JSON documents: `trainer_state.json` with its `log_history`, arrays of records, pretty-printed objects.
 
-Home-made loops also dump an object of columns, `{"reward": [1.0, 2.5, ...], "loss": [...]}`, under a name
-that says "a log". A column has the steps of the step column, where there is one of its length, else its rows.
-In what Sacred keeps (sacred/observers/file_storage.py @ 0.8.7) each metric has steps of its own: its
-`metrics.json` is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and
-PyMARL's logger fills `info.json` with a list `name` and its steps `name_T`. Evaluations of checkpoints may be
-one object with what was measured by step, `{"100": {"accuracy": 0.3}, "200": {...}}`.
+Custom loops also write an object of columns, `{"reward": [1.0, 2.5, ...], "loss": [...]}`, in a file with a
+name typical of logs. The steps of a column are those of the step column of its length, or else row numbers.
+In files of Sacred (sacred/observers/file_storage.py @ 0.8.7), each metric has its own steps: `metrics.json`
+is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and in `info.json`,
+PyMARL's logger stores a list `name` and its steps `name_T`. Evaluations of checkpoints may be one object of
+results by step, `{"100": {"accuracy": 0.3}, "200": {...}}`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from rltui.logs.records.parse_number import step_of
 Column = Sequence[Any]  # numbers and None
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = regex(r'"log_history"\s*:\s*\[')
-_INFO = "info.json"  # in which Sacred keeps what a program adds
-_FEWEST = 10  # numbers of a column: what was measured a few times is a result
-_RECORDS = 3  # of a list without steps
+_INFO = "info.json"  # Sacred's file for data of the program
+_MIN_LENGTH = 10  # of a column: fewer numbers are results
+_MIN_RECORDS = 3  # of a list without steps
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
-# Objects of numbers under steps; the first of them, and another one.
+# Objects of numbers by step: the first two of them.
 _NUMBERED = r'"((?:global_?)?(?:step|iter|checkpoint|ckpt)?[_-]?\d{1,18})"\s*:\s*\{'
 _BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,4000}}\}}\s*,\s*{_NUMBERED}")
 _STEP_KEY = regex(_NUMBERED)
-_STRIDE = 5  # that checkpoints are multiples of
+_MIN_STRIDE = 5  # of checkpoints
 _COLUMN = regex(
-    rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_FEWEST - 1}}}(?=[\s,\]]|\Z)'
+    rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_MIN_LENGTH - 1}}}(?=[\s,\]]|\Z)'
 )
 
 
@@ -77,7 +77,7 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
 
 
 def _of_steps(whole: Mapping[str, object]) -> list[dict[str, object]]:
-    """The records of an object whose keys are steps, in their order; none of any other."""
+    """The records of an object whose keys are steps, in order; none for any other object."""
     groups = [group for group in whole.values() if isinstance(group, dict)]
     steps = [step for key in whole if (step := step_of(key)) is not None and step >= 0]
     if len(whole) < 2 or not len(whole) == len(groups) == len({*steps}):
@@ -87,16 +87,16 @@ def _of_steps(whole: Mapping[str, object]) -> list[dict[str, object]]:
 
 
 def _holds_steps(name: str, text: str) -> bool:
-    """Whether an object has numbers by step: those of checkpoints, which are far apart; others are names."""
+    """Whether an object has numbers by step. Whole numbers without a stride are names."""
     if not (_BY_STEP.match(text) and log_file_names.is_telling(name)):
         return False
     keys = _STEP_KEY.findall(text)
     steps = [step for key in keys if (step := step_of(key)) is not None]
-    return not keys[0].isdigit() or math.gcd(*steps) >= _STRIDE
+    return not keys[0].isdigit() or math.gcd(*steps) >= _MIN_STRIDE
 
 
 def _of_sacred(whole: dict[str, object]) -> Parts:
-    """The records of what has steps of its own, which is taken out of the document."""
+    """The records of metrics with their own steps, which are removed from the document."""
     parts: Parts = {}
     for name, group in list(whole.items()):
         steps, times = whole.get(f"{name}_T"), None
@@ -114,16 +114,16 @@ def _records(
     name: str, steps: Iterable[object], values: Iterable[object], times: Iterable[object]
 ) -> Iterator[dict[str, object]]:
     for step, value, time in zip(steps, values, [*times] or repeat(None), strict=False):
-        plain = value.get("value") if isinstance(value, dict) else value  # as jsonpickle has numbers of numpy
+        plain = value.get("value") if isinstance(value, dict) else value  # numbers of numpy in jsonpickle
         yield {"step": step, name: plain, "timestamp": f"{time}Z"} if time else {"step": step, name: plain}
 
 
 def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Column]]:
-    """Name and numbers of each long list of numbers, those of inner objects behind the object's name."""
+    """Name and numbers of each long list of numbers, with the names of nested objects as prefixes."""
     for key, value in whole.items():
         if isinstance(value, dict) and prefix.count("/") < NESTING:
             yield from _columns(f"{prefix}{key}/", value)
-        elif isinstance(value, list) and len(value) >= _FEWEST and all(map(_is_number, value)):
+        elif isinstance(value, list) and len(value) >= _MIN_LENGTH and all(map(_is_number, value)):
             yield prefix + key, value
 
 
@@ -132,10 +132,12 @@ def _is_number(value: object) -> bool:
 
 
 def _is_axis(name: str, column: Column = ()) -> bool:
-    """Whether a column gives steps; a plural ("episodes") does where its numbers grow."""
+    """Whether a column has steps; a plural ("episodes") only if its numbers increase."""
     name = name.rpartition("/")[2]
-    grows = None not in column and all(one < two for one, two in pairwise(column))
-    return bool(record_keys.step_keys([name]) or (grows and record_keys.step_keys([name.removesuffix("s")])))
+    increases = None not in column and all(one < two for one, two in pairwise(column))
+    return bool(
+        record_keys.step_keys([name]) or (increases and record_keys.step_keys([name.removesuffix("s")]))
+    )
 
 
 def _of_columns(columns: Mapping[str, Column]) -> Parts:
@@ -151,7 +153,7 @@ def _of_columns(columns: Mapping[str, Column]) -> Parts:
 
 
 def _holds_columns(name: str, text: str) -> bool:
-    """Whether an object has columns of a training: one of steps beside them, or one whose name tells."""
+    """Whether an object has columns of a training: one with steps, or one with a typical name."""
     keys = [match[1] for match in _COLUMN.finditer(text)]
     if not (keys and text.startswith("{") and name.lower().endswith(".json")):
         return False
@@ -161,7 +163,7 @@ def _holds_columns(name: str, text: str) -> bool:
 
 
 def _complete_records(text: str) -> list[dict[str, object]]:
-    """The complete records of a document that was cut."""
+    """The complete records of a truncated document."""
     text = text.lstrip(_BETWEEN)
     if history := _HISTORY.search(text, 0, 1 << 16):
         return whole_objects(text, history.end(), _BETWEEN)[0]
@@ -169,7 +171,7 @@ def _complete_records(text: str) -> list[dict[str, object]]:
 
 
 def _matches(name: str, head: bytes) -> bool:
-    """`trainer_state.json`, or JSON over several lines whose first record looks like one of a log."""
+    """`trainer_state.json`, or JSON over several lines whose first record looks like that of a log."""
     if not log_file_names.is_json(name):
         return False
     if not head:
@@ -189,11 +191,11 @@ def _matches(name: str, head: bytes) -> bool:
     found = _complete_records(text)
     telling = log_file_names.is_telling(name)
     if found and text.startswith("{") and name.lower().endswith(".json"):
-        # A single object is settings or results, unless more of its kind follow.
+        # A single object is settings or results, unless similar ones follow.
         return len(found) > 1 and all(record_keys.step_keys(record) for record in found[:2])
     if found:
-        # A whole list of one record or two without steps is one of results.
-        few = len(found) < _RECORDS and text.rstrip().endswith("]")
+        # A complete list of one or two records without steps is one of results.
+        few = len(found) < _MIN_RECORDS and text.rstrip().endswith("]")
         return log_contents.is_point(found[0], telling and not few and not text.startswith("{"))
     return text.startswith("[") and log_contents.is_cut_point(text[1:].lstrip().encode(), telling)
 

@@ -1,1 +1,1 @@
-"""Formats of lines: JSON lines, tables, samples; how lines are read from a file that grows."""
+"""Line-based formats: JSON lines, tables, samples; and reading lines from a growing file."""

@@ -1,7 +1,7 @@
-"""JSON lines: one object a line, in every shape that trainers write.
+"""JSON lines: one object per line, in all variants of trainers.
 
-Parsed by orjson, bare NaN and Infinity with the help of `json_nan`; a line that is refused even so
-(byte-order marks, invalid UTF-8, two objects on a line, text around an object) is searched for objects.
+Lines are parsed by orjson, with `json_nan` for bare NaN and Infinity. Other lines (with byte-order marks,
+invalid UTF-8, two objects, or text around an object) are searched for objects.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 
 _BETWEEN = " \t\r\n\0\ufeff"
-_TRIES = 16  # places in a damaged line where an object is looked for
+_MAX_TRIES = 16  # offsets in a damaged line at which an object is searched
 
 
 def objects(line: bytes) -> Iterator[dict[str, object]]:
-    """The objects of a line. Raises ValueError when it holds anything else, after the objects it holds."""
+    """The objects of a line. Raises ValueError after them if there is anything else."""
     try:
         record = orjson.loads(line)
     except ValueError:
@@ -41,7 +41,7 @@ _OPENING = regex(r'\{\s*"')
 
 
 def whole_objects(text: str, place: int = 0, between: str = _BETWEEN) -> tuple[list[dict[str, object]], int]:
-    """Objects from a place on, one after another, and where what is none of them begins, if anything."""
+    """Consecutive objects from an offset on, and the offset of the first other text."""
     found: list[dict[str, object]] = []
     while True:
         while place < len(text) and text[place] in between:
@@ -56,15 +56,15 @@ def whole_objects(text: str, place: int = 0, between: str = _BETWEEN) -> tuple[l
 
 
 def recovered_objects(line: bytes) -> Iterator[dict[str, object]]:
-    """Objects of a line that is no plain JSON object. Raises ValueError when something else is there too."""
+    """The objects of a line that is no plain JSON object. Raises ValueError after them for other text."""
     text = line.decode("utf-8", "replace")
     found, place = whole_objects(text)
     yield from found
     if place == len(text):
         return
-    # After damage an object counts only when it reaches the end and names its step: it may be an inner one
-    # of a record whose beginning is lost.
-    for opening in islice(_OPENING.finditer(text, place + 1), _TRIES):
+    # After damage, an object is only accepted if it ends with the line and contains a step: it may be nested
+    # in a record whose start is missing.
+    for opening in islice(_OPENING.finditer(text, place + 1), _MAX_TRIES):
         found, end = whole_objects(text, opening.start())
         if len(found) == 1 and end == len(text) and any(record_keys.step_keys(found[0])):
             yield found[0]
@@ -77,10 +77,10 @@ class JsonlParser(LineParser):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "not-json", "lines skipped that are no JSON objects")
-        self._bare_nan = False  # the last line held bare NaN or Infinity: the next one will, most likely
+        self._bare_nan = False  # the last line had bare NaN or Infinity, so the next one probably has, too
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Take whole lines; what is no object in them is counted."""
+        """Add the objects of complete lines, and count other lines."""
         add = records.add
         for number, line in enumerate(lines):
             if not line or line.isspace():
@@ -97,7 +97,7 @@ class JsonlParser(LineParser):
                     self.skipped.add(line, start + sum(map(len, lines[:number])) + number)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """Take the objects there are."""
+        """Add the objects, without counting other lines."""
         for line in lines:
             with contextlib.suppress(ValueError):
                 for record in objects(line):
@@ -113,7 +113,7 @@ class JsonlParser(LineParser):
         return None
 
     def _plain_object(self, line: bytes) -> object:
-        """The value of a line that is JSON, perhaps with bare NaN and Infinity; None for any other."""
+        """The value of a JSON line, perhaps with bare NaN and Infinity; None for any other line."""
         if not self._bare_nan:
             try:
                 return orjson.loads(line)
@@ -128,7 +128,7 @@ class JsonlParser(LineParser):
 
 
 def _matches(name: str, head: bytes) -> bool:
-    """By name, then by the first record: numbers, and a step key or a telling name."""
+    """By name, then by the first record: numbers, and a step key or a name typical of logs."""
     if not log_file_names.is_json(name):
         return False
     if not head:
@@ -137,13 +137,13 @@ def _matches(name: str, head: bytes) -> bool:
     lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
     whole = lines[:-1]
     if name.lower().endswith(".json"):
-        if not _many(lines):
+        if not _starts_like_lines(lines):
             return False
-        # A single object without a step is a result ({"highest_score": 12}), unless more of its kind follow.
+        # A single object without a step is a result ({"highest_score": 12}), unless similar ones follow.
         alone = len(lines) == 1 or (len(lines) == 2 and not lines[1].strip())
         whole_one = alone and lines[0].rstrip().endswith(b"}") and not log_file_names.is_plain(name)
         if whole_one and len(lines) == 1:
-            return False  # a document, such as what a checkpoint says of itself: a log ends its records
+            return False  # a document, such as metadata of a checkpoint: a log ends with a newline
         telling = telling and not whole_one
     for line in whole:
         try:
@@ -156,8 +156,8 @@ def _matches(name: str, head: bytes) -> bool:
     return log_contents.is_cut_point(lines[-1], telling)
 
 
-def _many(lines: list[bytes]) -> bool:
-    """Whether a `.json` file starts like JSON lines: an object, or the start of a long one, first."""
+def _starts_like_lines(lines: list[bytes]) -> bool:
+    """Whether a `.json` file starts like JSON lines: with an object, or with the start of a long one."""
     first = lines[0].strip()
     return first.startswith(b'{"') and (len(lines) > 1 or len(first) > 1024 or first.endswith(b"}"))
 

@@ -1,8 +1,7 @@
-"""Logs with one record per sample: rollouts of veRL (`<step>.jsonl`), verifiers, prime-rl and their like.
+"""Logs with one record per sample, such as rollouts of veRL (`<step>.jsonl`), verifiers and prime-rl.
 
-Texts are skipped; the numbers of a step become aggregates (`sample_statistics`). A step is delivered when
-another one begins or nothing more arrives, and again when more of its samples come: the later value
-replaces the earlier one.
+The numbers of a step become aggregates (`sample_statistics`). A step is delivered when another one begins or
+the file stops growing, and again if more of its samples arrive: later values replace earlier ones.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from rltui.logs.records.tag_table import TagTable
 from rltui.logs.sample_layouts.layouts import Place, layouts, log_place, samples_of, texts_of
 from rltui.logs.sample_layouts.sample import Sample
 
-STEPS_HELD = 4  # steps whose samples are kept for late ones
-NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
-IDLE_READS = 3  # reads without news after which the samples are let go; the file still has them
+MAX_STEPS = 4  # whose samples are kept in memory, in case more of them arrive
+MAX_NUMBERS = 2_000_000  # kept in memory, 16 bytes each
+IDLE_READS = 3  # without new bytes, after which samples are freed; they can be read again
 
 _STEP_IN_PATH = regex(
     r"(?:^|/)(?:global_?)?(?:step|iteration|iter)[_-]?(\d{1,18})(?=[/._-]|\Z)|(?:^|/)(\d{1,18})\.",
@@ -36,13 +35,13 @@ _STEP_IN_PATH = regex(
 
 
 def step_in_path(path: str) -> int | None:
-    """The step that a path names: `rollouts/step_12/train.jsonl`, `dump/12.jsonl`. None for any other."""
+    """The step in a path: `rollouts/step_12/train.jsonl`, `dump/12.jsonl`. None for other paths."""
     found = list(_STEP_IN_PATH.finditer(path))
     return int(found[-1][1] or found[-1][2]) if found else None
 
 
 class SamplesReader(ReadFromStart):
-    """One file of samples being read."""
+    """Reads one file of samples."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -55,20 +54,20 @@ class SamplesReader(ReadFromStart):
         self._prefix = _prefix(self._place)
         self._steps: dict[int, SampledStep | LoggedStep] = {}  # in order of their first samples
         self._changed: dict[int, None] = {}  # steps with samples that were not delivered yet
-        self._dropped: set[int] = set()  # steps that were let go
+        self._dropped: set[int] = set()  # steps whose samples are no longer kept
         self._latest: int | None = None
-        # Where the steps begin whose samples were released in a pause, and the step before that place.
+        # Offset of the first sample that was freed while idle, and the step before it.
         self._released: tuple[int, int | None] | None = None
         self._idle_reads = 0
         self._late = self._late_reported = 0
 
     @property
     def offset(self) -> int:
-        """Bytes that are done with."""
+        """Bytes that have been read."""
         return self._lines.offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on; deliver the steps that are over, or all once nothing more arrives."""
+        """Decode more; deliver finished steps, or all steps if no more bytes arrive."""
         before = self._lines.offset
         if self._place is not None and not self._place.layout.statistics:
             self._lines.offset = max(before, file.size())
@@ -82,13 +81,13 @@ class SamplesReader(ReadFromStart):
         if moved and self._lines.offset < file.size():
             return self._batch([step for step in self._changed if step != self._latest])
         batch = self._batch(list(self._changed))
-        # A file for each step will hardly grow again, and there may be thousands of them.
+        # A file per step rarely grows again, and there may be thousands of them.
         if self._idle_reads >= IDLE_READS or self._default is not None:
             self._release()
         return batch
 
     def finish(self, file: File) -> Batch:
-        """Take what is left and deliver every step."""
+        """Read the rest and deliver all steps."""
         if self._place is not None and not self._place.layout.statistics:
             return EMPTY
         before = -1
@@ -113,7 +112,7 @@ class SamplesReader(ReadFromStart):
         return self._batch(list(self._changed), torn)
 
     def close(self) -> None:
-        """Let go of the samples."""
+        """Free the samples."""
         if not self._changed:
             self._release()
 
@@ -133,7 +132,7 @@ class SamplesReader(ReadFromStart):
             self._take_sample(record, offset, None if self._logged else texts_of(record))
             return
         rows = self._place.layout.kind == "rows"
-        if rows:  # what is nested tells of the environment, and would hide which framework wrote the run
+        if rows:  # nested objects describe the environment, and would hide the framework of the run
             record = {key: value for key, value in record.items() if not isinstance(value, dict)}
         if rows and any(type(record.get(key)) in (int, float) for key in layouts().columns["reward"]):
             self._take_sample(record, offset, texts_of(record))
@@ -189,29 +188,29 @@ class SamplesReader(ReadFromStart):
         return Batch.of_doubles(self._tags.names, tag, step, wall_time, value, problems=problems)
 
     def _drop_oldest(self) -> None:
-        """Drop the oldest steps beyond what is held for late samples."""
+        """Free the samples of the oldest steps beyond the limits."""
         total = sum(held.size for held in self._steps.values())
         for step in list(self._steps)[:-1]:
-            if len(self._steps) <= STEPS_HELD and total <= NUMBERS_HELD:
+            if len(self._steps) <= MAX_STEPS and total <= MAX_NUMBERS:
                 break
             if step not in self._changed:
                 total -= self._steps.pop(step).size
                 self._dropped.add(step)
 
     def _release(self) -> None:
-        """Drop all samples; those of the held steps are read again when more come."""
+        """Free all samples; they are read again if more arrive."""
         if self._steps:
             first = min(self._steps.values(), key=lambda held: held.begin)
             self._released = (first.begin, first.after)
             self._steps.clear()
 
     def _read_again(self, file: File, end: int) -> None:
-        """Read the samples again that were let go in a pause; they stand before `end`."""
+        """Read the freed samples again, which are before `end`."""
         if self._released is None:
             return
         (place, self._latest), self._released = self._released, None
         skipped, late = self._skipped, self._late
-        self._skipped = SkippedLines(self._path, "", "")  # what is unusable there was said before
+        self._skipped = SkippedLines(self._path, "", "")  # unusable lines were reported before
         again, rest = place, b""
         while place < end and (data := file.read_at(place, min(BLOCK, end - place))):
             *lines, rest = (rest + data).split(b"\n")
@@ -223,7 +222,7 @@ class SamplesReader(ReadFromStart):
 
 
 def _prefix(place: Place | None) -> str:
-    """What tells these tags from the trainer's, and those of an evaluation, and of each of its data sets."""
+    """The prefix of tags, which separates them from the trainer's, by split and data set of evaluations."""
     if place is not None and place.layout.kind == "metrics":
         return ""
     if place is None:
@@ -234,7 +233,7 @@ def _prefix(place: Place | None) -> str:
 
 
 def _measured(sample: Sample) -> dict[str, object]:
-    """The numbers of a sample under the names that statistics know."""
+    """The numbers of a sample under the names that `sample_statistics` uses."""
     components = {f"reward/{name}": value for name, value in sample.rewards.items()}
     named: dict[str, object] = {
         "reward": sample.reward,
@@ -253,12 +252,12 @@ _STEP_NAME = regex(r"\A(?:global_?)?(?:step[_-]?)?\d{1,18}\.(?:jsonl|ndjson)\Z",
 
 
 def may_be_called(name: str) -> bool:
-    """Whether a name says that a file of JSON lines holds samples."""
+    """Whether a name is typical of samples in JSON lines."""
     return log_file_names.is_json(name) and bool(_STEP_NAME.match(name) or _NAME.search(name))
 
 
 def _matches(name: str, head: bytes) -> bool:
-    """By the first record: a prompt group or texts, a number, and a step or a name that says samples."""
+    """By the first record: a prompt group or texts, a number, and a step or a name typical of samples."""
     if not log_file_names.is_json(name) or name.lower().endswith(".json"):
         return False
     if not head:
@@ -277,7 +276,7 @@ def _matches(name: str, head: bytes) -> bool:
     keys = log_contents.cut_keys(cut)
     texts = {key for key, number in keys if key in text_keys() and not number}
     names = {key for key, _ in keys}
-    # What is measured may stand behind texts that are longer than the head.
+    # Numbers may follow texts that are longer than the head.
     return bool(texts) and (by_name or _is_sample(names, texts, names, by_name))
 
 

@@ -1,9 +1,9 @@
-"""Lines of a growing file: whole ones only, with bounded memory whatever stands between the newlines.
+"""Complete lines of a growing file, with bounded memory for any content.
 
-Three things make it more than `split`. The last line may be torn, so it waits for its newline. A line
-may be longer than memory should hold, so it is skipped block by block. And zeros may stand where text
-should: a page that a network file system has not delivered yet (they fill in later), or the hole that
-a writer leaves when its file is truncated under it (they never do).
+Besides splitting, this handles three cases. The last line may be torn, so it waits for its newline. A line
+may be too long for memory, so it is skipped block by block. And there may be zeros in place of text: a page
+that a network file system has not delivered yet (it will be filled in), or the hole that results if a file is
+truncated while its writer has it open (it will not).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from rltui.common.problem import Problem
 from rltui.common.text import quote
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
 
-MOST_WAITS = 4  # reads that zeros before later text are given to fill in
+MAX_WAITS = 4  # reads for which zeros before text may be filled in
 _ZEROS = bytes(BLOCK)
-_SEARCHED = 64 << 20  # bytes of zeros behind which text is searched block by block
+_SEARCHED = 64 << 20  # bytes of leading zeros that are searched block by block
 
 
 def first_text(file: File) -> bytes:
-    """The first HEAD bytes that say what a file is: those behind the zeros of a truncation under its writer.
+    """The first HEAD bytes of a file after leading zeros, left by truncation. Empty if there is no text.
 
-    The end of a vast hole is found by halves. Empty when the file holds nothing else.
+    The end of a very large hole is found by bisection.
     """
     low, data = 0, file.read_at(0, HEAD)
     while data and low < _SEARCHED:
-        if text := _behind_zeros(data):
+        if text := _after_zeros(data):
             return text if len(text) == len(data) else file.read_at(low + len(data) - len(text), HEAD)
         low += len(data)
         data = file.read_at(low, BLOCK)
@@ -38,66 +38,67 @@ def first_text(file: File) -> bytes:
     return file.read_at(low, high - low + HEAD).lstrip(b"\0")[:HEAD]
 
 
-def _behind_zeros(data: bytes) -> bytes:
-    """What stands behind leading zeros. Whole blocks of them are compared at once, not byte by byte."""
+def _after_zeros(data: bytes) -> bytes:
+    """The bytes after leading zeros. Blocks of zeros are compared at once, not byte by byte."""
     if data[:1] != b"\0":
         return data
     return b"" if data == _ZEROS[: len(data)] else data.lstrip(b"\0")
 
 
 class TextLines:
-    """Cuts one file into lines. `offset` is settled: everything before it was handed out or skipped."""
+    """Splits one file into lines. Everything before `offset` was returned or skipped."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.offset = 0
         self.start = 0  # offset of the first line of the last `take`
         self._problems: list[Problem] = []
-        self._long_from: int | None = None  # start of the over-long line that is being skipped
+        self._long_line: int | None = None  # start of an overlong line that is being skipped
         self._zeros = 0  # bytes of the hole that is being skipped
         self._waits = 0
 
     def take(self, file: File, budget: int = BLOCK, *, final: bool = False) -> list[bytes]:
-        """Whole lines from the next `budget` bytes or so, without their newlines; they may hold zeros.
+        """Complete lines of about the next `budget` bytes, without their newlines; they may contain zeros.
 
-        Empty with an unmoved offset when nothing whole has arrived. `final`: zeros are not waited for.
+        Empty with an unchanged offset if there is no complete line. final: do not wait for zeros to be filled
+        in.
         """
         self.start = self.offset
-        if self._long_from is not None:
+        if self._long_line is not None:
             self._skip(file, budget)
             return []
         data = file.read_at(self.offset, max(budget, 1))
         if data[:1] == b"\0" or (self._zeros and data):
-            data = self._past_zeros(file, data, final)
+            data = self._skip_zeros(file, data, final)
         end = data.rfind(b"\n") + 1
         if not end:
-            data = self._grown(file, data)
+            data = self._read_more(file, data)
             end = data.rfind(b"\n") + 1
             if not end:
                 if len(data) > LINE_CAP:
-                    self._long_from = self.offset
+                    self._long_line = self.offset
                     self.offset += len(data)
                 return []
-        end = self._before_zeros(data, end, final)
+        end = self._end_before_zeros(data, end, final)
         if not end:
             return []
         self.offset += end
         return data[: end - 1].split(b"\n")
 
     def tail(self, file: File) -> bytes:
-        """What stands after the last newline, unsettled; empty while an over-long line is being skipped."""
-        if self._long_from is not None:
+        """The unread text after the last newline; empty while an overlong line is being skipped."""
+        if self._long_line is not None:
             self._report_long()
             return b""
         return file.read_at(self.offset, LINE_CAP)
 
     def problems(self) -> list[Problem]:
-        """What has been met since the last call."""
+        """Problems since the last call."""
         problems, self._problems = self._problems, []
         return problems
 
-    def _grown(self, file: File, data: bytes) -> bytes:
-        """More of a line that is longer than one look: until its newline, the end, or the cap."""
+    def _read_more(self, file: File, data: bytes) -> bytes:
+        """More of a line that is longer than one read: to its newline, the end of the file, or the limit."""
         if len(data) > LINE_CAP:
             return data
         pieces, length = [data], len(data)
@@ -115,17 +116,17 @@ class TextLines:
         self.offset += end or len(data)
         if end:
             self._report_long()
-            self._long_from = None
+            self._long_line = None
 
     def _report_long(self) -> None:
-        begin = self._long_from or 0
+        begin = self._long_line or 0
         length = self.offset - begin
         message = f"a line of {length:,} bytes is longer than {LINE_CAP >> 20} MiB and was skipped"
         self._problems.append(Problem("warning", "long-line", self.path, message, begin, length))
 
-    def _past_zeros(self, file: File, data: bytes, final: bool) -> bytes:
-        """Leading zeros skipped, where text follows or the hole is larger than a page in flight can be."""
-        text = _behind_zeros(data)
+    def _skip_zeros(self, file: File, data: bytes, final: bool) -> bytes:
+        """Skip leading zeros, if text follows them or there are too many for a page that is still to come."""
+        text = _after_zeros(data)
         zeros = len(data) - len(text)
         if not text and self.offset + zeros >= file.size():
             return b""
@@ -141,8 +142,8 @@ class TextLines:
             self._zeros = self._waits = 0
         return text
 
-    def _before_zeros(self, data: bytes, end: int, final: bool) -> int:
-        """Where to stop so that a line with zeros in it is given time to fill in."""
+    def _end_before_zeros(self, data: bytes, end: int, final: bool) -> int:
+        """The end of the lines before one with zeros, which may still be filled in."""
         zero = data.find(b"\0", 0, end)
         if zero < 0:
             return end
@@ -156,11 +157,11 @@ class TextLines:
 
     def _wait(self, final: bool) -> bool:
         self._waits += 1
-        return not final and self._waits <= MOST_WAITS
+        return not final and self._waits <= MAX_WAITS
 
 
 class SkippedLines:
-    """Counts unusable lines of one log; `what` names them after their number."""
+    """Counts unusable lines of one log. what: their description, after the number."""
 
     def __init__(self, path: str, code: str, what: str) -> None:
         self._path, self._code, self._what = path, code, what
@@ -169,14 +170,14 @@ class SkippedLines:
         self._first = ""
 
     def add(self, line: bytes, offset: int) -> None:
-        """One more such line, which starts at `offset`."""
+        """Count a line that starts at `offset`."""
         if not self._count:
             self._offset = offset
             self._first = quote(line[:1024].decode("utf-8", "replace"))
         self._count += 1
 
     def problems(self) -> list[Problem]:
-        """The diagnostic with its newest count, when it grew since the last call."""
+        """The problem with its current count, if that has changed since the last call."""
         if self._count == self._reported:
             return []
         self._reported = self._count
