@@ -107,26 +107,28 @@ def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
     comes to earn as much less as it had earned does not do so within a tick, with the spread that it had.
     """
     steps, values, width = _aligned(mean, spread)
-    signs = sums_of(np.sign(values))
     turned = np.flatnonzero(values[1:] * values[:-1] < 0) + 1
     turned = turned[(turned >= SIDE) & (turned + SIDE <= len(values))]
-    of_four = signs[turned] - signs[turned - SIDE]
-    for place in turned[np.abs(of_four) == SIDE][::-1].tolist():  # of noise about zero, few of many
-        before = values[place - SIDE : place]
-        was = median(before)
+    signs = sums_of(np.sign(values))
+    sides = (signs[turned] - signs[turned - SIDE]) * (signs[turned + SIDE] - signs[turned + 1])
+    for place in turned[sides == -SIDE * (SIDE - 1)][::-1].tolist():  # of noise about zero, few of many
+        was, before = _level_and_range(values[place - SIDE : place])
         for begin in (place, place + 1):
-            after = values[begin : begin + SIDE]
-            if len(after) < SIDE or (after * was >= 0).any():
+            if begin + SIDE > len(values):
+                break
+            now, after = _level_and_range(values[begin : begin + SIDE])
+            noise = max(before, after)
+            if abs(signs[begin + SIDE] - signs[begin]) < SIDE or abs(now - was) <= TURNED * noise:
                 continue
-            now, noise = median(after), max(float(np.ptp(before)), float(np.ptp(after)))
             wide = median(width[place - SIDE : place]), median(width[begin : begin + SIDE])
-            if (
-                abs(now - was) > TURNED * noise
-                and abs(now + was) < max(noise, DRIFT * abs(was))
-                and max(wide) < LEAST * min(wide)
-            ):
+            if abs(now + was) < max(noise, DRIFT * abs(was)) and max(wide) < LEAST * min(wide):
                 return Change(int(steps[place]), was, now)
     return None
+
+
+def _level_and_range(four: Floats) -> tuple[float, float]:
+    lowest, low, high, highest = sorted(four.tolist())
+    return (low + high) / 2, highest - lowest
 
 
 def _aligned(mean: Ticks, spread: Sequence[Ticks]) -> tuple[Ints, Floats, Floats]:
