@@ -39,7 +39,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "outlier": ("times", "sigmas", "least"),
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
     "below-start": ("fraction", "sigmas", "least", "young"),
-    "no-gain": ("effect", "points", "steps", "within"),
+    "no-gain": ("effect", "points", "steps", "episodes", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),
     "ended": (),
 }

@@ -240,6 +240,16 @@ def test_no_gain_is_a_remark_until_a_million_steps() -> None:
         assert bool(ids(judge, "warning")) is (told == "return-no-gain")
 
 
+def test_no_gain_is_an_alarm_after_a_thousand_episodes() -> None:
+    """Unless an episode is a step or two, or nothing tells how many steps it is."""
+    values = np.random.default_rng(2).normal(780, 60, 2000)
+    for every, told in ((1, False), (2, False), (50, True)):
+        judge = evaluator()
+        judge.feed([fresh(RETURN, values, every * np.arange(1, 2001))])
+        assert bool(ids(judge, "warning")) is told
+        assert ("outcome-no-gain-long" in ids(judge)) is told
+
+
 def test_a_sure_gain_is_not_called_nothing() -> None:
     """Episodes differ by 4,000 and the return grew from 2,000 to 5,000: thousands of them show it."""
     rng, at = np.random.default_rng(6), np.arange(9000) / 9000

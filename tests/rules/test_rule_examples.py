@@ -22,7 +22,8 @@ def _fired(rule: Rule, example: str) -> bool:
     text, _, per = example.partition("/")  # the metric's values, and those of the one that divides it
     tag, series = _tag(rule), values(text)
     below = values(per) if per else None
-    every = max(int(rule.number("steps", 0.0) // 200), 1)  # steps between points, where a rule counts steps
+    # Steps between points, where a rule counts steps, or points that are episodes.
+    every = max(int(rule.number("steps", 0.0) // 200), 100 if "episodes" in rule.numbers else 1)
     for i in range(len(series)):
         pieces = [fresh(tag, series[i : i + 1], [every * (i + 1)])]
         if tag == STEP_TIME:  # derived from when a writer that tells no times logged its updates

@@ -375,6 +375,16 @@ def test_half_of_a_schedule_without_gain_is_told() -> None:
         assert ("half-spent-without-gain" in ids(judge)) is told
 
 
+def test_entropy_may_collapse_where_nearly_all_answers_are_right() -> None:
+    """One response to each prompt solves an easy task: then it is a remark."""
+    entropy = np.concatenate(([2.0, 2.0, 1.9, 1.0, 0.3], flat(0.01, 55, 0.1)))
+    for right, severity in ((0.99, "info"), (0.4, "critical")):
+        accuracy = np.concatenate((np.linspace(0.4, right, 5), flat(right, 55, 0.003)))
+        judge = judge_of({"policy.entropy": entropy, "reward.accuracy": accuracy, "reward.mean": accuracy})
+        assert {one.severity for one in judge.findings() if "collapse" in one.id} >= {severity}
+        assert bool(ids(judge, "warning")) is (severity != "info")
+
+
 @pytest.mark.parametrize(
     ("hparams", "said"),
     [

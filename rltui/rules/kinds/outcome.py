@@ -61,6 +61,7 @@ START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
 OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or responses; one is chance
 MORE_THAN_TWO = 2.5  # episodes or responses that a rate must lose
+EPISODE = 5  # steps of an episode in which actions have consequences
 FIFTH = 5  # parts of the run, of which each is compared with the start
 
 
@@ -241,7 +242,9 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     Cohen (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. Where episodes differ
     much, a gain can be small beside that and yet be sure: what was gained by `REAL` errors is not nothing.
     With `within` a gain of less than that share of the start's size is none, however sure it is, and of a
-    rate one that never was above a fiftieth.
+    rate one that never was above a fiftieth. With `steps` so many must have passed since training began, or
+    as many points as `episodes`, unless a point is a step or two: then its episodes are single decisions,
+    or the counter counts points, and how much experience they are is not known.
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -258,10 +261,12 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         best = means.mean(ends - wide[:, None], ends).max(axis=1)
         gain = best - start
         enough = ticks * window.ticks.stride >= rule.number("points", 60)
-        if "steps" in rule.numbers:
+        if "steps" in rule.numbers or "episodes" in rule.numbers:
             held = window.ticks
-            trained = held.last[ticks - 1] - held.first[0]
-            enough &= (trained >= rule.number("steps", 0.0)) & (held.first[0] < trained / START)
+            trained, points = held.last[ticks - 1] - held.first[0], ticks * held.stride
+            many = (points >= rule.number("episodes", math.inf)) & (trained >= EPISODE * points)
+            enough &= (trained >= rule.number("steps", math.inf)) | many
+            enough &= held.first[0] < trained / START
         rows = enough.nonzero()[0]
         if idle and not len(rows):
             return None
