@@ -229,7 +229,7 @@ def test_socket_of_a_name_like_a_log(tmp_path: Path) -> None:
     """What is named like a log but cannot be one is told once."""
     os.mkfifo(tmp_path / "metrics.jsonl")
     walker = FolderWalker(roots_of([tmp_path], COULD), COULD)
-    told = [item for _ in range(3) for item in walker.walk(Calls(), fresh=True) if isinstance(item, Problem)]
+    told = [item for _ in range(3) for item in walker.walk(Calls(), full=True) if isinstance(item, Problem)]
     assert [(problem.code, problem.path) for problem in told] == [("not-a-file", "metrics.jsonl")]
 
 

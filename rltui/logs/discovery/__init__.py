@@ -1,1 +1,1 @@
-"""Which files below a LOGDIR are logs, and of which run."""
+"""Finds the logs below a LOGDIR, and assigns them to runs."""

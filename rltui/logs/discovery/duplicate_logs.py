@@ -1,8 +1,8 @@
-"""Duplicate logs: one training that is logged in several formats at once is one run.
+"""Detects duplicate logs: a training that is logged in several formats at once is one run.
 
-Two logs of different formats are duplicates when they say equal values at equal steps. Names do not count:
-a framework gives the same quantity other names in each of its logs. Most single values agree between
-different runs too (learning rates, counters), so most of what both say at a step must agree.
+Two logs of different formats are duplicates if they have equal values at equal steps. Tags are not compared:
+a framework uses other names for the same quantity in each of its logs. Some values agree between different
+runs, too (learning rates, counters), so most of the values that both have at a step must agree.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from rltui.logs.formats.interface import File, Format
 from rltui.logs.log_file_names import is_events, names, stem_of
 from rltui.logs.records.record_keys import compared, is_small
 
-SAMPLE_BYTES = 256 << 10  # read of each log to compare it
+SAMPLE_BYTES = 256 << 10  # of each log that are compared
 SAMPLE_STEPS = 8
-_FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
+_FIRST_PIECE = 16 << 10  # bytes; enough for so many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
 _NUMBERED = regex(r"([a-z]+)[ _-]?0*(\d+)")
-_COUNTED = ("counted-steps", "no-step")  # codes of problems that say so
-ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
+_COUNTED = ("counted-steps", "no-step")  # codes of problems of logs without steps
+ENOUGH = 4  # values at equal steps that are needed for a decision
 AGREEING = 0.5  # share of these that must agree
-AGREEING_COPY = 0.95  # the same for two logs of one format: a copy says all of it
-ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same where one of them was printed with few digits
-ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
+AGREEING_COPY = 0.95  # the same for two logs of one format: a copy has all values
+ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same if one of them was printed with few digits
+ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, including whole numbers
 _SCHEDULES = {"epoch", "train/epoch"}
-_MACHINE = "system/"  # readings of a tracker's client, at steps of their own and in no other log
+_MACHINE = "system/"  # measurements by a tracker's client, at separate steps and in no other log
 
 
 class LogBeginning(NamedTuple):
-    """What the beginning of a log says."""
+    """The values in the beginning of a log."""
 
     rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values
     tags: tuple[str, ...]
-    hparams: bool
-    complete: bool  # reading more of the log would not change it
-    rounded: bool = False  # its values have as few digits as were printed
-    counted: bool = False  # it names no steps: they are numbers of rows
+    hparams: bool  # whether it has hparams records
+    complete: bool  # whether reading more of the log would not change it
+    rounded: bool = False  # whether its values were printed with few digits
+    counted: bool = False  # whether its steps are numbers of rows
 
     @property
     def empty(self) -> bool:
-        """Whether it holds no scalars."""
+        """Whether it has no points."""
         return not self.tags
 
 
-Question = Callable[[Format, File], LogBeginning]
+ReadSample = Callable[[Format, File], LogBeginning]
 
 
 def sample(known: Format, file: File) -> LogBeginning:
-    """Read the beginning of a log apart from its following. Raises OSError."""
+    """Read the beginning of a log with a separate reader. Raises OSError."""
     log = known.open(file.path)
     steps: dict[int, list[NDArray[np.float64]]] = {}
     tags: Sequence[str] = ()
@@ -67,7 +67,7 @@ def sample(known: Format, file: File) -> LogBeginning:
     try:
         while True:
             before = log.offset
-            batch = log.read(file, max(_FIRST, min(log.offset, SAMPLE_BYTES // 4)))
+            batch = log.read(file, max(_FIRST_PIECE, min(log.offset, SAMPLE_BYTES // 4)))
             codes.update(problem.code for problem in batch.problems)
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
             batch = batch.where(np.array([_tells(tag) for tag in batch.tags])[batch.tag])
@@ -82,11 +82,13 @@ def sample(known: Format, file: File) -> LogBeginning:
                 break
     finally:
         log.close()
-    # The last step may be half written when the sample ends.
+    # The last step may be incomplete at the end of the sample.
     chosen = sorted(steps)[:SAMPLE_STEPS]
     rows = {step: distinct(np.concatenate(steps[step])) for step in chosen}
-    spoken = tuple(tags[index] for index in np.flatnonzero(used).tolist())
-    return LogBeginning(rows, spoken, hparams, complete, "rounded" in codes, not codes.isdisjoint(_COUNTED))
+    with_points = tuple(tags[index] for index in np.flatnonzero(used).tolist())
+    return LogBeginning(
+        rows, with_points, hparams, complete, "rounded" in codes, not codes.isdisjoint(_COUNTED)
+    )
 
 
 def _tells(tag: str) -> bool:
@@ -95,9 +97,9 @@ def _tells(tag: str) -> bool:
 
 
 def ending(known: Format, file: File) -> LogBeginning:
-    """What the end of a log says, newest steps only. Raises OSError.
+    """Read the newest steps of a log. Raises OSError.
 
-    The beginnings of duplicates differ when a restart cut one of them off and the other went on.
+    The beginnings of duplicates differ if a restart truncated one of them and the other continued.
     """
     log = known.open(file.path)
     try:
@@ -131,10 +133,10 @@ def _collect(
 
 
 def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: bool = False) -> bool | None:
-    """Whether two logs tell of the same training; None when they do not say enough yet.
+    """Whether two logs are of the same training; None if they have too few values for a decision yet.
 
-    beside: they lie in one folder, so that whole numbers count too (lengths and returns of some games).
-    copy: they are of one format, so that one can be but a copy of the other.
+    beside: they are in one folder, so that whole numbers count, too (lengths and returns of some games).
+    copy: they have the same format, so that one can only be a copy of the other.
     """
     if one.rounded != other.rounded:
         return _same_but_rounded(*((one, other) if one.rounded else (other, one)), beside=beside)
@@ -166,7 +168,7 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
 
 
 def _same_but_rounded(printed: LogBeginning, exact: LogBeginning, *, beside: bool) -> bool | None:
-    """The same where one log has its values as they were printed: each stands for what rounds to it."""
+    """The same if one log has printed values, each of which stands for all values that round to it."""
     shared = agreed = 0
     beside = beside and not _count_otherwise(printed, exact)
     for values, exact_values in _rows_of_both(printed, exact):
@@ -193,47 +195,47 @@ def _varying(log: LogBeginning) -> LogBeginning:
 
 
 def _count_otherwise(one: LogBeginning, other: LogBeginning) -> bool:
-    """Whether one names no steps, or has iterations where the other has steps of the environment (RLlib)."""
+    """Whether only one has steps, or one has iterations and the other steps of the environment (RLlib)."""
     return one.counted != other.counted or one.rows.keys().isdisjoint(other.rows)
 
 
 def _rows_of_both(
     one: LogBeginning, other: LogBeginning
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """What both say at a step; where they count other things, what is new in each row, one after another."""
+    """The values of both at each step; if they count differently, the new values of successive rows."""
     if _count_otherwise(one, other):
-        yield from zip(_news(one), _news(other), strict=False)
+        yield from zip(_new_values(one), _new_values(other), strict=False)
     else:
         yield from ((one.rows[step], other.rows[step]) for step in one.rows.keys() & other.rows.keys())
 
 
-def _news(log: LogBeginning) -> Iterator[NDArray[np.float64]]:
-    """The values of each row that the row before it has not: constants agree between different runs."""
-    rows = [rows for _, rows in sorted(log.rows.items())]
+def _new_values(log: LogBeginning) -> Iterator[NDArray[np.float64]]:
+    """The values of each row that are not in the row before: constants agree between different runs."""
+    rows = [row for _, row in sorted(log.rows.items())]
     return (np.setdiff1d(row, before, assume_unique=True) for before, row in pairwise(rows))
 
 
 def rank(known: Format, name: str) -> int:
-    """Lower is richer: of two duplicates the richest is the main source."""
-    known_as = names()
-    if stem_of(name) in known_as.richest_stems and known.name not in known_as.poorer_formats:
+    """The rank of a log: of duplicates, the one with the lowest rank has most data and is the main log."""
+    table = names()
+    if stem_of(name) in table.richest_stems and known.name not in table.poorer_formats:
         return -1
     if is_events(name):
         return 0
-    order = known_as.richest_formats
+    order = table.richest_formats
     return order.index(known.name) if known.name in order else len(order) - 2
 
 
 def are_numbered_apart(one: str, other: str) -> bool:
-    """Whether two paths have other numbers behind the same word: `exp7.log` is of no run `exp8.json`."""
-    mine, its = (
+    """Whether two paths have different numbers after the same word, such as `exp7.log` and `exp8.json`."""
+    first, second = (
         {word: {number for each, number in found if each == word} for word, _ in found}
         for found in (_NUMBERED.findall(path.lower()) for path in (one, other))
     )
-    return any(mine[word].isdisjoint(its[word]) for word in mine.keys() & its.keys())
+    return any(first[word].isdisjoint(second[word]) for word in first.keys() & second.keys())
 
 
 def names_of(folder: str, name: str) -> tuple[str, ...]:
-    """What a log may be called by in another format's log: its stem, or the folder of an event file."""
-    called = folder.rpartition("/")[2] if is_events(name) else stem_of(name)
-    return (called.lower(),) if called else ()
+    """The name by which logs of another format may be found: the stem, or the folder of an event file."""
+    shared = folder.rpartition("/")[2] if is_events(name) else stem_of(name)
+    return (shared.lower(),) if shared else ()

@@ -1,9 +1,9 @@
-"""Which logs make up one run: sub-runs that a writer made, and logs that say again what others say.
+"""Assigns logs to runs: logs of sub-runs, of samples and evaluations, and duplicate logs.
 
-Sub-runs belong to the run above them. `add_scalars` gives every curve its own folder and event file, with
-one tag in it: torch `<run>/<main tag with _ for />_<key>/`, tensorboardX `<run>/<main tag>/<key>/`.
+Sub-runs belong to the run above them. `add_scalars` writes every curve to a separate folder and event file
+with one tag: torch `<run>/<main tag with _ for />_<key>/`, tensorboardX `<run>/<main tag>/<key>/`.
 `add_hparams` writes `<run>/<unix time>/` or `<run>/<run_name>/` with hparams and a few single points.
-A folder is folded only where its content bears its name out. For duplicates see `duplicate_logs`.
+A folder counts as a sub-run only if its content agrees with its name. For duplicates see `duplicate_logs`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_f
 from rltui.logs.run_names import folders_above
 from rltui.logs.sample_layouts.layouts import Place, log_place
 
-NEAREST = 16  # logs that one is compared with at most
-_FEW = 3  # a console of that many times the series of a log is no copy of it
-CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
+MOST_COMPARED = 16  # logs with which one is compared
+_SERIES_RATIO = 3  # a console with that many times the series of a log is no copy of it
+MOST_IN_FOLDER = 256  # logs below a folder among which duplicates are searched for
 
 
 class Parent(NamedTuple):
-    """Where a sub-run belongs."""
+    """The run of a sub-run."""
 
     folder: str
     rename: Callable[[str], str]  # from the tag in the file to the tag in the run
@@ -37,36 +37,36 @@ class Parent(NamedTuple):
 
 @dataclass(slots=True)
 class _Beginning:
-    """What the beginning of a log says, and when it was asked."""
+    """The beginning of a log, and when it was read."""
 
     sample: duplicate_logs.LogBeginning | None
     generation: int  # of the log
-    size: int  # bytes that the log had
+    size: int  # bytes of the log at that time
 
 
 class RunAssignment:
-    """All logs of the LOGDIRs and what was found out about their belonging together."""
+    """All logs of the LOGDIRs and the runs that they are assigned to."""
 
     def __init__(self) -> None:
-        self.mains: dict[LogFile, LogFile] = {}  # duplicate: the log that says the same
+        self.mains: dict[LogFile, LogFile] = {}  # by duplicate, the main log
         self._events: dict[str, list[str]] = {}  # folder: names of its event files
-        self._rotated: dict[str, list[LogFile]] = {}  # by the name they had
+        self._rotated: dict[str, list[LogFile]] = {}  # by original path
         self._mixed = False  # whether any log may be a duplicate: one that is no event file, or a copy
         self._below: dict[str, list[LogFile]] = {}  # folder: logs in it and below
         self._parts: dict[str, list[LogFile]] = {}  # by key: logs in containers
-        self._called: dict[str, list[LogFile]] = {}  # name of a file or folder: logs
-        self._copied: set[str] = set()  # folders and names of logs that have copies of their own format
-        self._placed: set[LogFile] = set()  # whose run is known for good
+        self._by_name: dict[str, list[LogFile]] = {}  # see `duplicate_logs.names_of`
+        self._copied: set[str] = set()  # folders and names of logs that have copies in their own format
+        self._placed: set[LogFile] = set()  # whose run is final
         self._beginnings: dict[LogFile, _Beginning] = {}
         self._samples: dict[LogFile, Place] = {}
         self._companions: dict[str, list[LogFile]] = {}  # by folder: episodes and evaluations
-        self._others: list[LogFile] = []
+        self._others: list[LogFile] = []  # that are none of samples
         self._recount = False  # others were found since they were counted
-        self._counted: dict[LogFile, str] = {}  # log that is none of samples: the run that it counts for
+        self._counted: dict[LogFile, str] = {}  # by log of `_others`, the run for which it was counted
         self.nearest = NearestRun()
 
     def add(self, log: LogFile) -> None:
-        """A log was found."""
+        """Add a log that was found."""
         found = log.found
         if (place := log_place(found.path)) is not None:
             self._samples[log] = place
@@ -77,14 +77,14 @@ class RunAssignment:
         self._others.append(log)
         self._recount = True
         folders = (found.folder, *folders_above(found.folder))
-        called = duplicate_logs.names_of(found.folder, found.name)
+        shared_names = duplicate_logs.names_of(found.folder, found.name)
         for folder in folders:
             self._below.setdefault(folder, []).append(log)
-        for name in called:
-            self._called.setdefault(name, []).append(log)
+        for name in shared_names:
+            self._by_name.setdefault(name, []).append(log)
         partial = stem_of(found.name) in names().partial_copies - {"metrics"}
         if found.name == TRAINER_STATE or partial or _is_copy(log):
-            self._copied.update(folders, called)
+            self._copied.update(folders, shared_names)
         if found.part is not None and found.part.key:
             self._parts.setdefault(found.part.key, []).append(log)
         base = f"{found.folder}/{rotated_from(found.name) or found.name}"
@@ -99,12 +99,10 @@ class RunAssignment:
             self._mixed = True
 
     def place(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
-        """Find out which run a log belongs to, as far as its beginning tells.
+        """Assign a log to its run, as far as its beginning allows.
 
-        Returns the logs whose place changed, each with the name of the run that it had belonged to.
-
-        A changed log has another `run`, and `duplicate_of` set or taken away. Reads the beginnings of the log
-        and of its nearest neighbours of other formats, once each. Raises GivenUpError.
+        Returns the logs whose `run` or `duplicate_of` changed, each with the name of its run before. Reads
+        the beginnings of the log and of the nearest logs of other formats, once each. Raises GivenUpError.
         """
         if log in self._samples:
             if self._recount:
@@ -126,9 +124,9 @@ class RunAssignment:
         return changed
 
     def imported(self, log: LogFile) -> list[tuple[LogFile, str]]:
-        """Vanished logs whose rows are in another log of the same run now: an inbox that was imported.
+        """Deleted logs whose rows were imported into another log of the same run, and are its duplicates now.
 
-        They become duplicates. Each comes with the name of the run that it had belonged to.
+        Each with the name of its run before.
         """
         part = log.found.part
         alike = self._parts.get(part.key, []) if part is not None else []
@@ -143,7 +141,7 @@ class RunAssignment:
         return [pair for each in moved for pair in self._join(each, mains[0])]
 
     def freed(self, duplicate: LogFile) -> bool:
-        """Whether the log that said the same has vanished, so that the duplicate stands for itself again."""
+        """Whether the main log of a duplicate was deleted, so that it is no duplicate any more."""
         main = self.mains.get(duplicate)
         if main is None or not main.gone:
             return False
@@ -152,7 +150,7 @@ class RunAssignment:
         return True
 
     def undecided(self, log: LogFile) -> bool:
-        """Whether it may still turn out that the log belongs elsewhere."""
+        """Whether the log may still turn out to belong to another run."""
         if log.duplicate_of is not None or log in self._samples:
             return False
         known = self._beginnings.get(log)
@@ -164,9 +162,9 @@ class RunAssignment:
         )
 
     def mixed_with(self, log: LogFile, others: Iterable[LogFile]) -> list[LogFile]:
-        """Logs whose points a run holds mixed with those of `log`, since both speak of the same tags.
+        """Published logs that share tags with `log` in its run, so that they must be delivered again with it.
 
-        When one is delivered anew the others must be, too. Those are left out that no longer could be.
+        Without those that cannot be read completely any more.
         """
         tags = set(log.tags)
         return [
@@ -183,10 +181,10 @@ class RunAssignment:
     # -- files of samples
 
     def _count(self, others: Iterable[LogFile], calls: Calls) -> bool:
-        """Note where these logs of runs lie; whether that changed anything."""
+        """Update the folders of these logs in `nearest`; whether anything changed."""
         changed = False
         for log in others:
-            _know_format(log, calls)
+            _detect_format(log, calls)
             if log.format is None:
                 continue
             before = self._counted.get(log)
@@ -199,7 +197,7 @@ class RunAssignment:
         return changed
 
     def _attach(self, logs: Iterable[LogFile]) -> list[tuple[LogFile, str]]:
-        """Give files of samples to the nearest runs; those that changed, with the runs that they had."""
+        """Assign files of samples to the nearest runs; those that changed, with their runs before."""
         changed = []
         runs: dict[str, str | None] = {}  # by folder
         for log in logs:
@@ -209,17 +207,17 @@ class RunAssignment:
             if place.folder not in runs:
                 runs[place.folder] = self.nearest.of(place.folder)
             run = runs[place.folder]
-            # Metrics that were computed of samples are in the logs of the run, too.
+            # Metrics computed from samples are in the logs of the run as well.
             duplicate_of = run if place.layout.kind == "metrics" else None
             if (run or log.found.run, duplicate_of) != (log.run, log.duplicate_of):
                 changed.append((log, log.run))
                 log.run, log.duplicate_of = run or log.found.run, duplicate_of
         return changed
 
-    # -- episodes and evaluations beside the logs of a training
+    # -- episodes and evaluations near the logs of a training
 
     def _accompany(self, log: LogFile) -> list[tuple[LogFile, str]]:
-        """Give those above a log, or that it is one of, to the only training there; what changed."""
+        """Assign those in the folder of a log, and above, to the only training there; what changed."""
         changed = []
         for folder in (log.found.folder, *folders_above(log.found.folder)):
             for each in self._companions.get(folder, ()):
@@ -230,9 +228,9 @@ class RunAssignment:
         return changed
 
     def _only_training(self, companion: FoundFile) -> str | None:
-        """The run of all other logs in and below the folder of a companion, or else of those beside it.
+        """The run of all other logs in and below the folder of a companion, or else in the folder above it.
 
-        None where there are several, or several monitors: these have the same tags, and are kept apart.
+        None if there are several, or several monitors, which have the same tags and remain separate.
         """
         for folder in dict.fromkeys((companion.folder, _home(companion.folder))):
             runs: set[str] = set()
@@ -251,7 +249,7 @@ class RunAssignment:
     # -- sub-runs
 
     def _fold(self, log: LogFile, calls: Calls) -> bool:
-        """Whether the log is a sub-run: then it is given its place in the run above."""
+        """Assign a log to the run above if it is one of a sub-run; whether it is."""
         found = log.found
         if not is_events(found.name) or not any(map(self._events.get, folders_above(found.folder))):
             return False
@@ -271,62 +269,67 @@ class RunAssignment:
     def _match(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
         found, known = log.found, log.format
         assert known is not None
-        mine = duplicate_logs.rank(known, found.name)
+        own_rank = duplicate_logs.rank(known, found.name)
 
-        def rival(other: LogFile) -> bool:
-            _know_format(other, calls)
-            # A poorer log asks for itself before it is published; only a published one must be corrected.
+        def is_candidate(other: LogFile) -> bool:
+            _detect_format(other, calls)
+            # A log with less data is compared itself before it is published.
             return (
                 other is not log
                 and other.format is not None
                 and (other.format.name != known.name or _may_be_copy(known.name, found, other.found))
                 and other.duplicate_of is None
                 and not other.gone
-                and (other.published or duplicate_logs.rank(other.format, other.found.name) <= mine)
+                and (other.published or duplicate_logs.rank(other.format, other.found.name) <= own_rank)
             )
 
-        rivals = self._near(found, known, rival)
-        if not rivals:
+        candidates = self._near(found, known, is_candidate)
+        if not candidates:
             return []
         sample = self._sample(log, calls)
         if sample is None or sample.empty:
             return []
         changed: list[tuple[LogFile, str]] = []
-        for other in sorted(rivals, key=lambda other: _distance(found, other.found))[:NEAREST]:
+        for other in sorted(candidates, key=lambda other: _distance(found, other.found))[:MOST_COMPARED]:
             its = self._sample(other, calls)
             if its is None or its.empty or other.format is None:
                 continue
-            if _is_poor_beside_console(log, other, sample, its):
+            if _has_less_than_console(log, other, sample, its):
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
-            told = self._prints_of(log, other, calls) or _is_kept_beside(log, other)
-            if not told and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
+            related = self._is_only_console(log, other, calls) or _is_console_of_tracker(log, other)
+            if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
                 if not self._end_alike(log, other, calls):
                     continue
-                begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
-            theirs = duplicate_logs.rank(other.format, other.found.name)
-            its_key = (its_begin, theirs, -other.size, _is_copy(other), other.found.path)
-            if its_key < (begin, mine, -log.size, _is_copy(log), found.path):
+                begin, its_begin = (
+                    min(sample.rows),
+                    min(its.rows),
+                )  # the one that begins earlier has more data
+            its_rank = duplicate_logs.rank(other.format, other.found.name)
+            its_key = (its_begin, its_rank, -other.size, _is_copy(other), other.found.path)
+            if its_key < (begin, own_rank, -log.size, _is_copy(log), found.path):
                 return [*changed, *self._join(log, other)]
             changed += self._join(other, log)
         return changed
 
-    def _near(self, found: FoundFile, known: Format, rival: Callable[[LogFile], bool]) -> list[LogFile]:
+    def _near(
+        self, found: FoundFile, known: Format, is_candidate: Callable[[LogFile], bool]
+    ) -> list[LogFile]:
         """Logs that may be duplicates: those of the same name, and those in the nearest folder with any."""
         near: list[LogFile] = []
         for name in duplicate_logs.names_of(found.folder, found.name):
-            crowd = self._called.get(name, ())[:CROWD]
-            if self._may_differ(name, crowd, known):
-                near += filter(rival, crowd)
+            logs = self._by_name.get(name, ())[:MOST_IN_FOLDER]
+            if self._may_differ(name, logs, known):
+                near += filter(is_candidate, logs)
         for folder in (found.folder, *folders_above(found.folder)):
-            crowd = self._below.get(folder, ())
-            if len(crowd) > CROWD:
+            logs = self._below.get(folder, ())
+            if len(logs) > MOST_IN_FOLDER:
                 break
-            differ = self._may_differ(folder, crowd, known)
-            beside = [log for log in crowd if rival(log)] if differ else []
+            differ = self._may_differ(folder, logs, known)
+            beside = [log for log in logs if is_candidate(log)] if differ else []
             near += beside
-            # One that only prints goes on until it finds a log that it may be the console of.
+            # For a console the search continues until there is a log that it may be the console of.
             if beside and not (
                 _prints(known) and all(log.format is None or _prints(log.format) for log in beside)
             ):
@@ -334,7 +337,7 @@ class RunAssignment:
         return list(dict.fromkeys(near))
 
     def _may_differ(self, place: str, logs: Iterable[LogFile], known: Format) -> bool:
-        """Whether any of the logs of a folder or name may be a rival of one of a format: mostly none is."""
+        """Whether any log of a folder or name may be a duplicate of one of a format: mostly none is."""
         if place in self._copied or known.name in names().copied_formats:
             return True
         return any(log.unrequested or (log.format is not None and log.format is not known) for log in logs)
@@ -348,60 +351,61 @@ class RunAssignment:
             each.run = each.duplicate_of = main.run
         return before
 
-    def _prints_of(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
-        """Whether one is the only console that a loop printed by the place of the other, a proper log.
+    def _is_only_console(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
+        """Whether one is the only console in the folder of the other, a proper log.
 
-        Of several consoles in one folder that say different things, the place does not tell whose one is.
+        If there are several consoles with different content, the folder does not show which one belongs to
+        it.
         """
         if not _prints_by(one, other):
             return False
         console, proper = (one, other) if one.format is not None and _prints(one.format) else (other, one)
-        mine = self._sample(console, calls)
-        for each in self._below.get(console.found.folder, ())[:CROWD]:
+        own = self._sample(console, calls)
+        for each in self._below.get(console.found.folder, ())[:MOST_IN_FOLDER]:
             beside = each.found.folder == console.found.folder and not each.gone
             if not beside or stem_of(each.found.name) == stem_of(console.found.name):
                 continue
             if duplicate_logs.are_numbered_apart(each.found.path, proper.found.path):
-                continue  # it cannot be the one
-            _know_format(each, calls)
+                continue  # it is of another run
+            _detect_format(each, calls)
             if each.format is None or not _prints(each.format):
                 continue
             its = self._sample(each, calls)
-            if mine is None or its is None or its.empty:
+            if own is None or its is None or its.empty:
                 continue
-            if duplicate_logs.same(mine, its, beside=True, copy=True) is False:
+            if duplicate_logs.same(own, its, beside=True, copy=True) is False:
                 return False
         return True
 
     def _end_alike(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
-        """Whether logs of one run say the same at their ends, however they begin."""
+        """Whether logs of one run have the same values at their ends."""
         if one.run != other.run:
             return False
-        end, its_end = (_ask(log, duplicate_logs.ending, calls) for log in (one, other))
+        end, its_end = (_read(log, duplicate_logs.ending, calls) for log in (one, other))
         if end is None or its_end is None:
             return False
         return bool(duplicate_logs.same(end, its_end, beside=True))
 
     def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.LogBeginning | None:
-        """What the beginning of a log says; asked again when the log has grown and it matters."""
+        """The beginning of a log; read again if the log has grown and it was incomplete."""
         known = self._beginnings.get(log)
         if known is None or known.generation != log.generation:
             known = self._beginnings[log] = _Beginning(None, log.generation, -1)
         complete = known.sample is not None and known.sample.complete
         if not (complete or known.size == log.size or log.format is None or log.hung):
             known.size = log.size
-            known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
+            known.sample = _read(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
 
 
-def _know_format(log: LogFile, calls: Calls) -> None:
-    """Open a log that nobody asked for, to know whether it is one, and of which format."""
+def _detect_format(log: LogFile, calls: Calls) -> None:
+    """Open a log of a run that was not requested, to detect its format."""
     if log.unrequested and not (log.opened or log.hung):
         log.visit(calls, 0.0, trust=True, until=None)
 
 
 def _home(folder: str) -> str:
-    """The folder whose training is told of in `folder`: the one above `eval_logs` and its like."""
+    """The folder of the training that has its logs in `folder`: the one above `eval_logs` and the like."""
     above, _, name = folder.rpartition("/")
     known = names()
     name = name.lower()
@@ -410,20 +414,18 @@ def _home(folder: str) -> str:
 
 
 def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
-    """Sorts the logs that may be duplicates, closest first: by common folder, then by name."""
-    parts, theirs = _parts(one.folder), _parts(other.folder)
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, theirs, strict=False)))
-    same_name = stem_of(one.name).lower() in (
-        stem_of(other.name).lower(),
-        theirs[-1].lower() if theirs else "",
-    )
-    return (-common - 4 * same_name, len(parts) + len(theirs) - 2 * common, other.folder, other.name)
+    """Sorts the logs that may be duplicates, nearest first: by common folders and name."""
+    parts, its_parts = _parts(one.folder), _parts(other.folder)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, its_parts, strict=False)))
+    its_names = (stem_of(other.name).lower(), its_parts[-1].lower() if its_parts else "")
+    same_name = stem_of(one.name).lower() in its_names
+    return (-common - 4 * same_name, len(parts) + len(its_parts) - 2 * common, other.folder, other.name)
 
 
 def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
-    """Whether two logs of one format may be copies by their places: one folder lies above the other.
+    """Whether two logs of one format may be copies by their paths: one folder is above the other.
 
-    Two folders side by side are two trainings, though they may say the same for having the same seed.
+    Two folders side by side are two trainings, which may have equal values if they have the same seed.
     """
     if one.name == other.name == TRAINER_STATE:  # of checkpoints of one training, each longer than the last
         return one.run == other.run
@@ -437,7 +439,7 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
 
 
 def _uncopied(name: str) -> str:
-    """The name of which a browser or a shared folder made a numbered one for a copy: `monitor (1).csv`."""
+    """The original name of a numbered copy that a browser or a shared folder made: `monitor (1).csv`."""
     return names().numbered_copy.sub("", name)
 
 
@@ -445,13 +447,13 @@ def _is_copy(log: LogFile) -> bool:
     return _uncopied(log.found.name) != log.found.name
 
 
-def _is_poor_beside_console(
+def _has_less_than_console(
     one: LogFile,
     other: LogFile,
     sample: duplicate_logs.LogBeginning,
     its: duplicate_logs.LogBeginning,
 ) -> bool:
-    """Whether one is a console and the other no substitute for it: of evaluations, or of few series."""
+    """Whether one is a console and the other has less data: that of evaluations, or few series."""
     pairs = [(one, sample), (other, its)]
     consoles = [
         (log, says) for log, says in pairs if log.format and log.format.name in names().copied_formats
@@ -460,13 +462,13 @@ def _is_poor_beside_console(
         return False
     proper, few = pairs[1 if consoles[0][0] is one else 0]
     evaluates = names().evaluation.search(proper.found.name) is not None
-    return evaluates or _FEW * len(few.tags) <= len(consoles[0][1].tags)
+    return evaluates or _SERIES_RATIO * len(few.tags) <= len(consoles[0][1].tags)
 
 
 def _prints_by(one: LogFile, other: LogFile) -> bool:
-    """Whether one is what a loop printed in its own words, and the other a proper log of it, by their places.
+    """Whether one is the printed output of a training, and the other a proper log of it, by their paths.
 
-    Such a console has few digits and other axes, so its values need not agree with anything.
+    Such a console has few digits and other axes, so its values need not agree with those of the log.
     """
     consoles = [
         log for log in (one, other) if log.format is None or log.format.name in names().copied_formats
@@ -478,8 +480,8 @@ def _prints_by(one: LogFile, other: LogFile) -> bool:
     )
 
 
-def _is_kept_beside(one: LogFile, other: LogFile) -> bool:
-    """Whether one is the console that a tracker's client keeps beside the other, the log of the same run."""
+def _is_console_of_tracker(one: LogFile, other: LogFile) -> bool:
+    """Whether one is the console that a tracker's client saves with the other, the log of the same run."""
     consoles = [log for log in (one, other) if log.format and log.format.name in names().copied_formats]
     trackers = [log for log in (one, other) if log.found.name.endswith(names().tracker_endings)]
     return one.found.run == other.found.run and len(consoles) == len(trackers) == 1
@@ -498,13 +500,13 @@ def _parts(folder: str) -> list[str]:
     return folder.split("/") if folder else []
 
 
-def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> duplicate_logs.LogBeginning | None:
-    """What a log says; None where it cannot be read, as its visit will report. Raises GivenUpError."""
+def _read(log: LogFile, read: duplicate_logs.ReadSample, calls: Calls) -> duplicate_logs.LogBeginning | None:
+    """A sample of a log; None if it cannot be read, as its visit will report. Raises GivenUpError."""
     assert log.format is not None
     calls.subject = log
     try:
         with log.file(calls) as file:
-            return question(log.format, file)
+            return read(log.format, file)
     except GivenUpError:
         raise
     except Exception:  # noqa: BLE001 - the visit of that log reports what is wrong with it
@@ -514,7 +516,7 @@ def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> dupli
 def parent_of(
     folder: str, name: str, sample: duplicate_logs.LogBeginning, events: Mapping[str, Sequence[str]]
 ) -> Parent | None:
-    """The run that the event file `folder/name` with this content belongs to; None when to its own.
+    """The run above to which the event file `folder/name` with this content belongs; None if to none.
 
     events: names of the event files in each folder.
     """
@@ -534,22 +536,22 @@ def parent_of(
 
 @dataclass(frozen=True, slots=True)
 class AddedCurve:
-    """Names the tags of a sub-run of `add_scalars`. Data, so that another process can be given it."""
+    """Names the tags of a sub-run of `add_scalars`. A class, so that another process can be given it."""
 
     main: str
     key: str
     below: str
 
     def __call__(self, tag: str) -> str:
-        """The tag as its run has it."""
+        """The tag in its run."""
         return f"{self.main}/{self.key}" if tag == self.main else f"{self.below}/{tag}"
 
 
 def _same_writer(name: str, uppers: Sequence[str]) -> bool:
     writer = names().writer
-    mine = writer.search(name)
-    return mine is not None and any(
-        (its := writer.search(upper)) is not None and its["writer"] == mine["writer"] for upper in uppers
+    own = writer.search(name)
+    return own is not None and any(
+        (its := writer.search(upper)) is not None and its["writer"] == own["writer"] for upper in uppers
     )
 
 

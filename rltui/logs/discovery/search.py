@@ -1,4 +1,4 @@
-"""Searching for log files while others are read: in pieces, again and again, at once when asked to."""
+"""Searches for log files repeatedly, in pieces between which other files are read, or on request."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 NOT_ANSWERING = FileSystem("not answering", remote=True, events=False, attributes=False)
 SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches
-_SHARE = 0.003  # of a core, for searching
-_FRESH = 300.0  # seconds between two searches that list every folder, whatever their time stamps say
-_SLOW = 0.3  # seconds of searching before the first logs are opened
-_REQUESTED_SHORTEST = 0.25  # seconds between two searches however often one is requested
+_CPU_SHARE = 0.003  # of a core, for searching
+_FULL_INTERVAL = 300.0  # seconds between two searches that list folders with unchanged time stamps, too
+_SLOW = 0.3  # seconds of searching after which the first logs are opened
+_SHORTEST_REQUESTED = 0.25  # seconds between two requested searches
 
 
 class LogSearch:
-    """The LOGDIRs, their file systems, and the walk over them. Touches nothing before the first `search`.
+    """The LOGDIRs, their file systems, and the walks over them. No file call before the first `search`.
 
-    poll: seconds between looks at a growing log, as asked. system: what is known of the file system.
-    follow: whether remote folders are looked at again and again; else as they were fetched before.
+    poll: requested seconds between visits of a growing log. system: the file system, if known.
+    follow: whether remote folders are kept up to date; otherwise they are used as they were fetched before.
     """
 
     def __init__(
@@ -48,20 +48,20 @@ class LogSearch:
         self._follow = follow
         self.remote: tuple[RemoteFolder, ...] = ()
         self._remote_problems: dict[tuple[str, str, int | None], Problem] = {}
-        self._began = self._walked = 0.0  # wall time at which the present and the last whole walk began
+        self._began = self._walked = 0.0  # wall times at which the present and the last complete walk began
         self._formats = formats
         self._poll = poll
         self._given = system
         self._clock, self._wall = clock, wall
         self.roots: tuple[Root, ...] = ()
         self.systems: tuple[FileSystem, ...] = ()
-        # What may be expected of all of them: the most cautious one decides.
+        # The properties that all of them have.
         self.system = system or FileSystem("", remote=False, events=False, attributes=True)
         self.not_answering: set[str] = set()  # folders
         self.walker: FolderWalker | None = None
-        self.first = True  # the first walk is not over
+        self.first = True  # whether the first walk has not ended
         self.due = float("-inf")
-        self.cost = 0.0  # seconds that the last walk took
+        self.cost = 0.0  # seconds of the last walk
         self._requested = False
         self._walk: Iterator[Item] | None = None
         self._spent = 0.0
@@ -70,66 +70,66 @@ class LogSearch:
 
     @property
     def changes(self) -> int:
-        """Rises when other files may be there than before, of whatever names. From any thread."""
+        """Rises when there may be other files than before, of any name. From any thread."""
         return self.walker.changes if self.walker is not None else 0
 
     @property
     def busy(self) -> bool:
-        """Whether a walk is under way."""
+        """Whether a walk has not ended."""
         return self._walk is not None or self.first
 
     @property
     def slow(self) -> bool:
-        """Whether the walk takes so long that what it has found so far should be shown."""
+        """Whether the walk takes so long that the logs found so far should be shown."""
         return self._spent > _SLOW
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """The LOGDIRs that do not exist yet, as given; known after the first walk and the first listing."""
         missing = self.walker.waiting if self.walker is not None else ()
-        # What was fetched after the last walk began was not looked at yet.
+        # A folder that was fetched after the last walk began has not been walked.
         synced = {folder.mirror.url: folder.mirror.synced for folder in self.remote}
         unknown = {url for url, at in synced.items() if not at or at >= self._walked}
         return tuple(each for each in missing if each not in unknown) if unknown else missing
 
     @property
     def fetching(self) -> bool:
-        """Whether what remote folders hold is not known yet."""
+        """Whether a remote folder has not been listed yet."""
         return self._follow and not all(folder.begun for folder in self.remote)
 
     def request(self) -> None:
-        """Something was made, moved or deleted: search soon. From any thread."""
+        """Request a search soon, since a file was created, moved or deleted. From any thread."""
         self._requested = True
 
     def next_due(self) -> float:
-        """When the next walk should begin."""
-        return min(self.due, self._last + _REQUESTED_SHORTEST) if self._requested else self.due
+        """When the next walk is due."""
+        return min(self.due, self._last + _SHORTEST_REQUESTED) if self._requested else self.due
 
     def interval(self) -> float:
-        """Seconds between two searches. A search of local folders asks only their time stamps."""
+        """Seconds between two searches. A search of local folders only reads their time stamps."""
         shortest = SHORTEST if self.system.remote else min(SHORTEST, max(self._poll, 1.0))
-        return min(LONGEST, max(shortest, self.cost / _SHARE))
+        return min(LONGEST, max(shortest, self.cost / _CPU_SHARE))
 
     def give_up(self, path: str | None) -> None:
-        """The walk will not come back, because of `path` if that is known: the next one goes without it."""
+        """Abandon a walk that hangs, because of `path` if that is known, which the next walk leaves out."""
         if path is not None:
             self.not_answering.add(path)
         self._walk = None
         self.due = float("-inf")
 
     def search(self, now: float, calls: Calls, over: Callable[[], bool]) -> Iterator[FoundFile | Problem]:
-        """Go on with the walk until `over`, or begin one if it is time. Raises GivenUpError."""
+        """Continue the walk until `over`, or begin one if it is due. Raises GivenUpError."""
         if self.walker is None:
             self.walker = self._begin(calls)
-        yield from self._of_remote()
+        yield from self._remote_changes()
         if self._walk is None:
             if now < self.next_due():
                 return
             self._requested = False
-            fresh = now - self._listed >= _FRESH
-            self._listed = now if fresh else self._listed
+            full = now - self._listed >= _FULL_INTERVAL
+            self._listed = now if full else self._listed
             self._spent = 0.0
-            self._walk = self.walker.walk(calls, fresh=fresh)
+            self._walk = self.walker.walk(calls, full=full)
             self._began = self._wall()
         started = self._clock()
         for item in self._walk:
@@ -139,23 +139,23 @@ class LogSearch:
                 self._spent += self._clock() - started
                 return
         self._walk, self._walked = None, self._began
-        if not self.first:  # the first walk lists everything, and is no measure of the others
+        if not self.first:  # the first walk lists all folders, so its cost is not typical
             self.cost = self._spent + self._clock() - started
         self.first = False
         self._last = now
         self.due = now + self.interval()
 
-    def _of_remote(self) -> Iterator[Problem]:
-        """What remote folders say that they did not say before, and what is over."""
+    def _remote_changes(self) -> Iterator[Problem]:
+        """New problems of remote folders, and those that are resolved."""
         if not self.remote:
             return
-        standing = {each.key: each for folder in self.remote for each in folder.mirror.problems()}
-        for key, problem in standing.items():
+        present = {each.key: each for folder in self.remote for each in folder.mirror.problems()}
+        for key, problem in present.items():
             if self._remote_problems.get(key) != problem:
                 yield problem
-        for key in self._remote_problems.keys() - standing.keys():
+        for key in self._remote_problems.keys() - present.keys():
             yield replace(self._remote_problems[key], message="is over", healed=True)
-        self._remote_problems = standing
+        self._remote_problems = present
 
     def _begin(self, calls: Calls) -> FolderWalker:
         def ask(path: str) -> bool | None:
@@ -197,6 +197,6 @@ class LogSearch:
 def _remote_folders(urls: Sequence[str]) -> tuple[RemoteFolder, ...]:
     if not urls:
         return ()
-    from rltui.logs.remote.remote_folders import REMOTE  # what few need
+    from rltui.logs.remote.remote_folders import REMOTE  # few need it
 
     return tuple(map(REMOTE.of, urls))

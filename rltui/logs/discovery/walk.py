@@ -1,4 +1,4 @@
-"""Walking the folders below the LOGDIRs for log files. Files that are not named like one are left alone."""
+"""Walks the folders below the LOGDIRs to find log files by their names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import stat
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import field
+from itertools import islice
 from pathlib import Path
 
 from rltui.common.data_class import dataclass
@@ -24,28 +25,28 @@ from rltui.logs.found_file import FoundFile, Walked
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
 
-DEPTH = 48  # folders below LOGDIR; deeper ones are not entered
-_CHECKPOINTS = 4  # folders of the newest checkpoints that are asked for their history
-PAUSE_EVERY = 256  # directory entries between two chances to stop
-YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
+DEEPEST = 48  # levels of folders below LOGDIR
+_MOST_CHECKPOINTS = 4  # folders of the newest checkpoints that are searched for a history
+PAUSE_EVERY = 256  # directory entries between two points at which a walk can stop
+YOUNG = 2.0  # seconds in which a folder may change without a new time stamp (ticks, 2 s on FAT)
 
 
 class Root(NamedTuple):
-    """One LOGDIR. For a single file, its folder and the one name that counts there."""
+    """One LOGDIR. For a single file, its folder and the name of the file."""
 
     given: str
     place: str  # absolute
     only: str | None = None
-    prefix: str = ""  # in front of run names and paths where several LOGDIRs are given
+    prefix: str = ""  # of run names and paths, if there are several LOGDIRs
 
 
-Item = FoundFile | Problem | None  # what a walk yields; None is a chance to stop for a while
+Item = FoundFile | Problem | None  # what a walk yields; None is a point at which it can stop for a while
 
 
 @dataclass(slots=True)
 class _Folder:
     place: str
-    shown: str  # relative to LOGDIR with the root's prefix, as the system spells it
+    shown: str  # relative to LOGDIR with the root's prefix, not cleaned
     root: Root
     real: str  # without links
     depth: int
@@ -57,8 +58,8 @@ class _Folder:
     containers: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name: stamp when it was listed
     claimed: set[str] = field(default_factory=set)  # names of containers
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
-    entered: list[_Folder] | None = None  # of `folders`, the last one first; None: not known yet
-    names: int | None = None  # hash of the names of all that is in it, at the last listing
+    entered: list[_Folder] | None = None  # of `folders`, the last one first; None: unknown
+    names: int | None = None  # hash of the names of its entries at the last listing
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +67,7 @@ class _Folder:
 
 
 def is_folder(place: str) -> bool | None:
-    """Whether there is a folder; None when there is nothing, or nothing that can be asked."""
+    """Whether a path is a folder; None if it does not exist or cannot be read."""
     try:
         return stat.S_ISDIR(os.stat(place).st_mode)  # noqa: PTH116 - a string is what is kept
     except OSError:
@@ -78,9 +79,9 @@ def roots_of(
     could_be_log: Callable[[str], bool],
     ask: Callable[[str], bool | None] = is_folder,
 ) -> tuple[Root, ...]:
-    """The LOGDIRs as given, each with what keeps its runs apart from those of the others.
+    """The LOGDIRs, each with a prefix for its runs.
 
-    One that does not exist yet is taken for a folder, unless its name says that it will be a log.
+    One that does not exist counts as a folder, unless it has the name of a log.
     """
     places: list[tuple[str, str, str | None]] = []
     for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
@@ -94,7 +95,7 @@ def roots_of(
 
 
 def _prefixes(places: Sequence[str]) -> dict[str, str]:
-    """For each folder as many of its last names as tell it from the others; none when it is alone."""
+    """For each folder, as many of its last parts as make it unique; nothing for a single folder."""
     distinct = list(dict.fromkeys(places))
     if len(distinct) < 2:
         return dict.fromkeys(distinct, "")
@@ -107,18 +108,18 @@ def _prefixes(places: Sequence[str]) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _WalkState:
-    """What one walk still has to visit, and what it has found."""
+    """The folders that one walk still has to visit, and what it has found."""
 
     stack: list[_Folder]
     links: list[tuple[_Folder, str]] = field(default_factory=list)  # the folder and the link's name
     seen: set[tuple[int, int]] = field(default_factory=set)  # device and inode of folders
     visited: list[_Folder] = field(default_factory=list)
-    reals: set[str] = field(default_factory=set)  # logs by their own places, of folders visited before
+    reals: set[str] = field(default_factory=set)  # paths without links of logs, of folders visited before
     alive: set[str] = field(default_factory=set)
     waiting: list[str] = field(default_factory=list)
 
     def descend(self, folder: _Folder) -> None:
-        """Go on in what is below a folder; its links come last."""
+        """Continue with the sub-folders of a folder; links are followed at the end of the walk."""
         self.links += [(folder, name) for name in folder.links]
         if folder.entered is None:
             walked = [name for name in reversed(folder.folders) if name not in folder.contained]
@@ -128,7 +129,7 @@ class _WalkState:
         self.stack += folder.entered
 
     def real_logs(self) -> set[str]:
-        """The logs that were found, by their own places. What a link leads to may be one of them."""
+        """The paths without links of logs found so far, to which links may lead."""
         for folder in self.visited:
             self.reals.update(f"{folder.real}/{name}" for name in folder.found)
         self.visited.clear()
@@ -138,8 +139,8 @@ class _WalkState:
 class FolderWalker:
     """Repeated walks over the LOGDIRs. A walk after the first lists only folders that changed.
 
-    wanted: whether a file of that base name is one. formats: of logs, which also lie in containers and among
-    the checkpoints of a Trainer; None where other files are looked for.
+    wanted: whether a file with that base name is searched for. formats: for logs, which are also in
+    containers and in checkpoints of a Trainer; None for other files.
     """
 
     def __init__(
@@ -154,35 +155,35 @@ class FolderWalker:
         self.roots = tuple(roots)
         self._is_wanted = wanted
         self._formats = formats
-        self._trust = trust_times  # false on network file systems: their folder attributes are cached
+        self._trust = trust_times  # false on network file systems, which cache attributes of folders
         self._wall = wall
         self._known: dict[str, _Folder] = {}
         self._problems: dict[str, Problem] = {}
-        self.skipped: set[str] = set()  # folders whose listing has not come back
-        self.changes = 0  # rises with each walk after which other files may be there than before it
+        self.skipped: set[str] = set()  # folders whose listing has not returned
+        self.changes = 0  # number of walks after which there may have been other files than before
         self._changed = False
-        self._led_to: dict[str, tuple[int, int] | None] = {}  # device and inode, by place of a link
+        self._targets: dict[str, tuple[int, int] | None] = {}  # device and inode, by path of a link
         self.waiting: tuple[str, ...] = ()
 
     @property
     def folders(self) -> int:
-        """Folders known."""
+        """Number of known folders."""
         return len(self._known)
 
     def walked(self) -> Walked:
-        """The folders that are known, and the containers in them."""
+        """The known folders and the containers in them."""
         known = self._known.values()
-        # What a link leads to may change without a change of its folder; what cannot be read may be readable.
+        # The target of a link may change without its folder; what cannot be read may become readable.
         certain = not (any(each.links for each in known) or self._problems or self.skipped or self.waiting)
         containers = [f"{each.place}/{name}" for each in known for name in each.containers]
         return Walked(tuple(each.place for each in known), tuple(containers), certain)
 
-    def walk(self, calls: Calls, *, fresh: bool = False) -> Iterator[Item]:
-        """One walk: the logs in folders that changed (in all, if `fresh`), problems once.
+    def walk(self, calls: Calls, *, full: bool = False) -> Iterator[Item]:
+        """One walk: the logs in folders that changed (in all, if `full`), and each problem once.
 
-        None is a chance to stop for a while; a problem that is over comes again as `healed`. Folders
-        are visited once whatever links lead to them; what only a link leads to comes last, so that a
-        log is known by its own place. Raises GivenUpError only.
+        None is a point at which the walk can stop for a while; a resolved problem is repeated as `healed`.
+        Each folder is visited once. Links are followed last, so that a log has its path without links. Raises
+        GivenUpError only.
         """
         state = _WalkState(self._starts(calls))
         while state.stack or state.links:
@@ -190,11 +191,11 @@ class FolderWalker:
                 folder: _Folder | None = state.stack.pop()
             else:
                 folder = yield from self._resolve(*state.links.pop(0), state.real_logs(), calls)
-            known = (yield from self._enter(folder, state, calls, fresh)) if folder is not None else None
+            known = (yield from self._enter(folder, state, calls, full)) if folder is not None else None
             if known is None:
                 continue
             state.visited.append(known)
-            self._changed = self._changed or bool(known.contained)  # what belongs to containers is not walked
+            self._changed = self._changed or bool(known.contained)  # folders of containers are not walked
             yield None
             if known.root.only is None:
                 state.descend(known)
@@ -208,15 +209,15 @@ class FolderWalker:
             self._changed = False
 
     def all_found(self) -> list[FoundFile]:
-        """Walk, and give all files that are known then, in the order of their paths."""
+        """Walk, and return all known files in the order of their paths."""
         for _ in self.walk(Calls()):
             pass
-        folders = reversed(self._known.values())  # of a file that comes twice, its first place counts
+        folders = reversed(self._known.values())  # of a file in two LOGDIRs, the first path counts
         found = {each.place: each for known in folders for each in known.found.values()}
         return sorted(found.values(), key=lambda each: each.path)
 
     def _starts(self, calls: Calls) -> list[_Folder]:
-        """The roots, to be taken from the end. Links to one that is known are not followed again."""
+        """The folders of the LOGDIRs, the last one first."""
         return [
             self._known.get(_key(root.place, root))
             or _Folder(
@@ -231,14 +232,14 @@ class FolderWalker:
         ]
 
     def _enter(
-        self, folder: _Folder, state: _WalkState, calls: Calls, fresh: bool
+        self, folder: _Folder, state: _WalkState, calls: Calls, full: bool
     ) -> Generator[Item, None, _Folder | None]:
-        """Look at a folder, and list it if it changed. The value is what is known of it now.
+        """Visit a folder, and list it if it changed. Returns the folder.
 
-        None where there is nothing to see: too deep, seen before, or in trouble.
+        Returns None if it is too deep, was visited before, or cannot be read.
         """
         root = folder.root
-        if folder.depth > DEPTH or folder.place in self.skipped:
+        if folder.depth > DEEPEST or folder.place in self.skipped:
             return None
         try:
             status = calls.run(folder.place, os.stat, folder.place)
@@ -256,7 +257,7 @@ class FolderWalker:
         state.alive.add(folder.key)
         known = self._known.setdefault(folder.key, folder)
         known.device = status.st_dev
-        if fresh or not self._trust or known.changed_ns != status.st_mtime_ns:
+        if full or not self._trust or known.changed_ns != status.st_mtime_ns:
             young = self._wall() - status.st_mtime < YOUNG
             complete = yield from self._list(known, calls)
             known.changed_ns = status.st_mtime_ns if complete and not young else -1
@@ -265,7 +266,7 @@ class FolderWalker:
         return known
 
     def _list(self, folder: _Folder, calls: Calls) -> Generator[Item, None, bool]:
-        """List one folder anew; the generator's value says whether that went to the end."""
+        """List one folder again; returns whether the listing is complete."""
         names: set[str] = set()
         folders: list[str] = []
         links: list[str] = []
@@ -279,7 +280,7 @@ class FolderWalker:
         with entries:
             while True:
                 try:
-                    batch = calls.run(folder.place, _take, entries, PAUSE_EVERY)
+                    batch = calls.run(folder.place, lambda: list(islice(entries, PAUSE_EVERY)))
                 except OSError as error:
                     yield from self._failed(folder.place, folder.shown, error)
                     return False
@@ -318,15 +319,15 @@ class FolderWalker:
     def _list_newest_state(
         self, folder: _Folder, folders: Sequence[str], found: dict[str, FoundFile], calls: Calls
     ) -> Generator[Item, None, bool]:
-        """The newest `checkpoint-<step>/trainer_state.json`, which holds all of the run's history so far.
+        """The newest `checkpoint-<step>/trainer_state.json`, which has the history of the run so far.
 
-        Only for a folder without a log of its own. False where a newer checkpoint has none yet: a Trainer
+        Only for a folder without another log. Returns False if a newer checkpoint has none yet: a Trainer
         writes it last.
         """
         by_step = sorted(
             ((int(match[1]), name) for name in folders if (match := CHECKPOINT.fullmatch(name))), reverse=True
         )
-        for at, (_, name) in enumerate(by_step[:_CHECKPOINTS]):
+        for at, (_, name) in enumerate(by_step[:_MOST_CHECKPOINTS]):
             place = f"{folder.place}/{name}/{TRAINER_STATE}"
             try:
                 calls.run(place, os.stat, place)
@@ -350,7 +351,7 @@ class FolderWalker:
         return True
 
     def _wanted(self, folder: _Folder, name: str) -> bool:
-        """Whether a file is one to open: the one that the user named, or what may be a log of a training."""
+        """Whether a file is searched for: LOGDIR itself, or a file that may be a log of a training."""
         if name == folder.root.only:
             return True
         return self._is_wanted(name) and not names().no_runs.search(_shown(folder, name))
@@ -358,7 +359,7 @@ class FolderWalker:
     def _list_parts(
         self, folder: _Folder, name: str, found: dict[str, FoundFile], calls: Calls
     ) -> Generator[Item, None, bool]:
-        """The runs of a container; the generator's value says whether it is one."""
+        """The runs of a container; returns whether it is one."""
         place = f"{folder.place}/{name}"
         if self._formats is None or not self._formats.could_be_container(place):
             return False
@@ -381,19 +382,19 @@ class FolderWalker:
         return True
 
     def _relist_containers(self, folder: _Folder, calls: Calls) -> Iterator[Item]:
-        """List the containers anew that changed since: a run may have begun in them."""
+        """List containers that changed again, since they may have new runs."""
         for name, seen in list(folder.containers.items()):
             place = f"{folder.place}/{name}"
             try:
                 changed = calls.run(place, _container_stamp, place) != seen
             except OSError:
-                continue  # it is gone, and its folder will be listed
+                continue  # it was deleted: its folder will be listed
             if not changed:
                 continue
             self._changed = True
             before = name in folder.claimed
             if before != (yield from self._list_parts(folder, name, folder.found, calls)):
-                yield from self._list(folder, calls)  # it is a file like any other now, or no longer
+                yield from self._list(folder, calls)  # it became an ordinary file, or a container
                 return
 
     def _found_part(self, folder: _Folder, name: str, part: Part, found: dict[str, FoundFile]) -> FoundFile:
@@ -436,21 +437,21 @@ class FolderWalker:
     def _resolve(
         self, parent: _Folder, name: str, reals: set[str], calls: Calls
     ) -> Generator[Item, None, _Folder | None]:
-        """Where a link leads: the generator's value is a folder to visit, or None."""
+        """Follow a link: returns a folder to visit, or None."""
         place = f"{parent.place}/{name}"
         if place in self.skipped:
             return None
-        led, self._led_to[place] = self._led_to.get(place), None
+        before, self._targets[place] = self._targets.get(place), None
         try:
             status = calls.run(place, os.stat, place)
             real = calls.run(place, os.path.realpath, place)
         except OSError as error:
-            self._changed = self._changed or led is not None
+            self._changed = self._changed or before is not None
             if self._wanted(parent, name):
                 yield from self._failed(place, _shown(parent, name), error)
             return None
-        mode, self._led_to[place] = status.st_mode, (status.st_dev, status.st_ino)
-        self._changed = self._changed or led != self._led_to[place]
+        mode, self._targets[place] = status.st_mode, (status.st_dev, status.st_ino)
+        self._changed = self._changed or before != self._targets[place]
         if stat.S_ISDIR(mode):
             return _below(parent, name, real) if is_entered(name) else None
         if self._wanted(parent, name) and real not in reals:
@@ -491,22 +492,13 @@ class FolderWalker:
 
 
 def _container_stamp(place: str) -> tuple[int, ...]:
-    """Size and time of a container, and of the WAL of a database. Raises OSError."""
+    """Size and modification time of a container, and of the WAL of a database. Raises OSError."""
     status = os.stat(place)  # noqa: PTH116 - a string is what is kept
     try:
         wal = os.stat(f"{place}-wal")  # noqa: PTH116
     except OSError:
         return (status.st_size, status.st_mtime_ns)
     return (status.st_size, status.st_mtime_ns, wal.st_size, wal.st_mtime_ns)
-
-
-def _take(entries: Iterator[os.DirEntry[str]], count: int) -> list[os.DirEntry[str]]:
-    batch: list[os.DirEntry[str]] = []
-    for entry in entries:
-        batch.append(entry)
-        if len(batch) == count:
-            break
-    return batch
 
 
 def _key(place: str, root: Root) -> str:
@@ -522,17 +514,17 @@ def _below(parent: _Folder, name: str, real: str) -> _Folder:
 
 
 class FileSearch:
-    """Files of some base names that are no logs, looked for again and again."""
+    """A repeated search for files with some base names that are no logs."""
 
     def __init__(self, logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> None:
         self._logdirs, self._wanted = logdirs, wanted
         self._walker = FolderWalker((), wanted)
-        self.attributes = False  # whether a plain `stat` of what was found tells the truth
+        self.attributes = False  # whether `stat` of the files is up to date
 
     def files(self) -> list[FoundFile]:
-        """All that are there now, in the order of their paths. LOGDIRs may be missing.
+        """All present files in the order of their paths. LOGDIRs may be missing.
 
-        Only folders that changed are listed anew, where the file system tells the times of folders at once.
+        Only folders that changed are listed again, if the file system's time stamps are up to date.
         """
         roots = tuple(roots_of(self._logdirs, self._wanted))
         if roots != self._walker.roots:
