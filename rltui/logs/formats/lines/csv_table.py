@@ -1,9 +1,9 @@
-"""Tables: CSV and TSV with a header line, as Stable-Baselines3, RLlib, Spinning Up and people write them.
+"""Tables: CSV and TSV with a header line, of Stable-Baselines3, RLlib, Spinning Up and custom code.
 
-Empty cells are missing values. An SB3 monitor file begins with `#{json}`; its rows are episodes, so the
-step is the sum of their lengths `l` and the wall time is `t_start + t`. Any other table takes its step
-from a column that names it (`log_keys.toml`), from a first column that counts on evenly, whatever its name,
-or, said once, from the number of its row.
+Empty cells are missing values. A monitor file of Stable-Baselines3 starts with `#{json}`; its rows are
+episodes, so the step is the sum of their lengths `l` and the wall time is `t_start + t`. The step of other
+tables is a column with the name of a step (`log_keys.toml`), or a first column that increases evenly, or
+else, with a problem reported once, the row number.
 """
 
 from __future__ import annotations
@@ -17,14 +17,20 @@ from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import LineParser, LineReader, RecordSink
-from rltui.logs.formats.lines.table_header import COUNTED_ROWS, TableHeader, column_name, number_in, split_row
+from rltui.logs.formats.lines.table_header import (
+    MIN_EVEN_ROWS,
+    TableHeader,
+    column_name,
+    number_in,
+    split_row,
+)
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 
-_QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
+_QUOTED_CAP = 64 << 10  # bytes of a quoted field over several lines
 _HEADER_CAP = 4 << 20
-_LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
-_ITEMS = 3  # rows that begin with a name of their own, after which a table without steps is one of things
+_LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not overflow the sum
+_MIN_ITEMS = 3  # rows with distinct names in a table that has items in place of steps
 
 
 class CsvParser(LineParser):
@@ -33,52 +39,52 @@ class CsvParser(LineParser):
     def __init__(self, path: str) -> None:
         super().__init__(path, "bad-row", "rows skipped that do not fit the header")
         self._header: TableHeader | None = None
-        self._held: list[dict[str, object]] | None = None  # rows until it is known whether a column counts
-        self._counts: str | None = None  # the column that does
-        self._short: tuple[bytes, int, Sequence[str]] | None = None  # a row that lacks cells, its offset
-        self._shorter = 0  # cells of rows that have fewer than the header, again and again
-        self._title = b""  # the first line, which may be the name of an only column
-        self._quoted = b""  # lines of a row whose quoted field is still open
+        self._pending: list[dict[str, object]] | None = None  # rows until the column of steps is determined
+        self._step_column: str | None = None  # a column of steps without a typical name
+        self._short: tuple[bytes, int, Sequence[str]] | None = None  # the last row, if cells are missing
+        self._short_width = 0  # number of cells in repeated short rows
+        self._title = b""  # the first line, which may be the name of a single column
+        self._quoted = b""  # lines of a row with an open quoted field
         self._quoted_at = 0  # and their offset
-        self._monitor = False  # Stable-Baselines3's log of episodes
-        self._start = math.nan  # monitor: wall time of its first episode's start
-        self._steps = 0  # monitor: lengths of the episodes so far
-        self._elapsed = -math.inf  # monitor: seconds at the end of the last one
+        self._monitor = False  # it is a monitor file, and the next three attributes are used
+        self._start = math.nan  # wall time of the start of the first episode
+        self._steps = 0  # total length of the episodes so far
+        self._elapsed = -math.inf  # seconds at the end of the last episode
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordSink) -> None:
-        """Take whole lines: the header, comments, rows."""
+        """Add the rows of complete lines; the header and comments are among them."""
         for line in lines:
-            self._line(line, start, records)
+            self._parse_line(line, start, records)
             start += len(line) + 1
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """Take rows, under the header of the first line of the file; none of a monitor file."""
+        """Add rows, with the header in the first line of the file; none of a monitor file."""
         first = file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0]
         header = TableHeader.of(first, self.path)
         if header is None or header.line.startswith(b"#"):
             return
         if not header.has_steps:
-            rows = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : COUNTED_ROWS + 1]
+            rows = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : MIN_EVEN_ROWS + 1]
             split = [header.cells(row.strip(b"\r\0")) for row in rows]
             held = [header.record(cells) for cells in split if len(cells) == len(header.names)]
-            if (column := header.counting_column(held)) is not None:
-                header = header.counting(column)
+            if (column := header.find_step_column(held)) is not None:
+                header = header.with_step(column)
         for line in lines:
             cells = header.cells(line.rstrip(b"\r"))
             if len(cells) == len(header.names):
                 records.add(header.record(cells))
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
-        """A row without newline may be cut inside a number, so it is not read."""
+        """A row without newline may be cut within a number, so it is not read."""
         if self._quoted:
             self.skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
         self._skip_short()
-        self._settle(records)
+        self._add_pending(records)
         return super().parse_last(line, records)
 
-    def _line(self, line: bytes, offset: int, records: RecordSink) -> None:
-        if self._quoted and self._is_row(line):  # the quote before it was torn, or never closed
+    def _parse_line(self, line: bytes, offset: int, records: RecordSink) -> None:
+        if self._quoted and self._is_row(line):  # the open quote was torn, or is never closed
             self.skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
         if self._quoted:
@@ -91,9 +97,9 @@ class CsvParser(LineParser):
             return
         header = self._header
         if header is not None and line == header.line:
-            return  # of a session that was appended
+            return  # repeated by an appended session
         if header is None or line.startswith(b"#"):
-            self._begin(line, offset, records)
+            self._parse_header(line, offset, records)
             return
         record = header.numeric_record(line)
         if record is not None:
@@ -101,46 +107,46 @@ class CsvParser(LineParser):
             self._add(record, records)
             return
         cells = header.cells(line)
-        if header.may_lack(cells):
+        if header.is_short(cells):
             self._add_short(line, offset, cells, header, records)
             return
         self._skip_short()
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
-        elif (other := TableHeader.of(line, self.path)) is not None and other.is_like(header):
-            self._header = other.counting(self._counts) if self._counts is not None else other
+        elif (other := TableHeader.of(line, self.path)) is not None and other.is_similar(header):
+            self._header = other.with_step(self._step_column) if self._step_column is not None else other
         else:
             self.skipped.add(line, offset)
 
     def _add_short(
         self, line: bytes, offset: int, cells: Sequence[str], header: TableHeader, records: RecordSink
     ) -> None:
-        """Take a row that lacks its last cells, as all do but the first where only that tells the settings.
+        """Add a row without its last cells, such as all rows after the first if only that contains settings.
 
-        One alone was torn: two that follow each other with as many cells are both taken.
+        A single one is torn; two consecutive rows with equally many cells are both added.
         """
-        held, self._short = self._short, None
-        if len(cells) == self._shorter:
+        previous, self._short = self._short, None
+        if len(cells) == self._short_width:
             self._add(header.padded(cells), records)
-        elif held is not None and len(held[2]) == len(cells):
-            self._shorter = len(cells)
-            self._add(header.padded(held[2]), records)
+        elif previous is not None and len(previous[2]) == len(cells):
+            self._short_width = len(cells)
+            self._add(header.padded(previous[2]), records)
             self._add(header.padded(cells), records)
         else:
-            if held is not None:
-                self.skipped.add(*held[:2])
+            if previous is not None:
+                self.skipped.add(*previous[:2])
             self._short = line, offset, cells
 
     def _skip_short(self) -> None:
-        """Skip a row that was held, since no row like it follows."""
+        """Skip a pending short row, since the next row has another width."""
         if self._short is not None:
             self.skipped.add(*self._short[:2])
             self._short = None
 
     def _is_row(self, line: bytes) -> bool:
-        """Whether a line is a whole row by itself: as many cells as columns, whole numbers where the step is.
+        """Whether a line is a complete row: it has as many cells as the header, and a step.
 
-        Not one that is indented: a tensor that is printed over several lines has numbers and commas, too.
+        Indented lines are excluded, since a tensor printed over several lines has numbers and commas as well.
         """
         header = self._header
         if header is None or b'"' in line or line[:1].isspace():
@@ -148,58 +154,58 @@ class CsvParser(LineParser):
         cells = header.cells(line.strip(b"\r\0"))
         return len(cells) == len(header.names) and header.has_step(cells)
 
-    def _begin_column(self, line: bytes, offset: int, records: RecordSink) -> None:
-        """Take the first number of a table of one column, or keep what may be its name."""
+    def _parse_column(self, line: bytes, offset: int, records: RecordSink) -> None:
+        """Add the first number of a table of one column, or keep its possible name."""
         text = line.decode("utf-8", "replace").strip("\ufeff ")
         if number_in(text) is not None:
             name = self._title.decode("utf-8", "replace").strip('\ufeff "')
             self._header = TableHeader(b"", [name or column_name(self.path)], ",")
             self._add(self._header.record([text]), records)
         elif (header := TableHeader.unnamed(line, self.path)) is not None:
-            self._header, self._held = header, []
+            self._header, self._pending = header, []
             self._add(header.record(header.cells(text.encode())), records)
         elif not offset and len(split_row(text, ",")) == 1:
             self._title = line
         else:
             self.skipped.add(line, offset)
 
-    def _begin(self, line: bytes, offset: int, records: RecordSink) -> None:
-        """Take the header, or a comment."""
+    def _parse_header(self, line: bytes, offset: int, records: RecordSink) -> None:
+        """Parse the header, or a comment."""
         if not line.startswith(b"#"):
             self._header = TableHeader.of(line, self.path)
             if self._header is None:
-                self._begin_column(line, offset, records)
+                self._parse_column(line, offset, records)
             elif not (self._header.has_steps or self._monitor):
-                self._held = []
+                self._pending = []
             return
         try:
-            said = json.loads(line[1:])
-            self._monitor = isinstance(said, dict) and "t_start" in said
-            self._start = float(said["t_start"])
+            comment = json.loads(line[1:])
+            self._monitor = isinstance(comment, dict) and "t_start" in comment
+            self._start = float(comment["t_start"])
             self._elapsed = -math.inf
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
-            pass  # a comment that says nothing of a start
+            pass  # a comment without a start time
 
-    def _settle(self, records: RecordSink) -> None:
-        """Give the rows that were held: they say whether the first column counts, or there are no more."""
-        held, self._held = self._held, None
+    def _add_pending(self, records: RecordSink) -> None:
+        """Determine the column of steps from the pending rows, and add them."""
+        rows, self._pending = self._pending, None
         header = self._header
-        if not held or header is None:
+        if not rows or header is None:
             return
-        self._counts = column = header.counting_column(held)
+        self._step_column = column = header.find_step_column(rows)
         if column is not None:
-            self._header = header.counting(column)
-            called = dict(zip(header.names, self._header.names, strict=True))
-            held = [{called[name]: value for name, value in row.items()} for row in held]
-        for row in held:
+            self._header = header.with_step(column)
+            renamed = dict(zip(header.names, self._header.names, strict=True))
+            rows = [{renamed[name]: value for name, value in row.items()} for row in rows]
+        for row in rows:
             records.add(row)
 
     def _add(self, record: dict[str, object], records: RecordSink) -> None:
-        if self._held is not None and self._header is not None:
-            self._held.append(record)
-            enough = len(self._held) == self._header.deciding
-            if enough or self._header.counting_column(self._held, known=False) is None:
-                self._settle(records)
+        if self._pending is not None and self._header is not None:
+            self._pending.append(record)
+            enough = len(self._pending) == self._header.rows_to_decide
+            if enough or self._header.find_step_column(self._pending, complete=False) is None:
+                self._add_pending(records)
             return
         if not self._monitor:
             records.add(record)
@@ -208,7 +214,7 @@ class CsvParser(LineParser):
         if isinstance(length, int | float) and 0 <= length < _LENGTH_CAP:
             self._steps += int(length)
         if isinstance(elapsed, int | float):
-            if elapsed < self._elapsed / 2:  # another session was appended; when it began is not written
+            if elapsed < self._elapsed / 2:  # an appended session, whose start time is unknown
                 self._start = math.nan
             self._elapsed = elapsed
         wall = self._start + elapsed if isinstance(elapsed, int | float) else math.nan
@@ -219,7 +225,7 @@ _NAME = regex(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
 
 
 def _matches(name: str, head: bytes) -> bool:
-    """By name, then by the header and the first row: numbers, and a step column or a telling name."""
+    """By name, then by the header and the first row: numbers, and a step column or a name typical of logs."""
     if not _NAME.search(name):
         # Keras: CSVLogger("training.log"); PFRL and ChainerRL: scores.txt
         return name.endswith((".log", ".txt")) and (_is_table(head) or _is_column(name, head))
@@ -241,7 +247,7 @@ def _matches(name: str, head: bytes) -> bool:
     if len(lines) < 2 or not lines[1].strip():
         return True
     first, count = lines[1], 2
-    while first.count(b'"') % 2 and count < len(lines):  # a quoted field runs over lines
+    while first.count(b'"') % 2 and count < len(lines):  # a quoted field over several lines
         first, count = first + b"\n" + lines[count], count + 1
     cells = header.cells(first.rstrip(b"\r"))
     record = header.record(cells) if len(cells) == len(header.names) else {}
@@ -251,14 +257,14 @@ def _matches(name: str, head: bytes) -> bool:
         return False
     told = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
     if not (steps or told or any(map(log_file_names.names().column.search, numbers))):
-        return False  # results of anything: of a simulation, of an experiment
+        return False  # other results, such as of a simulation
     return bool(numbers) or cut
 
 
 def _is_column(name: str, head: bytes) -> bool:
-    """Whether a file named after a metric has nothing but numbers, as numpy.savetxt writes them.
+    """Whether a file named after a metric only has numbers, as written by numpy.savetxt.
 
-    One in each line, perhaps below its name, or as many in each line as in the others.
+    One number per line, perhaps below a name, or equally many in all lines.
     """
     if log_file_names.names().column.search(name) is None:
         return False
@@ -267,27 +273,27 @@ def _is_column(name: str, head: bytes) -> bool:
     table = TableHeader.unnamed(rows[0].encode(), name) if rows else None
     if table is not None:
         every = [table.cells(row.encode()) for row in rows]
-        return len(rows) >= _ITEMS and all(
+        return len(rows) >= _MIN_ITEMS and all(
             len(cells) == len(table.names) and None not in map(number_in, cells) for cells in every
         )
     if rows and number_in(rows[0]) is None:
         rows = rows[1:]
-    return len(rows) >= _ITEMS and all(number_in(row) is not None for row in rows)
+    return len(rows) >= _MIN_ITEMS and all(number_in(row) is not None for row in rows)
 
 
 def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
-    """Whether the first column names what each row is about, another thing in each: graphs, models, files."""
-    names = [header.cells(row)[0] for row in rows[:_ITEMS]]
+    """Whether the first column has a different name in each row: graphs, models, files."""
+    names = [header.cells(row)[0] for row in rows[:_MIN_ITEMS]]
     first = header.names[0].lower()
-    if len(names) < _ITEMS or "time" in first or "date" in first:
+    if len(names) < _MIN_ITEMS or "time" in first or "date" in first:
         return False
     # A step may be written as `10k`.
-    called = (name[:1].isalpha() or sum(map(str.isalpha, name)) > 1 for name in names)
-    return len(set(names)) == len(names) and all(called)
+    named = (name[:1].isalpha() or sum(map(str.isalpha, name)) > 1 for name in names)
+    return len(set(names)) == len(names) and all(named)
 
 
 def _is_table(head: bytes) -> bool:
-    """Whether bytes are a table beyond doubt: a header with a step, and whole rows of nothing but numbers."""
+    """Whether bytes are certainly a table: a header with a step, and complete rows of numbers only."""
     first, *rows = [*head.lstrip(b"\xef\xbb\xbf").replace(b"\r", b"").split(b"\n")[:-1], b""][:3]
     rows = [row for row in rows if row]
     header = TableHeader.of(first) if rows else None
