@@ -1,4 +1,4 @@
-"""`rltui alert`: which ways out are configured, and whether they work."""
+"""`rltui alert`: list and test the configured receivers of alerts."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ def test(sink: str | None) -> None:
     """
     settings = _configured(sink)
     failed = False
-    for way in receivers_of(settings):
-        if sink not in (None, way.name):
+    for receiver in receivers_of(settings):
+        if sink not in (None, receiver.name):
             continue
         try:
-            way.send(Alert("test", "test", TEST))
-            emit(f"{way.name:10} sent")
+            receiver.send(Alert("test", "test", TEST))
+            emit(f"{receiver.name:10} sent")
         except ReceiverError as error:
             failed = True
-            emit(f"{way.name:10} failed: {error}")
+            emit(f"{receiver.name:10} failed: {error}")
     if failed:
         leave(FOUND)
 
 
 @command.command(name="list", short_help="List the configured receivers.")
-def ways() -> None:
+def list_receivers() -> None:
     """List the configured ways out, from which severity on, and when an alert is sent. Secrets are not shown.
 
     \b
@@ -72,8 +72,8 @@ def ways() -> None:
       rltui alert list
     """
     settings = _configured(None)
-    for way, words in summary(settings):
-        emit(f"{way:10} {words}")
+    for name, description in summary(settings):
+        emit(f"{name:10} {description}")
     steps = f" and {settings.for_steps} steps" if settings.for_steps else ""
     emit()
     emit(f"An alert is sent when a finding has lasted {settings.for_:g} s{steps}, once per episode.")

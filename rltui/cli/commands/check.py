@@ -1,4 +1,4 @@
-"""`rltui check`: the health of every run, for people, for programs, and as an exit code."""
+"""`rltui check`: the health of every run, as text, JSON and exit code."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ from rltui.panes.without_metrics.hparams_pane import HParamsColumn, hparams_pane
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 
-FEW = 20  # rows a person reads of one comparison; --all prints the rest
-MANY = 1000.0  # percent from which decimals say nothing
+MAX_ROWS = 20  # without --all
+LARGE_PERCENTAGE = 1000.0  # shown without decimals
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
 MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
@@ -113,7 +113,7 @@ def command(
 
 
 def _settings(known: RunSettings, view: RunView, base: RunView) -> str:
-    """How many settings differ, and how to see which."""
+    """The number of settings that differ, and the option that shows them."""
     columns = [HParamsColumn(one.name, HParams(known.of(one))) for one in (base, view)]
     count = sum(row.differs for row in hparams_pane(columns).hparams)
     return f"; {count_of(count, 'setting')} differ{'s' * (count == 1)}: --config" if count else ""
@@ -121,7 +121,7 @@ def _settings(known: RunSettings, view: RunView, base: RunView) -> str:
 
 def _important(comparison: Comparison) -> tuple[Difference, ...]:
     known = [difference for difference in comparison.differences if difference.canonical is not None]
-    return tuple((known or list(comparison.differences))[:FEW])
+    return tuple((known or list(comparison.differences))[:MAX_ROWS])
 
 
 def _place(comparison: Comparison) -> str:
@@ -136,7 +136,7 @@ def _cells(difference: Difference) -> tuple[str, ...]:
     unit = difference.unit
     mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
     size = difference.percent
-    percent = "" if size is None else f"{size:+.1f}" if abs(size) < MANY else f"{size:+,.0f}"
+    percent = "" if size is None else f"{size:+.1f}" if abs(size) < LARGE_PERCENTAGE else f"{size:+,.0f}"
     return (
         mark,
         difference.title,

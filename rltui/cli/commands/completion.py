@@ -1,4 +1,4 @@
-"""`rltui completion`: the script that lets a shell complete commands, options and names."""
+"""`rltui completion`: completion scripts for shells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from click.shell_completion import get_completion_class
 
 from rltui.cli.output import emit
 
-VARIABLE = "_RLTUI_COMPLETE"  # click's own: the shell asks rltui itself
+VARIABLE = "_RLTUI_COMPLETE"  # set by the script when it calls rltui for completions; the name is click's
 
 
 @click.command(name="completion")

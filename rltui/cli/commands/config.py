@@ -1,4 +1,4 @@
-"""`rltui config`: where the configuration is, whether it is right, and what may stand in it."""
+"""`rltui config`: locate and check the configuration, and print its schema."""
 
 from __future__ import annotations
 
@@ -51,15 +51,16 @@ def command(check: bool, schema: bool, show_path: bool, file: str | None) -> Non
 
 
 def _check(file: str | None) -> None:
-    problems = list(problems_of(Path(file)) if file is not None else problems_of(None))
+    path = None if file is None else Path(file)
+    problems = _problems_of(path)
     note_problems(problems)
     if problems:
         leave(WRONG)
-    emit(f"{clean(file) if file is not None else clean(str(config_file()))}: nothing is wrong")
+    emit(f"{clean(str(path or config_file()))}: nothing is wrong")
 
 
-def problems_of(path: Path | None) -> tuple[Problem, ...]:
-    """Everything that is wrong with a file (or the user's own), what it refers to included."""
+def _problems_of(path: Path | None) -> tuple[Problem, ...]:
+    """The problems of a configuration file, by default the user's own, including unknown names in it."""
     from rltui.config.config_files import merged_config
     from rltui.metrics.resolve import MetricNames
     from rltui.screen.input.key_table import Keys
@@ -69,17 +70,17 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
         config: Config = load_config()
         problems += config.problems
     else:
-        facts = read_file(path, problems, own=path.name != LOGDIR_CONFIG)
-        if facts is None and not problems:
+        settings = read_file(path, problems, own=path.name != LOGDIR_CONFIG)
+        if settings is None and not problems:
             problems.append(Problem("error", "config-unreadable", clean(str(path)), "there is no such file"))
-        config = merged_config([(path, facts)])
-    shown = config.files[0] if config.files else ""
-    faults = [Problem("error", "config", shown, message) for message in _references(config)]
-    return (*problems, *faults, *Keys(config.keys).problems, *MetricNames(config=config).problems)
+        config = merged_config([(path, settings)])
+    shown_path = config.files[0] if config.files else ""
+    unknown = [Problem("error", "config", shown_path, message) for message in _unknown_names(config)]
+    return (*problems, *unknown, *Keys(config.keys).problems, *MetricNames(config=config).problems)
 
 
-def _references(config: Config) -> Iterator[str]:
-    """What is wrong with names that refer to other data: frameworks, themes, panes."""
+def _unknown_names(config: Config) -> Iterator[str]:
+    """Messages about unknown frameworks, themes and panes."""
     from rltui.draw.themes import load_themes
     from rltui.metrics.catalogue import catalogue
     from rltui.metrics.glossary_files import GENERAL
@@ -89,11 +90,11 @@ def _references(config: Config) -> Iterator[str]:
     for run, name in config.frameworks.items():
         if frameworks.get(name) is None:
             yield f"frameworks.{run}: no framework '{name}'; permitted: {', '.join(frameworks.labels)}"
-    themes, faults = load_themes()
+    themes, problems = load_themes()
     if config.theme is not None and config.theme not in themes:
         yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
-    for fault in faults:
-        yield f"themes/{fault.path}: {fault.message}"
+    for problem in problems:
+        yield f"themes/{problem.path}: {problem.message}"
     panes = {*FIXED, GENERAL, *config.panes}
     panes |= {pane.id for pane in catalogue().glossary.panes}
     panes |= {each.metric.pane for each in config.metrics}

@@ -1,4 +1,4 @@
-"""`rltui demo`: the monitor on a bundled recording, replayed as if it were being written now."""
+"""`rltui demo`: the monitor on a bundled recording that is replayed live."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from rltui.common.text import clean
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 
-ENDED, APART = 7200.0, 1800.0  # seconds since the other recordings ended, and between their ends
-OPENS = "This recorded run breaks soon.  r: the healthy one and others"
+ENDED_BEFORE = 7200.0  # seconds since the last of the other recordings ended
+END_INTERVAL = 1800.0  # seconds between their ends
+MESSAGE = "This recorded run breaks soon.  r: the healthy one and others"
 
 
 @click.command(name="demo")
@@ -101,7 +102,7 @@ def command(
                 ascii_only=ascii_only,
                 color=not no_color,
                 mouse=not no_mouse,
-                message=OPENS if fault is None else "",
+                message=MESSAGE if fault is None else "",
             )
         except RefusedError as refused:
             fail(str(refused), FOUND if refused.name else WRONG)
@@ -111,9 +112,9 @@ def command(
 
 
 def write_others(shown: str, folder: Path) -> None:
-    """The other recordings as runs of the last hours, so that there is something to compare with."""
-    for number, name in enumerate((one for one in recording.names() if one != shown), start=1):
-        ended = time.time() - ENDED - number * APART
+    """Write the other recordings as runs of the last hours, for comparison."""
+    for number, name in enumerate((name for name in recording.names() if name != shown), start=1):
+        ended = time.time() - ENDED_BEFORE - number * END_INTERVAL
         found = recording.read(name)
         replay = Replay(found, folder, clock=lambda ended=ended: ended)  # type: ignore[misc]
         replay.write_until(len(found.rows))
@@ -121,10 +122,10 @@ def write_others(shown: str, folder: Path) -> None:
 
 
 def _save(names: Sequence[str], target: Path) -> None:
-    """Write recordings as logs whose last points are of now. Nothing that is there is changed."""
-    there = [name for name in names if (target / name).exists()]
-    if there:
-        fail(f"{target / there[0]} is there already; name another folder")
+    """Write recordings as logs that end now. Ends the command with 2 instead of replacing a folder."""
+    existing = [name for name in names if (target / name).exists()]
+    if existing:
+        fail(f"{target / existing[0]} is there already; name another folder")
     for name in names:
         found = recording.read(name)
         Replay(found, target).write_until(len(found.rows))

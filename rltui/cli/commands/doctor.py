@@ -1,4 +1,4 @@
-"""`rltui doctor`: how this machine, this terminal and these logs look to rltui."""
+"""`rltui doctor`: a report on versions, terminal, configuration, and how logs are read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import sys
 import textwrap
 import time
+from collections import Counter
 from importlib import metadata
 from typing import Any
 
@@ -46,8 +47,8 @@ LIBRARIES = [
     "pyarrow",
 ]
 TRUE_COLOR = 1 << 24
-CATCH_UP = 30.0  # seconds that doctor reads logs before it reports on what it has
-SHOWN = 15  # unrecognised keys listed for people; --json has them all
+READ_SECONDS = 30.0  # maximum time for reading logs
+MAX_KEYS = 15  # unrecognised keys that are listed without --json
 
 
 @click.command(name="doctor")
@@ -119,18 +120,18 @@ def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
         "own": clean(str(own)) if own else None,
         "read": [clean(str(path)) for path in config.files],
         "problems": [f"{problem.path}: {problem.message}" for problem in problems],
-        "alerts": [f"{way}: {words}" for way, words in summary(config.alerts)],
+        "alerts": [f"{name}: {description}" for name, description in summary(config.alerts)],
     }
 
 
 def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
-    """Follow the logs until they are read, as `watch` would, and report how that went."""
+    """Read the logs as `watch` does, and report on it."""
     session, follower = Session(load_config(logdirs)), Follower(logdirs)
     began = time.monotonic()
     deliveries = Deliveries(follower, wait=0.05)
     for each in deliveries:
         session.apply(each)
-        if deliveries.at_rest or follower.search.waiting or time.monotonic() - began > CATCH_UP:
+        if deliveries.at_rest or follower.search.waiting or time.monotonic() - began > READ_SECONDS:
             break
     session.evaluate(force=True)
     status = follower.status()
@@ -190,17 +191,18 @@ def _recognised(view: RunView) -> dict[str, Any]:
 
 
 def _unrecognised(session: Session) -> dict[str, int]:
-    """Keys that no glossary entry knows, with the number of runs that write them, most frequent first."""
-    counts: dict[str, int] = {}
-    for view in session.runs.values():
-        for tag in view.run.series:
-            if not view.names.name(tag).recognised:
-                counts[tag] = counts.get(tag, 0) + 1
+    """Unknown keys, with the number of runs that write them, most frequent first."""
+    counts = Counter(
+        tag
+        for view in session.runs.values()
+        for tag in view.run.series
+        if not view.names.name(tag).recognised
+    )
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _say(text: str) -> None:
-    """A line of the report, on a terminal within its width: what does not fit goes on below, indented."""
+    """Print a line of the report; on a terminal it is wrapped with indentation."""
     if not sys.stdout.isatty():
         emit(text)
         return
@@ -242,7 +244,7 @@ def _print_logs(report: dict[str, Any]) -> None:
     for remote in report["remote"]:
         _print_remote(remote)
     if not follow["complete"]:
-        _say(f"  not all read within {CATCH_UP:.0f} s; the figures below are of what was")
+        _say(f"  not all read within {READ_SECONDS:.0f} s; the figures below are of what was")
     for run in report["runs"]:
         known = f"{run['tags'] - run['unrecognised']} of {count_of(run['tags'], 'key')} known"
         _say(f"  {run['run']}: {run['framework']} ({run['confidence']:.0%}: {run['reason']}), {known}")
@@ -257,6 +259,6 @@ def _print_logs(report: dict[str, Any]) -> None:
     )
     _say("To name them, put into your configuration:")
     emit()
-    emit(snippet(unknown[:SHOWN], MetricNames()) + "\n")
-    if len(unknown) > SHOWN:
-        _say(f"# … and {len(unknown) - SHOWN} more: rltui doctor --json lists them all")
+    emit(snippet(unknown[:MAX_KEYS], MetricNames()) + "\n")
+    if len(unknown) > MAX_KEYS:
+        _say(f"# … and {len(unknown) - MAX_KEYS} more: rltui doctor --json lists them all")

@@ -1,4 +1,4 @@
-"""`rltui explain`: what a metric means, asked by any framework's name for it."""
+"""`rltui explain`: the meaning of a key, a term, a problem or a finding."""
 
 from __future__ import annotations
 
@@ -50,19 +50,21 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     note_problems(config.problems)
     unknown, first = False, True
     joined = " ".join(keys)
-    is_phrase = len(keys) > 1 and (_defined(joined) is not None or definitions().metrics(joined))
+    is_phrase = len(keys) > 1 and (_definition(joined) is not None or definitions().metrics(joined))
     for key in (joined,) if is_phrase else keys:
-        cards = metric_cards(key, framework, config)
-        defined = _defined(key) if framework is None else None
-        if not cards and defined is None:
+        entries = metric_cards(key, framework, config)
+        definition = _definition(key) if framework is None else None
+        if not entries and definition is None:
             unknown = True
-            _note_nearest(key, framework)
+            _note_unknown(key, framework)
         if as_json:
-            for answer in _answers(key, cards, defined):
-                emit_json(answer)
+            for record in _records(key, entries, definition):
+                emit_json(record)
             continue
-        texts = [found.as_lines(WIDTH) for found in cards]
-        for text in (*texts, *([as_lines(defined, WIDTH)] if defined is not None else [])):
+        texts = [entry.as_lines(WIDTH) for entry in entries]
+        if definition is not None:
+            texts.append(as_lines(definition, WIDTH))
+        for text in texts:
             if not first:
                 emit()
             emit("\n".join(text))
@@ -71,40 +73,39 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         leave(FOUND)
 
 
-def _defined(words: str) -> Definition | None:
+def _definition(words: str) -> Definition | None:
     """The term, problem or finding of this name."""
     return definitions().find(words) or finding_card(words)
 
 
-def _answers(key: str, cards: list[GlossaryEntry], defined: Definition | None) -> list[dict[str, object]]:
-    """One object for a key, those of its other meanings inside; one for each member of a family of keys.
+def _records(
+    key: str, entries: list[GlossaryEntry], definition: Definition | None
+) -> list[dict[str, object]]:
+    """One object for a key, which contains its other meanings; for a pattern one object per member.
 
-    What is defined beside, a term or a problem, is under `definition`; alone it is an object of these fields.
+    A definition is the field `definition`. Without a metric, it is an object with the fields of metrics.
     """
-    entries = [card.as_json() for card in cards]
-    if defined is not None and not entries:
-        return [_of_definition(key, defined)]
-    if defined is not None:
-        entries = [{**entry, "definition": defined.as_json()} for entry in entries]
-    if len(entries) < 2 or "*" in key:
-        return entries
-    return [{**entries[0], "framework": None, "others": entries[1:]}]
+    records = [entry.as_json() for entry in entries]
+    if definition is not None and not records:
+        empty: dict[str, object] = {"framework": None, "canonical": None, "pane": "", "unit": ""}
+        empty |= {"direction": "none", "healthy": "", "watch_for": "", "rules": [], "caveats": []}
+        empty |= {"frameworks": [], "held_out": False}
+        fields = definition.as_json()
+        return [{"key": key, **empty, **fields, "aliases": {}, "definition": fields}]
+    if definition is not None:
+        records = [{**record, "definition": definition.as_json()} for record in records]
+    if len(records) < 2 or "*" in key:
+        return records
+    return [{**records[0], "framework": None, "others": records[1:]}]
 
 
-def _of_definition(key: str, defined: Definition) -> dict[str, object]:
-    """A term or problem with all fields that a metric has."""
-    empty = {"framework": None, "canonical": None, "pane": "", "unit": "", "direction": "none"}
-    rest = {"healthy": "", "watch_for": "", "rules": [], "caveats": [], "frameworks": [], "held_out": False}
-    return {"key": key, **empty, **rest, **defined.as_json(), "aliases": {}, "definition": defined.as_json()}
-
-
-def _note_nearest(key: str, framework: str | None) -> None:
+def _note_unknown(key: str, framework: str | None) -> None:
     near = [name for name in nearest(key) if name != key]
-    whose = f" of {framework}" if framework else ""
-    meant = [label for card in metric_cards(key) for label in card.frameworks] if framework else []
+    of_framework = f" of {framework}" if framework else ""
+    labels = [label for entry in metric_cards(key) for label in entry.frameworks] if framework else []
     hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"
     if glossary().pane(pane_id(key) or key) is not None:
         hint = f"; it is a pane: `rltui glossary --pane {pane_id(key) or key}`{hint}"
-    if meant:
-        hint = f"; it is a name of {', '.join(meant)}{hint}"
-    note(f"{clean(key, 120)}: no metric{whose} by this name{hint}")
+    if labels:
+        hint = f"; it is a name of {', '.join(labels)}{hint}"
+    note(f"{clean(key, 120)}: no metric{of_framework} by this name{hint}")

@@ -1,4 +1,4 @@
-"""`rltui export`: every point of every run, for other programs."""
+"""`rltui export`: all points of all runs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def command(
     form = form or form_by_ending(output, ENDINGS, "jsonl")
     runs = None
     if run_glob is not None:
-        from rltui.cli.loading import runs_of_expression  # judges runs, which no other export needs
+        from rltui.cli.loading import runs_of_expression  # imports rules, which other exports do not need
 
         runs = runs_of_expression(logdirs, run_glob)
     glob = run_glob if runs is None else None

@@ -1,4 +1,4 @@
-"""`rltui glossary`: what every metric means, as a document that can be read from top to bottom."""
+"""`rltui glossary`: the meanings of all metrics, terms and problems as one document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
 
 WIDTH = 80  # cells
-INDENT = 2  # cells by which an entry stands below its title
+INDENT = 2  # cells, of the text below the title of an entry
 
 
 @click.command(name="glossary")
@@ -80,7 +80,7 @@ def command(pane: str | None, framework: str | None, terms: bool, problems: bool
 
 
 def _print_definitions(terms: bool, problems: bool, as_json: bool) -> None:
-    """The table of problems and the terms, one or both."""
+    """Print the problems, the terms, or both."""
     book = definitions()
     chosen: list[tuple[str, Sequence[Term | TrainingProblem]]] = []
     chosen += [("Problems", book.problem)] if problems else []
@@ -102,11 +102,12 @@ def _print_definitions(terms: bool, problems: bool, as_json: bool) -> None:
 
 
 def _written(label: str) -> Mapping[str, Sequence[str]]:
-    """Canonical id -> the names that a framework or variant writes for it."""
-    found = frameworks().get(label)
+    """Canonical id -> the names of it in a framework or variant."""
+    framework = frameworks().get(label)
     names: dict[str, list[str]] = {}
-    if found is not None:
-        for name, entry in {**found.names, **(found.variant.names if found.variant else {})}.items():
+    if framework is not None:
+        own = framework.variant.names if framework.variant else {}
+        for name, entry in {**framework.names, **own}.items():
             names.setdefault(entry.canonical, []).append(name)
     return names
 

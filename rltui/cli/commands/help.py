@@ -1,4 +1,4 @@
-"""`rltui help`: the keys of the monitor, from the same table that binds them, and the manual page."""
+"""`rltui help`: the keys of the monitor, and the manual page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rltui mcp`: the same answers for agents."""
+"""`rltui mcp`: a server for agents."""
 
 from __future__ import annotations
 

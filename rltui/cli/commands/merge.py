@@ -1,4 +1,4 @@
-"""`rltui merge`: the documents of shards as one."""
+"""`rltui merge`: merge the documents of shards."""
 
 from __future__ import annotations
 

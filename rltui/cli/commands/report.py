@@ -1,4 +1,4 @@
-"""`rltui report`: a run for somebody who was not there, as one file."""
+"""`rltui report`: a report on runs as one file."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from rltui.run_context.samples.run_samples import catalogs_of
 from rltui.run_context.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
 from rltui.run_context.samples.sample_text import as_json, as_markdown, as_text
 
-_PATIENCE = 3600.0  # seconds: a command reads everything
+_READ_SECONDS = 3600.0  # practically unlimited
 
 
 @click.command(name="samples")
@@ -78,7 +78,7 @@ def command(
             break
         if run_glob is not None and not (run in names if names is not None else fnmatchcase(run, run_glob)):
             continue
-        catalog.refresh(_PATIENCE)
+        catalog.refresh(_READ_SECONDS)
         for problem in catalog.problems.values():
             note(f"{problem.path}: {problem.message}")
         if catalog.left_out:

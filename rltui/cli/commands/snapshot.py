@@ -1,4 +1,4 @@
-"""`rltui snapshot`: one pane without a terminal."""
+"""`rltui snapshot`: print a pane or a chart."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def command(
             raise click.UsageError("a PNG needs --output")
     drawn: Form = "svg" if wanted == "png" else wanted
     if theme is not None:
-        theme_named(theme)  # an unknown name is an error before anything is read
+        theme_named(theme)  # reports an unknown name before reading the logs
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
         session.set_jobs(jobs_by_traces(session.job_traces(), logdirs), time.time())
@@ -120,7 +120,7 @@ def command(
 
 
 def _png(svg: str) -> bytes:
-    """The picture as PNG. Ends the command where it cannot be made."""
+    """The picture as PNG. Ends the command with 2 if it cannot be converted."""
     from rltui.draw.chart_svg import NoPngError, as_png
 
     try:

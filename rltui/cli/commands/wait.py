@@ -1,4 +1,4 @@
-"""`rltui wait`: until something is so, for scripts and agents that would poll otherwise."""
+"""`rltui wait`: wait for a condition."""
 
 from __future__ import annotations
 

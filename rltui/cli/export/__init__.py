@@ -1,1 +1,1 @@
-"""The parts of the export command."""
+"""Exporting points, findings and other records."""

@@ -1,7 +1,4 @@
-"""Histograms, texts, hyperparameters and tensors of event files as tables, read whole by tbparse.
-
-Each row: run, source, tag, step, wall_time and what the kind holds.
-"""
+"""Histograms, texts, hyperparameters and tensors of event files as tables, read by tbparse."""
 
 from __future__ import annotations
 
@@ -29,11 +26,11 @@ COLUMNS = {
     "text": {"text": "text"},
     "hparams": {"value": "text"},
     "tensors": {"value": "text"},
-}  # behind these, by what is exported
+}  # further columns by kind
 
 
 def export_event_records(selection: PointSelection, kind: str, form: str, output: str | None) -> None:
-    """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
+    """Write one kind of records. Ends the command with 2 if there is no event file."""
     files = _event_files(selection.logdirs)
     files = [(run, each) for run, each in files if selection.takes(run)]
     for _, compressed in (file for file in files if file[1].name.endswith(".gz")):
@@ -49,10 +46,7 @@ def export_event_records(selection: PointSelection, kind: str, form: str, output
 
 
 def _event_files(logdirs: Sequence[str]) -> list[tuple[str, FoundFile]]:
-    """The event files, each with its run as every other command names it: one of `add_hparams` is no run.
-
-    Says on standard error what is wrong with the files.
-    """
+    """The event files with the names of their runs. Problems are printed on standard error."""
     problems = Problems()
     follower = Follower(logdirs, all_sources=True, once=True)
     try:
@@ -75,7 +69,7 @@ def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[s
             if kind != "text":
                 note(f"{file.path}: {kind} cannot be read: {type(error).__name__}: {error}")
                 continue
-            table = _texts(file.place)  # lists of texts, as TensorFlow 2 writes them
+            table = _texts(file.place)  # tbparse fails on lists of texts, which TensorFlow 2 writes
         except (OSError, KeyError, TypeError, AttributeError, MemoryError) as error:
             note(f"{file.path}: {kind} cannot be read: {type(error).__name__}: {error}")
             continue
@@ -92,12 +86,12 @@ def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[s
 
 
 def _with_value_as_text(row: Row) -> Row:
-    """Hyperparameters and tensors of any shape as Parquet can hold them: JSON where they are no text."""
+    """A row with a value that is no text as JSON, since a Parquet column has one type."""
     return row if isinstance(row.get("value", ""), str) else {**row, "value": json.dumps(row["value"])}
 
 
 def _table(place: str, kind: str) -> list[Row]:
-    """What tbparse reads of one event file."""
+    """The records of one event file, read by tbparse."""
     from tbparse import SummaryReader
 
     with warnings.catch_warnings():
@@ -109,7 +103,7 @@ def _table(place: str, kind: str) -> list[Row]:
 
 
 def _texts(place: str) -> list[Row]:
-    """The texts of one event file by our own reader."""
+    """The texts of one event file, read by rltui."""
     return [
         {"tag": text.tag, "step": text.step, "wall_time": text.wall_time, "text": text.body}
         for delivery in read_all([place])
@@ -119,16 +113,11 @@ def _texts(place: str) -> list[Row]:
 
 
 def _plain(value: object) -> object:
-    """Lists, numbers and text; no numpy."""
+    """Convert numpy values to lists and numbers, and bytes to text; sanitise text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, bytes):
         value = value.decode("utf-8", "backslashreplace")
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return clean_text(value) if isinstance(value, str) else value
-
-
-def clean_text(text: str) -> str:
-    """Text for a file that people will print: control characters spelled out, line ends kept."""
-    return "\n".join(clean(line) for line in text.splitlines())
+    return "\n".join(map(clean, value.splitlines())) if isinstance(value, str) else value

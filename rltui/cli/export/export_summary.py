@@ -1,4 +1,4 @@
-"""What an export says at its end: problems with files, shards that were lost, globs that matched nothing."""
+"""The end of an export: reporting problems, lost shards and globs without matches."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ T = TypeVar("T")
 
 
 class ExportSummary(NamedTuple):
-    """What exporting some runs met."""
+    """The outcome of exporting some runs."""
 
     problems: tuple[Problem, ...]
     logs: int  # of runs
-    matched: bool  # a tag matched the globs, or there were none
-    points: int = 0  # that were written, where that is counted
+    matched: bool  # whether a tag matched the globs, or there were none
+    points: int = 0  # written, if counted
 
     @classmethod
     def of(cls, exporter: Exporter, points: int = 0) -> ExportSummary:
-        """What an exporter met."""
+        """The summary of an exporter."""
         problems = tuple(exporter.problems.values())
         return cls(problems, exporter.logs, not exporter.metrics.matched_none(), points)
 
 
 class Exported:
-    """One export: its plan, and what all shards together met."""
+    """An export: its plan and the sum of the summaries of its shards."""
 
     def __init__(self, selection: PointSelection) -> None:
         self._selection = selection
@@ -46,7 +46,7 @@ class Exported:
         self.points = 0
 
     def plan(self, how: Work) -> Plan:
-        """The runs to export."""
+        """The plan of the runs to export."""
         chosen = self._selection
         need_engine(how.engine, chosen.logdirs)
         plan = planned(chosen.logdirs, chosen.run_glob, how, verify=chosen.verify, context=False)
@@ -56,14 +56,14 @@ class Exported:
         return Plan([run for run in plan.runs if chosen.takes(run.name)], plan.deliveries)
 
     def take(self, summary: ExportSummary) -> None:
-        """Some runs are exported."""
+        """Add the summary of some runs."""
         self._problems.note(summary.problems)
         self._logs += summary.logs
         self._matched |= summary.matched
         self.points += summary.points
 
     def of_shards(self, plan: Plan, engine: Engine, task: Callable[[Shard], T]) -> Iterator[T]:
-        """What an engine makes of each shard. Those that are lost are told at the end."""
+        """The results of a task for each shard, except lost ones, which `finish` reports."""
         shards = list(plan.shards(most_runs=engine.most_runs))
         for result in in_order(shards, engine, task, "exported"):
             if isinstance(result, LostShard):
@@ -72,12 +72,12 @@ class Exported:
                 yield result
 
     def finish(self) -> None:
-        """Say problems on standard error. Ends the command where something is missing."""
+        """Report problems on standard error. Ends the command if something is missing."""
         note_problems([*self._problems.values(), *self._lost])
         if self._lost:
             leave(WRONG)
         if self._part and not self._logs:
-            return  # a part may have no runs
+            return  # a shard may have no runs
         if not self._logs and any(problem.level != "info" for problem in self._problems.values()):
             leave(WRONG)
         if not self._logs:

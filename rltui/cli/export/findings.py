@@ -1,4 +1,4 @@
-"""What the rules found of all runs as one table: a row for each finding, to be joined with points by run."""
+"""The findings of all runs as a table that can be joined with points by run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 def export_findings(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
-    """Write the findings of the runs, as JSON lines, CSV or one Parquet file."""
+    """Write the findings as JSON lines, CSV or one Parquet file."""
     judged = judge_runs(selection.logdirs, selection.run_glob, verify=selection.verify, how=how)
     chosen = [verdict for verdict in judged.verdicts if selection.takes(verdict.run)]
     rows = _rows(sorted(chosen, key=lambda verdict: verdict.run), selection.metrics)
@@ -43,7 +43,7 @@ def _rows(verdicts: Sequence[Verdict], globs: Sequence[str]) -> Iterator[Row]:
 
 
 def _row(verdict: Verdict, finding: Finding) -> Row:
-    """By the names of `COLUMNS`. `metrics` are canonical ids, as in the dataset of points."""
+    """The columns of a finding. `metrics` are canonical ids, as in the dataset of points."""
     return {
         "run": verdict.run,
         "framework": verdict.framework,

@@ -1,4 +1,4 @@
-"""`rltui export --follow`: print points as they are written, until somebody says stop."""
+"""`rltui export --follow`: printing points as they are written, until a signal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 
-IDLE = 0.5  # seconds between two questions which LOGDIRs are still missing
+IDLE_SECONDS = 0.5  # between checks for missing LOGDIRs
 
 
 class PointPrinter:
-    """Turns deliveries into lines. Each point of a log is printed once, in file order.
+    """Prints the points of deliveries as lines, once each and in file order.
 
-    A point is marked superseded when a later attempt is known as it is printed; lines that are out
-    stay as they are.
+    A point is marked superseded only if the later attempt is known when it is printed.
     """
 
     def __init__(self, metrics: Sequence[str], write: Callable[[bytes], object]) -> None:
@@ -31,13 +30,13 @@ class PointPrinter:
         self._write = write
         self._printer = JsonlWriter()
         self._readers: dict[tuple[str, str | None], SupersededFlags] = {}
-        self._given: dict[str, dict[str, int]] = {}  # points read, by path and tag
-        self._repeats: dict[str, dict[str, int]] = {}  # of a rewritten log: points that will come again
+        self._given: dict[str, dict[str, int]] = {}  # number of points printed, by path and tag
+        self._repeats: dict[str, dict[str, int]] = {}  # of rewritten logs: points that will be read again
 
     def take(self, delivery: Delivery) -> bool:
-        """Print what is new; whether that was anything."""
+        """Print new points. Returns whether there were any."""
         source, batch = delivery.source, delivery.batch
-        if delivery.kind == "newest":  # a preview; the same points come in their order later
+        if delivery.kind == "newest":  # a preview of points that are delivered again in order
             return False
         lane = (source.run, None if source.duplicate_of is None else source.path)
         reader = self._readers.setdefault(lane, SupersededFlags(keep=32))
@@ -62,7 +61,7 @@ class PointPrinter:
         return bool(len(batch))
 
     def _new(self, path: str, batch: Batch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Points that are wanted and have not been printed before the log was rewritten."""
+        """(n,) bool: points that are selected and were not printed before the log was rewritten."""
         mask = np.ones(len(batch), np.bool_)
         repeats = self._repeats.get(path, {})
         given = self._given.setdefault(path, {})
@@ -81,12 +80,12 @@ class PointPrinter:
 
 
 def follow(selection: PointSelection) -> None:
-    """Print for ever. Ends by a signal or a closed pipe."""
+    """Print points until a signal or a closed pipe."""
     out = sys.stdout.buffer
     printer = PointPrinter(selection.metrics, out.write)
     follower = Follower(selection.logdirs, run_glob=selection.run_glob, all_sources=selection.all_sources)
     reporter = FileProblemReporter()
-    for deliveries in Deliveries(follower, wait=IDLE):
+    for deliveries in Deliveries(follower, wait=IDLE_SECONDS):
         need_reader()
         reporter.report_missing(follower.search.waiting)
         for delivery in reporter.passing(deliveries):

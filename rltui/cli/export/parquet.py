@@ -1,10 +1,10 @@
-"""Points as one Parquet dataset partitioned by run, for what outgrows one machine.
+"""Points as a Parquet dataset partitioned by run.
 
-    DATASET/run=<name>/part-<number>-<random>.parquet     name percent-encoded, as Hive readers expect
+    DATASET/run=<name>/part-<number>-<random>.parquet     name percent-encoded, as in Hive
 
-The last part of a run says what all parts hold of each log, so that a second export adds one part with the
-points that are new. A run is written again only where its history changed: a log was replaced, or exported
-points were superseded since. A part becomes visible by renaming, when all of it has been written.
+The metadata of the last part of a run describes the points of each log in all parts, so that a second export
+adds a part with new points only. A run is written again if its history has changed: a log was replaced, or
+exported points have been superseded. Parts are written atomically.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from rltui.many_runs.plan import RunPlan
 from rltui.session.shared_metric_names import SharedNames
 
 ROWS = 1 << 20  # points of a row group
-MARK = 256  # points at a log's start that tell whether it is still the same log
+HEAD_POINTS = 256  # first points of a log, which identify it
 TEXT = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
     [
@@ -48,28 +48,28 @@ SCHEMA = pa.schema(
         ("source", TEXT), ("superseded", pa.bool_()), ("series", TEXT), ("metric", TEXT), ("unit", TEXT),
     ]
 )  # fmt: skip
-COLUMNS_VERSION = 2  # of SCHEMA: parts with other columns are no continuation
-# Keys in the metadata of each part: the options that chose the points; what the dataset holds of each log.
+COLUMNS_VERSION = 2  # of SCHEMA; a dataset with another version is not continued
+# Keys in the metadata of each part: the options that selected the points; a summary of each exported log.
 _FILTERS, _LOGS = b"rltui.filters", b"rltui.logs"
 
-Summary = list[Any]  # points, superseded ones, a hash of the first `MARK` points
+Summary = list[Any]  # points, superseded points, hash of the first `HEAD_POINTS` points
 NOTHING: Summary = [0, 0, ""]
 
 
 @dataclass(slots=True)
 class _LogState:
-    """The points of a log so far."""
+    """The points of a log that have been read."""
 
     points: int = 0
     superseded: int = 0
-    head: list[str] = field(default_factory=list)  # the first `MARK` points
+    head: list[str] = field(default_factory=list)  # the first `HEAD_POINTS` points
 
     def take(self, points: ExportBatch, count: int) -> None:
         """Count the next points of the log: the first `count` of a batch."""
         self.points += count
         if points.superseded is not None:
             self.superseded += int(points.superseded[:count].sum())
-        batch, first = points.batch, min(MARK - len(self.head), count)
+        batch, first = points.batch, min(HEAD_POINTS - len(self.head), count)
         if first > 0:
             columns = (batch.tag[:first].tolist(), batch.step[:first].tolist(), batch.value[:first].tolist())
             tags = batch.written or batch.tags
@@ -78,16 +78,16 @@ class _LogState:
             ]
 
     def summary(self) -> Summary:
-        """As it is kept in the dataset."""
+        """The summary for the metadata of the dataset."""
         return [self.points, self.superseded, paths.digest("\n".join(self.head), 24)]
 
 
 class _RunLogs:
-    """The logs of a run as they are read, compared with what has been exported of them."""
+    """The logs of a run as they are read, compared with the exported points."""
 
     def __init__(self, exported: Mapping[str, Summary]) -> None:
         self._exported = exported
-        self._again: dict[str, _LogState] = {}  # as many points of each log as have been exported
+        self._again: dict[str, _LogState] = {}  # of as many points of each log as have been exported
         self._now: dict[str, _LogState] = {}
 
     def new_points(self, batches: Iterable[ExportBatch]) -> Iterator[pa.Table]:
@@ -102,23 +102,23 @@ class _RunLogs:
                 yield _as_table(points).slice(known)
 
     def changed(self) -> bool:
-        """Whether a log does not begin with what has been exported of it, superseded flags included."""
+        """Whether the exported points of a log, or their superseded flags, have changed."""
         return any(
             path in self._exported and state.summary() != self._exported[path]
             for path, state in self._again.items()
         )
 
     def summaries(self) -> dict[str, Summary]:
-        """What has been exported when all new points are."""
+        """The summaries after the export of all new points."""
         return {**self._exported, **{path: state.summary() for path, state in self._now.items()}}
 
 
 class _NothingNew(Exception):  # noqa: N818 (no error)
-    """A run without new points: its part is not kept."""
+    """A run without new points, whose part is discarded."""
 
 
 def export_parquet(selection: PointSelection, output: str, how: Work) -> None:
-    """Write or continue the dataset in folder `output`."""
+    """Create or continue the dataset in folder `output`."""
     place = Path(output)
     refuse_inside(place, selection.logdirs)
     if place.exists() and not place.is_dir():
@@ -153,7 +153,7 @@ def export_parquet(selection: PointSelection, output: str, how: Work) -> None:
 
 
 class _Target(NamedTuple):
-    """The dataset and what is written to it: all that another process needs."""
+    """The dataset and the points to write; can be pickled for another process."""
 
     place: Path
     selection: PointSelection
@@ -162,11 +162,11 @@ class _Target(NamedTuple):
 
     @property
     def schema(self) -> pa.Schema:
-        """With the options that chose the points."""
+        """The schema with the options that selected the points."""
         return SCHEMA.with_metadata({_FILTERS: self.filters})
 
     def write(self, runs: Sequence[RunPlan]) -> ExportSummary:
-        """Add what is new of some runs. Raises OSError, ArrowInvalid."""
+        """Add the new points of some runs. Raises OSError, ArrowInvalid."""
         shared = SharedNames(self.config)
         exporter = Exporter(
             self.selection, runs, names_of=lambda tags, run: shared.names(shared.recognise(tags, run).label)
@@ -174,14 +174,14 @@ class _Target(NamedTuple):
         added = 0
         for run in runs:
             folder = self.place / _folder_name(run.name)
-            for left in folder.glob(".part-*.part"):  # by an interrupted export
+            for left in folder.glob(".part-*.part"):  # from an interrupted export
                 left.unlink()
             added += _update_run(folder, partial(exporter.of_run, run), self.schema)
         return ExportSummary.of(exporter, added)
 
 
 def _check_folder(place: Path, schema: pa.Schema) -> None:
-    """End the command with 2 when the folder holds something else than an export with these options."""
+    """End the command with 2 if the folder has other content than an export with these options."""
     part = next(place.glob("run=*/part-*.parquet"), None)
     if part is None:
         if any(not path.name.startswith("run=") for path in place.iterdir()):
@@ -201,7 +201,7 @@ def _folder_name(run: str) -> str:
 
 
 def _update_run(folder: Path, read: Callable[[], Iterator[ExportBatch]], schema: pa.Schema) -> int:
-    """Add what is new of one run, or write all of it again where its history changed; the points written."""
+    """Add the new points of a run, or write it again if its history changed. Returns the points written."""
     parts = sorted(folder.glob("part-*.parquet"))
     exported = _exported(parts)
     number = int(parts[-1].name.split("-")[1]) + 1 if parts else 0
@@ -228,7 +228,7 @@ def _update_run(folder: Path, read: Callable[[], Iterator[ExportBatch]], schema:
 
 
 def _exported(parts: Sequence[Path]) -> dict[str, Summary] | None:
-    """What the parts of a run hold of each log, as the last one says; None where a part is missing."""
+    """The summary of each exported log of a run, from its last part; None if a part is missing."""
     files = [pq.read_metadata(part) for part in parts]
     found: dict[str, Summary] = json.loads(files[-1].metadata[_LOGS]) if files else {}
     complete = sum(file.num_rows for file in files) == sum(points for points, *_ in found.values())
@@ -238,8 +238,8 @@ def _exported(parts: Sequence[Path]) -> dict[str, Summary] | None:
 def _write(file: BinaryIO, tables: Iterable[pa.Table], schema: pa.Schema, logs: _RunLogs) -> int:
     """Write tables as Parquet. Returns the points written.
 
-    `pyarrow.dataset.write_dataset` would read the tables in a thread of its own, where a signal waits for
-    the end of the run.
+    `pyarrow.dataset.write_dataset` would read the tables in another thread, which delays signals until the
+    end of the run.
     """
     written = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -267,10 +267,10 @@ def _as_table(points: ExportBatch) -> pa.Table:
     batch, count = points.batch, len(points.batch)
     flags = points.superseded if points.superseded is not None else np.zeros(count, np.bool_)
     index = pa.array(batch.tag.astype(np.int32))
-    series = pa.nulls(count, TEXT)  # what the run calls a curve, where that is not its tag
+    series = pa.nulls(count, TEXT)  # the name of the curve in the run, if not the tag
     if batch.written:
         series = pa.DictionaryArray.from_arrays(index, pa.array(list(batch.tags), pa.string()))
-    # Halves of surrogate pairs, which are no text for Parquet, become escapes.
+    # Lone surrogates, which Parquet does not permit, become escapes.
     tags = [tag.encode("utf-8", "backslashreplace").decode() for tag in spelled(batch)]
     columns = [
         pa.DictionaryArray.from_arrays(index, pa.array(tags, pa.string())),
@@ -288,7 +288,7 @@ def _as_table(points: ExportBatch) -> pa.Table:
 
 
 def _meanings(points: ExportBatch) -> list[pa.Array]:
-    """By point, the metric that its tag stands for, and the unit; null where that is not known."""
+    """For each point, its canonical metric and unit; null if unknown."""
     names = points.names
     found = [names.name(tag) for tag in points.batch.tags] if names is not None else []
     metrics = [name.canonical for name in found]
@@ -297,7 +297,7 @@ def _meanings(points: ExportBatch) -> list[pa.Array]:
 
 
 def _by_tag(points: ExportBatch, values: Sequence[str | None]) -> pa.Array:
-    """By point, the value of its tag."""
+    """For each point, the value of its tag."""
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:
         return pa.nulls(len(points.batch), TEXT)

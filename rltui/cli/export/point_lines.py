@@ -1,4 +1,4 @@
-"""Points as lines of JSON or CSV: numbers are printed by column, lines are joined from parts."""
+"""Points as lines of JSON or CSV. For speed, numbers are formatted by column and joined to lines."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from rltui.logs.records.tag_table import written_tag
 from rltui.many_runs.plan import RunPlan, Shard
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
-CHUNK = 1 << 15  # lines that are joined at once
+CHUNK = 1 << 15  # lines per block
 
 
 def export_lines(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
-    """Write every point as a line of JSON or CSV. Ends the command with 1 when no tag matches the globs."""
+    """Write points as lines of JSON or CSV. Ends the command with 1 if no tag matches the globs."""
     exported = Exported(selection)
     plan = exported.plan(how)
     with binary_output(output, selection.logdirs) as out:
@@ -60,8 +60,8 @@ def _write_lines(
 
 
 def _packed_lines(shard: Shard, selection: PointSelection, form: str) -> tuple[bytes, ExportSummary]:
-    """The lines of a shard, compressed: what another process sends."""
-    import tempfile  # and with it random and shutil, which only engines need
+    """The compressed lines of a shard, for sending between processes."""
+    import tempfile  # imports random and shutil, which only engines need
 
     with tempfile.TemporaryFile() as file:
         packer = zlib.compressobj(1)
@@ -72,7 +72,7 @@ def _packed_lines(shard: Shard, selection: PointSelection, form: str) -> tuple[b
 
 
 def _numbers(array: NDArray[np.generic]) -> list[bytes]:
-    """The shortest JSON text of each number that reads back to the same bits; NaN as null."""
+    """The shortest JSON text of each number that is parsed to the same bits; NaN as null."""
     if not len(array):
         return []
     text = orjson.dumps(np.ascontiguousarray(array), option=orjson.OPT_SERIALIZE_NUMPY)
@@ -80,7 +80,7 @@ def _numbers(array: NDArray[np.generic]) -> list[bytes]:
 
 
 def _values(batch: Batch, at: slice, names: tuple[bytes, bytes, bytes]) -> list[bytes]:
-    """Values of part of a batch; `names` spell NaN, Infinity and -Infinity."""
+    """The values of a slice of a batch. names: texts of NaN, Infinity and -Infinity."""
     value, single = batch.value[at], batch.single[at]
     if single.all():
         texts = _numbers(value.astype(np.float32))
@@ -101,7 +101,7 @@ def _join(
     heads: list[bytes], tails: Sequence[tuple[bytes, bytes]], middle: tuple[bytes, bytes], none: bytes,
     names: tuple[bytes, bytes, bytes], batch: Batch, superseded: Bools | None,
 ) -> Iterable[bytes]:  # fmt: skip
-    """Blocks of lines. heads, tails: by tag, the tails plain and superseded; one pair of tails serves all."""
+    """Blocks of lines. heads: by tag. tails: by tag or one for all; each plain and superseded."""
     for begin in range(0, len(batch), CHUNK):
         at = slice(begin, begin + CHUNK)
         walls = _numbers(batch.wall_time[at])
@@ -121,28 +121,28 @@ def _join(
 
 
 class LineWriter:
-    """Prints points as lines, and remembers how those of each tag begin."""
+    """Formats points as lines. Caches the beginnings of lines by tag."""
 
     def __init__(self) -> None:
         self._heads: dict[str, list[bytes]] = {}
 
     def forget(self, path: str) -> None:
-        """The log at this path starts again, with other tags."""
+        """Drop the cache of a log that was replaced."""
         self._heads.pop(path, None)
 
 
 class JsonlWriter(LineWriter):
-    """Prints points as JSON lines, in ASCII."""
+    """Formats points as JSON lines in ASCII."""
 
     head = b""
     _names = (b'"NaN"', b'"Infinity"', b'"-Infinity"')
 
     def lines(self, source: Source, batch: Batch, superseded: Bools | None) -> Iterable[bytes]:
-        """Blocks of whole lines."""
+        """Blocks of complete lines."""
         heads = self._heads.setdefault(source.path, [])
         run = json.dumps(source.run)
         tags = [f'"tag": {json.dumps(tag)}' for tag in spelled(batch, len(heads))]
-        if batch.written:  # curves of `add_scalars` share one tag: what the run calls each of them
+        if batch.written:  # the curves of `add_scalars` have one tag
             series = batch.tags[len(heads) :]
             tags = [f'{tag}, "series": {json.dumps(name)}' for tag, name in zip(tags, series, strict=True)]
         heads += [f'{{"run": {run}, {tag}, "step": '.encode() for tag in tags]
@@ -154,19 +154,19 @@ class JsonlWriter(LineWriter):
 
 
 class CsvWriter(LineWriter):
-    """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty).
+    """Formats points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity as words, an unknown time empty).
 
-    The last column is what the run calls the curve, where that is not its tag.
+    The last column is the name of the curve in the run, if not the tag.
     """
 
     head = CSV_HEAD
     _names = (b"NaN", b"Infinity", b"-Infinity")
 
     def lines(self, source: Source, batch: Batch, superseded: Bools | None) -> Iterable[bytes]:
-        """Blocks of whole lines."""
+        """Blocks of complete lines."""
         heads = self._heads.setdefault(source.path, [])
         run = quoted(source.run)
-        # CSV has no escapes of its own, and is looked at in terminals: control characters are spelled out.
+        # Tags are sanitised, since CSV has no escapes and may be printed on a terminal.
         heads += [run + b"," + quoted(clean(tag)) + b"," for tag in spelled(batch, len(heads))]
         end = b"," + quoted(source.path)
         named = [quoted(name) for name in batch.tags] if batch.written else [b""]
@@ -175,12 +175,12 @@ class CsvWriter(LineWriter):
 
 
 def spelled(batch: Batch, first: int = 0) -> list[str]:
-    """The tags from the `first` on, exactly as the log writes them, of any length."""
+    """The tags from index `first` on, exactly as in the log and in full length."""
     return [written_tag(tag) for tag in (batch.written or batch.tags)[first:]]
 
 
 def quoted(text: str) -> bytes:
-    """A CSV field."""
+    """A text as CSV field."""
     if any(char in text for char in ',"\r\n'):
         text = '"' + text.replace('"', '""') + '"'
     return text.encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Tables of rows as JSON lines, CSV or Parquet: lists are JSON in CSV, lists in Parquet."""
+"""Tables as JSON lines, CSV (with lists as JSON) or Parquet."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rltui.cli.export.point_lines import quoted
 from rltui.cli.output import to_json
 from rltui.cli.output_file import binary_output
 
-ROWS = 1024  # of a row group
-Row = dict[str, Any]  # by the names of its columns
+ROWS = 1024  # per row group
+Row = dict[str, Any]  # values by column
 
 
 def write_table(
     rows: Iterable[Row], columns: Mapping[str, str], form: str, output: str | None, logdirs: Sequence[str]
 ) -> None:
-    """Write rows as JSON lines, CSV or one Parquet file. columns: name -> what is in it."""
+    """Write rows as JSON lines, CSV or one Parquet file. columns: name -> kind of values."""
     with binary_output(output, logdirs) as out:
         if form == "parquet":
             _write_parquet(rows, columns, out)

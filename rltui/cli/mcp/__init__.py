@@ -1,1 +1,1 @@
-"""Answers for agents over standard input and output (Model Context Protocol)."""
+"""The server for agents over standard input and output (Model Context Protocol)."""

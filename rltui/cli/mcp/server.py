@@ -1,4 +1,4 @@
-"""The server: the tools spoken over standard input and output with the official SDK."""
+"""The MCP server, with the official SDK."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _HINTS = types.ToolAnnotations(
 
 
 def make_server(logdirs: Sequence[str]) -> Server:
-    """A server that answers about the runs below these LOGDIRs and nothing else."""
-    reading = anyio.CapacityLimiter(2)  # calls that read logs at the same time; others wait
+    """A server whose tools only access the runs below these LOGDIRs."""
+    reading = anyio.CapacityLimiter(2)  # concurrent calls that read logs
     waiting = anyio.CapacityLimiter(16)
     by_name = {tool.name: tool for tool in tools().tool}
 
@@ -43,7 +43,7 @@ def make_server(logdirs: Sequence[str]) -> Server:
         limiter = waiting if tool.name == "wait" else reading
         arguments = params.arguments or {}
         return await anyio.to_thread.run_sync(
-            lambda: answer(tool, logdirs, arguments), limiter=limiter, abandon_on_cancel=True
+            lambda: call(tool, logdirs, arguments), limiter=limiter, abandon_on_cancel=True
         )
 
     return Server(
@@ -56,8 +56,8 @@ def make_server(logdirs: Sequence[str]) -> Server:
     )
 
 
-def answer(tool: Tool, logdirs: Sequence[str], arguments: dict[str, object]) -> types.CallToolResult:
-    """Call a tool; what cannot be answered is an error result of one line."""
+def call(tool: Tool, logdirs: Sequence[str], arguments: dict[str, object]) -> types.CallToolResult:
+    """Call a tool. An error becomes an error result of one line."""
     try:
         jsonschema.validate(arguments, tool.input_schema)
     except jsonschema.ValidationError as error:
@@ -69,9 +69,9 @@ def answer(tool: Tool, logdirs: Sequence[str], arguments: dict[str, object]) -> 
         return _error(error.format_message())
     except OSError as error:
         return _error(f"{error.filename or 'a log'}: {error.strerror or error}")
-    except Exception as error:  # noqa: BLE001 - one call fails, the server goes on
+    except Exception as error:  # noqa: BLE001 - the server must not end
         return _error(crash.report(error))
-    # Without non-finite numbers, which JSON does not have: what the text says, the structure says.
+    # Parsed from the text, so that non-finite numbers are strings in both.
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text)
     )
@@ -95,9 +95,9 @@ def _error(message: str) -> types.CallToolResult:
 def serve(logdirs: Sequence[str]) -> None:
     """Serve standard input and output until the input ends."""
 
-    async def speak() -> None:
+    async def run() -> None:
         server = make_server(logdirs)
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
-    anyio.run(speak)
+    anyio.run(run)

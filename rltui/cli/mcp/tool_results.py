@@ -1,7 +1,7 @@
-"""What the tools answer: plain data, read from the logs at each call.
+"""The results of tools, read from the logs at each call.
 
-No answer takes a path: runs are found by name below the LOGDIRs that the server was started with.
-Raises click.ClickException with one line for people where a question cannot be answered.
+Runs are found by name below the LOGDIRs of the server; no tool accepts a path.
+Functions raise click.ClickException, with a message of one line, if a call cannot be answered.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from rltui.run_context.samples.sample_text import as_json
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
 
-Arguments = Mapping[str, Any]  # checked against the tool's input schema, its defaults among them
+Arguments = Mapping[str, Any]  # validated against the tool's input schema, including defaults
 Answer = dict[str, Any]
 
-_PATIENCE = 60.0  # seconds that finding samples may take
+_SAMPLES_SECONDS = 60.0  # maximum time to find samples
 _WORST_FIRST = RUN_HEALTHS[::-1]
 
 
 def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
-    """Runs, the worst first, each with what is most wrong with it."""
+    """Runs, the worst first, each with its most important finding."""
     session = load(tuple(logdirs), arguments.get("run"), charts=False)
     now = time.time()
     views = [
@@ -64,7 +64,7 @@ def _run(view: RunView, now: float) -> Answer:
 
 
 def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
-    """The document of `rltui check --json`, of all runs or of some, the worst first."""
+    """The document of `rltui check --json`, with the worst run first."""
     at_step = arguments.get("at_step")
     session = load(tuple(logdirs), arguments.get("run"), at_step, charts=False)
     document = report(of_session(session, at_step=at_step), logdirs, at_step)
@@ -73,7 +73,7 @@ def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
-    """What a metric means; with `run` as that run's framework writes it."""
+    """The meanings of a key; with `run` in that run's framework."""
     key, framework = arguments["key"], arguments.get("framework")
     if framework is None and "run" in arguments:
         framework = _one_run(logdirs, arguments["run"], charts=False).framework
@@ -85,7 +85,7 @@ def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def list_metrics(logdirs: Sequence[str], arguments: Arguments) -> Answer:
-    """The metrics of a run: key, meaning, pane, first and last step, newest value."""
+    """The metrics of a run with first and last step and newest value."""
     view = _one_run(logdirs, arguments["run"], charts=False)
     tags = [tag for tag in view.run.series if _matches(view, tag, arguments["metric"])]
     if "pane" in arguments:
@@ -114,7 +114,7 @@ def _metric(view: RunView, tag: str) -> Answer:
 
 
 def get_series(logdirs: Sequence[str], arguments: Arguments) -> Answer:
-    """Values of metrics over steps: all points where they are few enough, else by columns of equal width."""
+    """Values of metrics over steps: all points, or statistics of equal ranges if there are too many."""
     view = _one_run(logdirs, arguments["run"])
     wanted = arguments["metrics"]
     chosen = {
@@ -188,7 +188,7 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
-    """Rollouts as data, long texts cut in the middle."""
+    """Rollouts, with long texts shortened in the middle."""
     try:
         wanted = parse_filter(arguments["filter"])
     except FilterError as error:
@@ -202,7 +202,7 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
             break
         if run != pattern and not fnmatch.fnmatchcase(run, pattern):
             continue
-        catalog.refresh(_PATIENCE)
+        catalog.refresh(_SAMPLES_SECONDS)
         samples = chosen_samples(
             run,
             catalog,
@@ -219,7 +219,7 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def _cut(value: object, characters: int) -> object:
-    """The same data with each text cut to so many characters: its beginning and its end."""
+    """The value with each text shortened to its beginning and its end."""
     if isinstance(value, str) and len(value) > characters:
         half = characters // 2
         return f"{value[:half]} … {len(value) - 2 * half} characters left out … {value[-half:]}"
@@ -247,8 +247,8 @@ def wait_for(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def _one_run(logdirs: Sequence[str], name: str, *, charts: bool = True) -> RunView:
-    """The run that goes by a name. Ends the question where there is none, or more than one."""
-    with contextlib.suppress(NothingReadError):  # by its whole name, only its own logs are read
+    """The run with this name. Raises an error if there is none, or more than one."""
+    with contextlib.suppress(NothingReadError):  # for a full name, only the logs of this run are read
         return baseline_run(load(tuple(logdirs), glob.escape(name), charts=charts), name)
     return baseline_run(load(tuple(logdirs), charts=charts), name)
 

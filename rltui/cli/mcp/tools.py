@@ -1,4 +1,4 @@
-"""The tools, as `rltui/data/mcp_tools.toml` tells an agent of them, with schemas of what goes in and out."""
+"""The tools of `rltui/data/mcp_tools.toml`: descriptions, and schemas of arguments and results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.schema.toml_files import read_table
 
 
 class Tool(NamedTuple):
-    """One tool. required: the arguments that must be given."""
+    """A tool. required: names of required arguments."""
 
     name: str
     description: str
@@ -36,18 +36,18 @@ class Tool(NamedTuple):
 
     @property
     def output_schema(self) -> Schema:
-        """The schema of what it answers."""
+        """The schema of its result."""
         return schema_of_fields(self.answer)
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The values of arguments that are not given."""
+        """The defaults of optional arguments."""
         properties = self.input_schema["properties"]
         return {name: each["default"] for name, each in properties.items() if "default" in each}
 
 
 class Tools(NamedTuple):
-    """The file. arguments: those that several tools take."""
+    """The content of the file. arguments: schemas of arguments that several tools have."""
 
     instructions: str
     arguments: Mapping[str, Schema]
@@ -64,5 +64,5 @@ def _tools_field() -> TableField[Tools]:
 
 @cache
 def tools() -> Tools:
-    """The tools, read at the first call."""
+    """The shipped tools."""
     return read_table("mcp_tools", _tools_field)

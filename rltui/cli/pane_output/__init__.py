@@ -1,1 +1,1 @@
-"""Panes without a terminal: text, ANSI, Markdown, SVG, PNG, JSON."""
+"""Panes as text, ANSI, Markdown, SVG, PNG and JSON."""

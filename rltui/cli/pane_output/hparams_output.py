@@ -1,4 +1,4 @@
-"""Hyperparameters without a terminal: of one run, and compared (`compare --config`)."""
+"""The hyperparameters of a run, and their comparison (`compare --config`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 
-WIDTH = 56  # cells that a value gets in a comparison; what is longer is cut in the middle
+MAX_VALUE_WIDTH = 56  # cells, in a comparison
 
 
 def hparams_pane_of(
@@ -26,10 +26,10 @@ def hparams_pane_of(
     *,
     only_differences: bool = False,
 ) -> HParamsPane:
-    """The hyperparameters of a run and of others, those in files beside their logs too."""
+    """The hyperparameters of a run and of others, logged or in files next to their logs."""
 
-    def files(one: RunView) -> HParams:
-        return hparams_beside([source.path for source in one.run.sources.values()], logdirs)
+    def files(run: RunView) -> HParams:
+        return hparams_beside([source.path for source in run.run.sources.values()], logdirs)
 
     columns = columns_of(view, others, file_hparams=files, session=session)
     return hparams_pane(columns, only_differences=only_differences, history=history_lines(view, session))
@@ -38,7 +38,7 @@ def hparams_pane_of(
 def print_comparison(
     base: RunView, others: Sequence[RunView], logdirs: Sequence[str], form: str, *, every: bool
 ) -> None:
-    """What the others were started with differently from the baseline, all of it with `every`."""
+    """Print the hyperparameters that differ from the baseline, or all with `every`."""
     made = hparams_pane_of(base, logdirs, [(view, "") for view in others], only_differences=not every)
     made = made._replace(columns=(made.columns[0]._replace(note="baseline"), *made.columns[1:]), history=())
     if form == "json":
@@ -53,6 +53,6 @@ def print_comparison(
 
 
 def _widest(made: HParamsPane) -> int:
-    """Cells of the widest value or name, within reason: a pipe has no width to fit."""
+    """The width of the widest value or name, at most `MAX_VALUE_WIDTH`."""
     words = [cell.text for row in made.hparams for cell in row.cells if cell is not None]
-    return max(12, min(max(map(len, [*words, *(column.label for column in made.columns)])), WIDTH))
+    return max(12, min(max(map(len, [*words, *(column.label for column in made.columns)])), MAX_VALUE_WIDTH))

@@ -1,6 +1,6 @@
-"""Panes and charts of a session as text, ANSI, Markdown, SVG or JSON, without a terminal.
+"""Panes and charts of a session as text, ANSI, Markdown, SVG or JSON.
 
-What only some forms need is imported with them.
+Modules that only some formats need are imported on demand.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from rltui.session.session import Session
 
 Form = Literal["text", "ansi", "markdown", "svg", "png", "json"]
 WIDTH = 100  # cells
-CELL, ROW = 7.2, 15  # pixels of a cell and a line, where a picture is asked for in cells
+CELL_PIXELS, LINE_PIXELS = 7.2, 15  # to convert --width and --height of a picture
 
 
 class PaneContent(NamedTuple):
-    """What a pane shows in place of metrics, in each form of output.
+    """The content of a pane without metrics, in each format.
 
-    lines: below the header, for a width in cells; record: fields of the JSON object of the pane.
+    lines: below the header, for a width in cells. record: fields of the JSON object of the pane.
     """
 
     lines: Callable[[int], list[Line]]
@@ -53,9 +53,9 @@ class PaneContent(NamedTuple):
 
 
 class OutputOptions(NamedTuple):
-    """How panes and charts are written, and of which runs: of the newest, or of `every` one.
+    """Options of panes and charts. every: output all runs, not only the newest.
 
-    width: cells. height: lines at most, None for as many as needed. theme: its name, None for the default.
+    width: in cells. height: maximum number of lines, None for no limit. theme: name, None for the default.
     """
 
     form: Form = "text"
@@ -67,12 +67,12 @@ class OutputOptions(NamedTuple):
     logdirs: Sequence[str] = ()
 
     def views(self, session: Session) -> list[RunView]:
-        """The runs that are written."""
+        """The runs to output."""
         return session.ordered() if self.every else session.ordered()[:1]
 
 
 def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
-    """A pane as text in a format. Ends the command with 1 when no run has such a pane."""
+    """A pane in a format. Ends the command with 1 if no run has the pane."""
     views = how.views(session)
     tabs = [{tab.id for tab in panes_of(view)} for view in views]
     pane = _pane_id(pane, {*FIXED, *(tab for each in tabs for tab in each)})
@@ -80,7 +80,7 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
     if pane == "console" and how.at_step is not None:
         raise click.UsageError("the pane console shows what is there now: leave --at-step out")
     if pane in FIXED and (pane == "console" or not chosen):
-        chosen = views  # without its metrics it is an empty pane, for the name is a known one
+        chosen = views  # a known pane without metrics is shown empty
     if not chosen:
         panes = sorted({tab for each in tabs for tab in each})
         fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
@@ -88,10 +88,10 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
         chosen = chosen[:1]
     contents = _contents(session, pane, chosen, how)
     inputs = _answer_inputs(session, pane, chosen, how)
-    # Text without colours reads no themes, but for a name that may be unknown.
+    # Themes are read only if colours are needed, or to check the name.
     theme = theme_named(how.theme) if how.theme or how.form in ("ansi", "svg") else PLAIN
     parts = [
-        _one(view, pane, how, theme, content, each)
+        _render_run(view, pane, how, theme, content, each)
         for view, content, each in zip(chosen, contents, inputs, strict=True)
     ]
     if how.form == "json":
@@ -100,7 +100,7 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
-    """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
+    """The charts of a metric as text, Markdown (a code block) or SVG. Exit code 1 for an unknown metric."""
     from rltui.panes.charts.sister_runs import sister_runs
     from rltui.panes.render.chart_text import HEIGHT, charts_text
     from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
@@ -119,7 +119,10 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
             for view, now, sisters in runs
             for picture in metric_pictures(view, tags_of(view, metric), now, how.at_step, sisters=sisters)
         ]
-        pixels = round(how.width * CELL), HEIGHT_IN_PIXELS if how.height is None else how.height * ROW
+        pixels = (
+            round(how.width * CELL_PIXELS),
+            HEIGHT_IN_PIXELS if how.height is None else how.height * LINE_PIXELS,
+        )
         charts = [pictures_svg(pictures, theme_named(how.theme), *pixels)] if pictures else []
     if not charts:
         for view, now, sisters in runs:
@@ -136,7 +139,7 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
 
 
 def theme_named(name: str | None) -> Theme:
-    """A theme, the default one for None. Ends the command with 1 when there is none of this name."""
+    """A theme, by default the default one. Ends the command with 1 for an unknown name."""
     themes, problems = load_themes()
     if name is not None and name not in themes:
         note_problems(problems)
@@ -145,7 +148,7 @@ def theme_named(name: str | None) -> Theme:
 
 
 def _pane_id(pane: str, known: set[str]) -> str:
-    """The id of a pane in any case, also by an alias."""
+    """The id of a pane with this id or alias, ignoring case."""
     if pane in known:
         return pane
     word = pane.strip().lower().replace(" ", "-").replace("_", "-")
@@ -155,12 +158,12 @@ def _pane_id(pane: str, known: set[str]) -> str:
 def _contents(
     session: Session, pane: str, views: Sequence[RunView], how: OutputOptions
 ) -> Sequence[PaneContent | None]:
-    """What a pane without metrics shows of each run."""
+    """The content of a pane without metrics for each run; None for panes with metrics."""
     if pane == "config":
         settings = ((hparams_pane_of(view, how.logdirs, session=session),) for view in views)
         return [_content(made, hparams_lines, hparams_markdown, hparams_record) for made in settings]
     if pane == "samples":
-        from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
+        from rltui.cli.pane_output.samples_output import read_samples  # only needed here
 
         read = read_samples(views, how.logdirs, {**session.others, **session.sources()}, how.at_step)
         return [_content(made, samples_lines, samples_markdown, samples_record) for made in read]
@@ -172,23 +175,23 @@ def _contents(
 
 
 def _content(made: Sequence[object], *forms: Callable[..., Any]) -> PaneContent:
-    """What was read for a pane, in each form of output."""
+    """The content of a pane from its data and the functions for each format."""
     return PaneContent(*(partial(form, *made) for form in forms))
 
 
 def _answer_inputs(
     session: Session, pane: str, views: Sequence[RunView], how: OutputOptions
 ) -> list[AnswerInputs]:
-    """What the files beside the logs of each run say for the answer of a pane; others are not read."""
+    """The inputs of a pane's answer from files next to the logs; only those that the pane uses are read."""
     found = [NO_INPUTS] * len(views)
     if not how.logdirs or pane not in USE_SAMPLES | USE_HPARAMS | USE_SPANS:
         return found
     if pane in USE_SAMPLES:
-        from rltui.cli.pane_output.samples_output import newest_samples  # no other pane needs it
+        from rltui.cli.pane_output.samples_output import newest_samples  # only needed here
 
         runs = {**session.others, **session.sources()}
         found = [AnswerInputs(samples=each) for each in newest_samples(views, how.logdirs, runs)]
-    from rltui.run_context.spans.span_files import spans_beside  # brings archives, 10 ms
+    from rltui.run_context.spans.span_files import spans_beside  # imports archive modules, 10 ms
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [
@@ -200,7 +203,7 @@ def _answer_inputs(
     ]
 
 
-def _one(
+def _render_run(
     view: RunView,
     pane: str,
     how: OutputOptions,
@@ -208,7 +211,7 @@ def _one(
     content: PaneContent | None,
     inputs: AnswerInputs,
 ) -> object:
-    """The pane of one run: text, or an object for JSON."""
+    """The pane of a run as text, or as object for JSON."""
     now = as_of(view, how.at_step)
     if how.form in ("markdown", "json"):
         report = pane_report(view, pane, now, how.at_step, inputs=inputs)

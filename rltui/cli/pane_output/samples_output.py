@@ -12,8 +12,8 @@ from rltui.run_context.samples.sample_reader import Catalog
 from rltui.run_context.samples.sample_text import summary
 from rltui.session.run_view import RunView
 
-_ALL = 3600.0  # seconds: a command reads everything
-_SHORT = 2.0  # seconds of reading for the picture of a distribution
+_READ_SECONDS = 3600.0  # practically unlimited
+_SHORT_READ_SECONDS = 2.0  # for the distribution in an answer
 
 ReadSamples = tuple[SamplesPane, Summaries]
 
@@ -23,10 +23,10 @@ def read_samples(
 ) -> list[ReadSamples]:
     """The newest samples of each run, or those of the newest step up to `at_step`.
 
-    runs: all that there are, with those that were not asked for, whose samples are nobody else's.
+    runs: all runs, so that samples of other runs are not assigned to these.
     """
     found: list[ReadSamples] = []
-    for view, catalog in zip(views, _catalogs(views, logdirs, runs, _ALL), strict=True):
+    for view, catalog in zip(views, _catalogs(views, logdirs, runs, _READ_SECONDS), strict=True):
         if catalog is None:
             found.append((samples_pane(RunSamples(), None, framework=view.framework), {}))
             continue
@@ -38,15 +38,15 @@ def read_samples(
 
 
 def newest_samples(views: Sequence[RunView], logdirs: Sequence[str], runs: Runs) -> list[RunSamples | None]:
-    """The samples of each run that can be read in short time, the newest first; None where it has none."""
-    found = _catalogs(views, logdirs, runs, _SHORT)
+    """The newest samples of each run that can be read in short time; None for a run without samples."""
+    found = _catalogs(views, logdirs, runs, _SHORT_READ_SECONDS)
     return [None if catalog is None else catalog.snapshot() for catalog in found]
 
 
 def _catalogs(
     views: Sequence[RunView], logdirs: Sequence[str], runs: Runs, seconds: float
 ) -> Iterator[Catalog | None]:
-    """The catalog of each run, read for so many seconds; None where it has no samples."""
+    """The catalog of each run, after reading for some seconds; None for a run without samples."""
     made = RunCatalogs(logdirs)
     owners = made.search(runs)
     for view in views:
