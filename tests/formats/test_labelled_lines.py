@@ -58,6 +58,7 @@ def read(text: str) -> Rows:
         ("7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
         ("Epoch 2, global step 7: 'val_loss' reached 0.5 (best 0.5), saving model to 'x.ckpt' as top 1", 7,
          {"val_loss": 0.5}),
+        ("Epoch 7/9: acc (higher is better) : 0.5, kl: 2", 7, {"acc": 0.5, "kl": 2.0}),
         # Readings of clocks and calendars are no metrics
         ("Mon Nov  3 10:37:15 2025 Episode 7 reward 3", 7, {"reward": 3.0}),
         ("Episode 7 reward 3 elapsed: 1 hr 20 min", 7, {"reward": 3.0}),
@@ -538,3 +539,22 @@ def test_a_coarse_line_before_its_fine_one_stands_at_the_last_step() -> None:
     lines = [f"Epoch {k}, step {100 * k}, loss: 0.{k}\nEpoch {k + 1} val_loss: 1.{k}" for k in range(1, 6)]
     steps = [step for step, numbers in read("\n".join(lines)) if "val_loss" in numbers]
     assert steps == [100, 200, 300, 400, 500]
+
+
+def test_steps_of_deepspeed_chat() -> None:
+    """The score stands some lines below the losses of its step; evaluations of rewards say what is better."""
+    lines = []
+    for step in range(4):
+        lines += [
+            f"Epoch: 0 | Step: {step} | PPO Epoch: 1 | Actor Loss: 0.{step}5 | Critic Loss: 0.1",
+            f"End-to-End => Latency: 9.{step}s, TFLOPs: 5.4, Samples/sec: 3.3, Time/seq 0.30s, Batch Size: 32",
+            "Generation => Latency: 5.1s, Per-token Latency 20.3 ms, TFLOPs: 2.4, Answer Seq. Length: 256",
+            "Training   => Latency: 3.1s, TFLOPs: 10.4",
+            "Actor Model Parameters => 1.316 B, Critic Model Parameters => 0.331 B",
+            f"Average reward score: -{step}.5 | EMA reward score: -{step}.25",
+            "-" * 60,
+        ]
+    scores = [
+        (step, row["EMA reward score"]) for step, row in read("\n".join(lines)) if "EMA reward score" in row
+    ]
+    assert scores == [(step, -step - 0.25) for step in range(4)]

@@ -65,6 +65,17 @@ def test_tables_that_tensorboard_saved_under_names_of_metrics_are_one_run(tmp_pa
     ]
 
 
+def test_tables_of_several_runs_that_tensorboard_saved(tmp_path: Path) -> None:
+    """Those of each run begin together, and their names share that of the run."""
+    for run, at in (("ppo_1", 1.76e9), ("ppo_2", 1.77e9)):
+        for name in (f"reward_{run}", f"loss_{run}"):
+            rows = (f"{at + 9 * k},{256 * k},{k}.5" for k in range(1, 4))
+            write(tmp_path / f"{name}.csv", ["Wall time,Step,Value", *rows])
+    found = heard(tmp_path)
+    assert sorted(found.runs()) == ["ppo_1", "ppo_2"]
+    assert {tag for points in found.points.values() for tag, *_ in points} == {"reward", "loss"}
+
+
 def test_columns_of_several_runs_that_wandb_saved(tmp_path: Path) -> None:
     """Each run has its own columns; bounds are series where points were joined; empty cells are none."""
     header = ",".join(f'"{run} - {tag}{end}"' for run in ("sun-1", "sea-2") for tag in ("_step", "kl")

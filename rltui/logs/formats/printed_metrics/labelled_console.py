@@ -44,7 +44,7 @@ _MAX_LINE = 4000  # characters; longer lines are ignored
 _MAX_GROUPS = 256  # sets of names without evidence so far
 _MAX_PENDING = 64  # lines of a group that are kept until there is evidence
 _LINES_BELOW_COUNTER = 120  # within which values belong to a counter on a line of its own
-_LINES_BELOW_VALUES = 3  # the same for a counter with values on its own line
+_LINES_BELOW_VALUES = 6  # the same for a counter with values on its own line
 # A counter that restarts at a goal this low counts a phase, such as the updates of each rollout, since a
 # training has more steps. The higher limit applies if another counter has increased in between.
 _PHASE_GOAL, _LONG_PHASE_GOAL = 5, 64

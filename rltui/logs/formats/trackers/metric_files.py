@@ -6,16 +6,18 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.trackers.part_reader import Look, TrackerPart, whole_lines
-from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names
+from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names, stem_of
 from rltui.logs.records.parse_number import step_of
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
+_JOINTS = " ._-"  # between the names of a run and of a metric
 Cursor = tuple[tuple[str, tuple[int, int]], ...]  # by path: offset, and the number of points before it
 _HEAD = 1 << 12  # bytes by which a table without header is recognised
 _MAX_READ = 1 << 20  # bytes of one file in one call
@@ -26,7 +28,8 @@ class MetricFiles(TrackerPart[Cursor]):
 
     line_of: parses a line into a point, given the step for lines without one, which are counted from the
     lowest first step of the files. about: hparams and exit code of the run. beside: other paths that these
-    are read from. names: of the files, if there are others with the same ending.
+    are read from. names: of the files, if there are others with the same ending. shared: the part of the
+    names of all files that is no part of the names of metrics.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class MetricFiles(TrackerPart[Cursor]):
         ending: str = "",
         beside: tuple[str, ...] = (),
         names: frozenset[str] | None = None,
+        shared: str = "",
     ) -> None:
         super().__init__(form, (place,), run=run)
         self._beside = beside
@@ -49,6 +53,7 @@ class MetricFiles(TrackerPart[Cursor]):
         self._about = about
         self._ending = ending
         self._names = names
+        self._shared = shared
         self._first: int | None = None  # the lowest first step
 
     def size(self) -> int:
@@ -90,6 +95,8 @@ class MetricFiles(TrackerPart[Cursor]):
             data = whole_lines(path, offset, _MAX_READ)
             look.bytes_read += len(data)
             tag = os.path.relpath(path, self._folder).removesuffix(self._ending)
+            if self._shared:
+                tag = tag.removeprefix(self._shared).removesuffix(self._shared).strip(_JOINTS) or tag
             for line in data.splitlines():
                 point = self._line_of(line, first + count)
                 if point is not None and step_of(point[0]) is None:
@@ -212,20 +219,33 @@ def _saved_parts(place: str) -> Parts | None:
     """Tables exported from TensorBoard's web page and renamed by the user.
 
     The name may be that of a metric or of a run. Tables of one folder are metrics of one run if they start at
-    the same step and time; the first of them represents the run. Other tables are runs of their own.
+    the same step and time; the first of them represents the run. Other tables are runs of their own. If the
+    tables of several runs lie there, each run is called by what the names of its tables share.
     """
     begins = _saved_beginning(place)
     if begins is None:
         return None
     folder, _, name = place.rpartition("/")
     tables = sorted(filter(_may_be_saved, os.listdir(folder)))  # noqa: PTH208
-    alike = [each for each in tables if _begin_together(begins, _saved_beginning(f"{folder}/{each}"))]
+    saved = {each: start for each in tables if (start := _saved_beginning(f"{folder}/{each}")) is not None}
+    alike = [each for each, start in saved.items() if _begin_together(begins, start)]
     if len(alike) < 2:
         return None
     if name != alike[0]:
         return Parts(beside=True)
-    part = MetricFiles("csv", place, folder, _saved_line, ending=".csv", names=frozenset(alike))
+    others = sorted(start for each, start in saved.items() if each not in alike)
+    several = any(_begin_together(one, other) for one, other in pairwise(others))
+    run = _shared_name([stem_of(each) for each in alike]) if several else ""
+    called = frozenset(alike)
+    part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=called, shared=run)
     return Parts((part,), beside=True)
+
+
+def _shared_name(stems: Sequence[str]) -> str:
+    """The beginning or the end that all of some names share, the longer one; empty if there is none."""
+    begin = os.path.commonprefix(stems)  # noqa: RUF071 - by characters
+    end = os.path.commonprefix([stem[::-1] for stem in stems])[::-1]  # noqa: RUF071
+    return max(begin, end, key=len).strip(_JOINTS)
 
 
 SAVED = Container(_may_be_saved, _saved_parts)
