@@ -547,7 +547,7 @@ def test_steps_of_deepspeed_chat() -> None:
     for step in range(4):
         lines += [
             f"Epoch: 0 | Step: {step} | PPO Epoch: 1 | Actor Loss: 0.{step}5 | Critic Loss: 0.1",
-            f"End-to-End => Latency: 9.{step}s, TFLOPs: 5.4, Samples/sec: 3.3, Time/seq 0.30s, Batch Size: 32",
+            f"End-to-End => Latency: 9.{step}s, TFLOPs: 5.4, Samples/sec: 3.3, Time/seq 0.30s",
             "Generation => Latency: 5.1s, Per-token Latency 20.3 ms, TFLOPs: 2.4, Answer Seq. Length: 256",
             "Training   => Latency: 3.1s, TFLOPs: 10.4",
             "Actor Model Parameters => 1.316 B, Critic Model Parameters => 0.331 B",
