@@ -1,1 +1,1 @@
-"""Panes as lines of cells, text, Markdown, SVG and JSON."""
+"""Output formats of panes and reports: lines of cells, text, Markdown, HTML, SVG, JSON."""

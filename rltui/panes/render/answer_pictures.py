@@ -1,4 +1,4 @@
-"""Pictures of an answer as lines of cells: bands of extremes and quantiles, ridges, Gantt charts."""
+"""Charts of an answer as lines of cells: bands of extremes and quantiles, ridges, Gantt charts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
 from rltui.draw.sparkline import resampled
+from rltui.draw.value_range import shares_of
 from rltui.panes.answers.answer import Band, Gantt, Ridge
 
 AXIS = 8  # cells of the values left of a band
 LABEL = 15  # cells of the steps left of a ridge
-MOST_CELLS = 100  # a wider band says no more
+MOST_CELLS = 100  # of a band; a wider one shows no more
 HEIGHTS = " ▁▂▃▄▅▆▇█"
-OUTER, INNER, MIDDLE = "░", "▒", "█"
-NAME, SECONDS, BAR = 24, 10, "█"  # cells of names and of times right of a Gantt chart; what ran
+OUTER, INNER, MIDDLE = ("░", "band"), ("▒", "info"), ("█", "accent")  # glyphs and roles of bands
+NAME, SECONDS = 24, 10  # cells of names and durations of a Gantt chart
 
 
 def band_lines(band: Band, width: int, rows: int) -> list[Line]:
-    """A band in `rows` + 2 lines: what it is, the picture, the steps; (n,) columns become cells."""
+    """A band in `rows` + 2 lines: title, chart, steps."""
     cells = max(min(width - AXIS - 3, MOST_CELLS), 8)
     columns = {
         "low": band.low, "high": band.high, "middle": band.middle,
@@ -51,34 +52,26 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
 
 
 def _rows(values: Floats, bottom: float, top: float, rows: int) -> Ints:
-    """The row from below of each value; -1 where unknown."""
-    with np.errstate(invalid="ignore"):
-        place = np.floor((values - bottom) / (top - bottom) * rows)
-    return np.where(np.isfinite(place), np.clip(place, 0, rows - 1), -1).astype(np.int64)
+    """The row from below of each value; -1 if it is NaN."""
+    place = np.minimum(np.floor(shares_of(values, bottom, top) * rows), rows - 1)
+    return np.where(np.isfinite(values), place, -1).astype(np.int64)
 
 
 def _row(place: dict[str, Ints], row: int, cells: int) -> list[Span]:
-    """One row of the picture as runs of one role."""
-    signs = np.full(cells, " ")
-    low, high, middle = place.get("low"), place.get("high"), place["middle"]
-    if low is not None and high is not None:
-        signs[(low >= 0) & (high >= 0) & (low <= row) & (row <= high)] = OUTER
-    inner_low, inner_high = place.get("inner low"), place.get("inner high")
-    if inner_low is not None and inner_high is not None:
-        signs[(inner_low >= 0) & (inner_high >= 0) & (inner_low <= row) & (row <= inner_high)] = INNER
-    signs[middle == row] = MIDDLE
-    spans: list[Span] = []
-    roles = {OUTER: "band", INNER: "info", MIDDLE: "accent", " ": "text"}
-    for sign in signs.tolist():
-        if spans and spans[-1][1] == roles[sign]:
-            spans[-1] = (spans[-1][0] + sign, roles[sign])
-        else:
-            spans.append((sign, roles[sign]))
+    """One row of the chart, a span for each cell."""
+    spans: list[Span] = [(" ", "text")] * cells
+    for ends, span in ((("low", "high"), OUTER), (("inner low", "inner high"), INNER)):
+        low, high = (place.get(end) for end in ends)
+        if low is not None and high is not None:
+            for at in np.flatnonzero((low >= 0) & (low <= row) & (row <= high)).tolist():
+                spans[at] = span
+    for at in np.flatnonzero(place["middle"] == row).tolist():
+        spans[at] = MIDDLE
     return spans
 
 
 def ridge_lines(ridge: Ridge, width: int, rows: int) -> list[Line]:
-    """A ridge in at most `rows` + 2 lines: what it is, a line for a stretch of steps, the scale."""
+    """A ridge in at most `rows` + 2 lines: title, a line for each interval of steps, scale."""
     cells = max(min(width - LABEL - 2, 2 * len(ridge.rows[0])), 8)
     shown = list(zip(ridge.steps, ridge.rows, strict=True))
     if len(shown) > rows:
@@ -90,7 +83,7 @@ def ridge_lines(ridge: Ridge, width: int, rows: int) -> list[Line]:
     for (steps, _), table in zip(shown, tables, strict=True):
         first, last = (format_step(step) for step in steps)
         label = f"step {first}" if first == last else f"{first}–{last}"
-        # What is there is seen, however little of it there is.
+        # A bin with any values has at least the lowest height.
         level = np.where(table > 0, np.clip(np.ceil(8 * table / most), 1, 8), 0).astype(int)
         bars = "".join(HEIGHTS[one] for one in level)
         lines.append(line((f" {pad(label, LABEL - 2, right=True)} ", "faint"), (bars, "accent")))
@@ -101,18 +94,18 @@ def ridge_lines(ridge: Ridge, width: int, rows: int) -> list[Line]:
 
 
 def _bins(row: Sequence[float], cells: int) -> Floats:
-    """Shares of (b,) bins in so many cells, adding up to the same."""
-    upto = np.concatenate(([0.0], np.cumsum(row)))
+    """Shares of (b,) bins distributed over (cells,) cells; the sum is the same."""
+    cumulative = np.concatenate(([0.0], np.cumsum(row)))
     edges = np.linspace(0, len(row), cells + 1)
-    return np.diff(np.interp(edges, np.arange(len(upto)), upto))
+    return np.diff(np.interp(edges, np.arange(len(cumulative)), cumulative))
 
 
 def gantt_lines(chart: Gantt, width: int, rows: int) -> list[Line]:
-    """A chart in at most `rows` + 2 lines: what it is, a line for a name, the scale; the longest stay."""
+    """A chart in at most `rows` + 2 lines: title, a line for each of the longest names, scale."""
     shown = chart.rows
     if len(shown) > rows:
-        kept = sorted(chart.rows, key=lambda row: -row.seconds)[:rows]
-        shown = tuple(row for row in chart.rows if row in kept)
+        longest = sorted(chart.rows, key=lambda row: -row.seconds)[:rows]
+        shown = tuple(row for row in chart.rows if row in longest)
     left = len(chart.rows) - len(shown)
     title = min(max((cell_width(row.title) for row in shown), default=0), NAME)
     cells = max(min(width - title - SECONDS - 4, MOST_CELLS), 8)
@@ -126,13 +119,9 @@ def gantt_lines(chart: Gantt, width: int, rows: int) -> list[Line]:
             first = int(begin / chart.seconds * cells) if chart.seconds > 0 else 0
             last = int(np.ceil(end / chart.seconds * cells)) if chart.seconds > 0 else cells
             filled[min(first, cells - 1) : max(last, first + 1)] = True
-        bar = "".join(BAR if one else "·" for one in filled)
-        spans: list[Span] = [(f" {pad(cut(row.title, title), title)}  ", "text")]
-        start = 0
-        for end in (*(np.flatnonzero(np.diff(filled)) + 1).tolist(), cells):
-            spans.append((bar[start:end], f"series{at % 7}" if filled[start] else "faint"))
-            start = end
-        lines.append(line(*spans, (pad(format_seconds(row.seconds), SECONDS, right=True), "dim")))
+        name: Span = (f" {pad(cut(row.title, title), title)}  ", "text")
+        bar: list[Span] = [("█", f"series{at % 7}") if ran else ("·", "faint") for ran in filled]
+        lines.append(line(name, *bar, (pad(format_seconds(row.seconds), SECONDS, right=True), "dim")))
     whole = format_seconds(chart.seconds)
     gap = " " * max(cells - 3 - cell_width(whole), 1)
     lines.append(line((" " * (title + 3) + "0 s" + gap + whole, "faint")))

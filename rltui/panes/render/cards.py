@@ -1,4 +1,4 @@
-"""The overview as lines of cells: findings, and a card for each of the metrics that matter."""
+"""Cards as lines of cells; and the overview: findings, and cards of the most important metrics."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.row import Row, value_at
 from rltui.rules.finding import Finding, unexplained
 
-CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
-LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line tells what never changed
-CARD_MOST = 48  # rows; taller cards say no more
+CARD_WIDTH = 36  # cells of a card, from which the number of cards side by side follows
+LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line lists constant metrics
+CARD_MOST = 48  # rows; taller cards show no more
 
 
 class MetricCard(NamedTuple):
-    """Where a row's card stands: for clicks and for moving the selection."""
+    """The position of a row's card, for clicks and for moving the selection."""
 
     x: int
     y: int
@@ -34,9 +34,9 @@ class MetricCard(NamedTuple):
 
 
 def card_grid(count: int, width: int, height: int, *, full: bool = False) -> tuple[int, int, int]:
-    """Columns, cards and rows per card for at most `count` cards in a box; zeros when not even one fits.
+    """Columns, cards and rows per card for at most `count` cards in a box; zeros if not even one fits.
 
-    Cards are six rows or taller where that leaves two lines of them; `full` takes more and lower cards.
+    Cards have at least 5 to 7 rows, depending on the height; `full` prefers more and lower cards.
     """
     columns = max(1, min((width + 3) // (CARD_WIDTH + 3), 5, count))
     if height < 4 or width < 24 or not count:
@@ -49,7 +49,7 @@ def card_grid(count: int, width: int, height: int, *, full: bool = False) -> tup
 
 
 def _row_heights(lines: int, rows: int, height: int) -> list[int]:
-    """Rows of each line of cards: what is left over goes to the first lines, one each."""
+    """The rows of each line of cards: the first lines get one of the remaining rows each."""
     spare = min(max(height - lines * rows, 0), lines) if rows < CARD_MOST else 0
     return [rows + (at < spare) for at in range(lines)]
 
@@ -68,10 +68,10 @@ def card_lines(
 
 
 def _head(row: Row, width: int, drawn: CardCurve, crosshair: int | None, *, back: str) -> Line:
-    """Name, what its axis must say, its spread; the last value and change, or the value at a crosshair."""
+    """Title, notes on the axis, spread; the last value and change, or the value at a crosshair."""
     role = SEVERITY_ROLE[row.severity]
     glyph = f"{SEVERITY_GLYPH[row.severity]} " if row.severity in ("warning", "critical") else ""
-    cells = 8 if row.against is None else 9  # a mark stands behind the difference to a baseline
+    cells = 8 if row.against is None else 9  # the difference to a baseline has a mark
     value, value_role = row.value_text, role if glyph else "strong"
     change, change_role = row.change_text, row.change_role
     if crosshair is not None and row.main is not None and not row.own_axis:
@@ -80,10 +80,10 @@ def _head(row: Row, width: int, drawn: CardCurve, crosshair: int | None, *, back
         change, change_role = f"@{short_step(crosshair, cells - 1)}", "mark"
     room = width - cell_width(value) - cells - 2 - cell_width(glyph)
     ends = row.spread_text or drawn.band
-    words = f"{'min–max' if width >= 56 else 'now'} {ends}"
-    if "…" in ends and cell_width(row.title) + cell_width(words) + 2 <= room:
-        ends = words
-    axis = _axis_words(drawn.notes, room - cell_width(row.title))
+    labelled = f"{'min–max' if width >= 56 else 'now'} {ends}"
+    if "…" in ends and cell_width(row.title) + cell_width(labelled) + 2 <= room:
+        ends = labelled
+    axis = _axis_notes(drawn.notes, room - cell_width(row.title))
     name = short_title(row.title, max(room - cell_width(axis), 8))
     title: list[Span] = [(glyph, role), (name, role if glyph else "text"), (axis, "mark")]
     if ends and cell_width(row.title + axis) + cell_width(ends) + 2 <= room:
@@ -92,25 +92,25 @@ def _head(row: Row, width: int, drawn: CardCurve, crosshair: int | None, *, back
     return sides(title, last, width, back=back)
 
 
-def _axis_words(notes: Sequence[str], room: int) -> str:
-    """What the axis must say, in words as far as the name leaves room: at least its signs."""
+def _axis_notes(notes: Sequence[str], room: int) -> str:
+    """The notes on the axis, only their signs if there is little room."""
     signs = " ".join(note.partition(" ")[0] for note in notes)
-    forms = ["  ".join(notes), signs] if notes else [""]
+    texts = ("  ".join(notes), signs)
     return next(
-        ("  " + form for form in forms if form and cell_width(form) + 2 <= room), f" {signs}".rstrip()
+        (f"  {text}" for text in texts if text and cell_width(text) + 2 <= room), f" {signs}".rstrip()
     )
 
 
 def _key_line(row: Row, width: int) -> Line:
-    """The key as written; where something is wrong, from which level to which, and since when."""
-    moved = _moved(row)
-    if not moved or cell_width(moved) > width - 8:
+    """The key as written; with a finding also the change of its value and the onset."""
+    change = _change(row)
+    if not change or cell_width(change) > width - 8:
         return line((fit(row.tag, width), "faint"))
-    return sides([(cut(row.tag, width - cell_width(moved) - 2), "faint")],
-                 [(moved, SEVERITY_ROLE[row.severity])], width)  # fmt: skip
+    return sides([(cut(row.tag, width - cell_width(change) - 2), "faint")],
+                 [(change, SEVERITY_ROLE[row.severity])], width)  # fmt: skip
 
 
-def _moved(row: Row) -> str:
+def _change(row: Row) -> str:
     finding = row.marked
     if finding is None:
         return ""
@@ -130,29 +130,28 @@ def overview_lines(
     pane: PaneView, findings: Sequence[Finding], health: str, width: int, height: int, style: CardStyle, *,
     selected: int = -1, full: bool = False,
 ) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
-    """The overview below its header: findings, then cards; and where the cards stand."""
+    """The overview below its header: findings, then cards; and the positions of the cards."""
     most = max(1, min(len(unexplained(findings)), 2 if height < 22 else 5 if height < 34 else 8))
     if not pane.rows and not findings:
         return [line(("   " + pane.empty, "dim"))], []
     lines = finding_lines(findings, width, most, health=health)
     lines.append(BLANK)
-    quiet = (
-        [constants_line(pane.constants, width)] if pane.constants and height >= LEAST_FOR_CONSTANTS else []
-    )
-    height -= len(quiet)
+    with_constants = bool(pane.constants) and height >= LEAST_FOR_CONSTANTS
+    constants = [constants_line(pane.constants, width)] if with_constants else []
+    height -= len(constants)
     drawn, cards = cards_lines(
         pane.rows, pane.window, width, height - len(lines), style, selected=selected, full=full
     )
     cards = [card._replace(y=card.y + len(lines)) for card in cards]
     lines += drawn
-    return lines + [BLANK] * (height - len(lines)) * bool(quiet) + quiet, cards
+    return lines + [BLANK] * (height - len(lines)) * with_constants + constants, cards
 
 
 def cards_lines(
     rows: Sequence[Row], window: StepWindow, width: int, height: int, style: CardStyle, *,
     selected: int = -1, full: bool = False,
 ) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
-    """Cards side by side that fill a box, as many as fit; and where they stand in it."""
+    """As many cards as fit in a box, and their positions in it."""
     margin = 1
     columns, count, each = card_grid(len(rows), width - 2 * margin, height, full=full)
     if not columns:
@@ -174,8 +173,7 @@ def cards_lines(
             spans: list[Span] = [(" " * margin, "text")]
             for place, block in enumerate(blocks):
                 part = fill(block[at] if at < len(block) else BLANK, card_width)
-                role_back = part.back
-                spans += [(text, f"{role}/{role_back}" if role_back else role) for text, role in part.spans]
+                spans += [(text, f"{role}/{part.back}" if part.back else role) for text, role in part.spans]
                 if place < len(blocks) - 1:
                     spans.append(("   ", "text"))
             lines.append(line(*spans))
@@ -183,9 +181,9 @@ def cards_lines(
 
 
 def constants_line(rows: Sequence[Row], width: int) -> Line:
-    """What never changed, in one line: settings, and what is not measured."""
+    """The metrics that never changed, and those that are not measured, in one line."""
     settings = [f"{row.title} {row.value_text}" for row in rows if not row.unreported]
-    lacking = [row.title for row in rows if row.unreported]
-    words = f"always the same: {' · '.join(settings)}" if settings else ""
-    words += f"{'   ' if words else ''}not measured: {' · '.join(lacking)}" if lacking else ""
-    return line((" ─ ", "faint"), (cut(words, width - 4), "dim"))
+    unmeasured = [row.title for row in rows if row.unreported]
+    parts = [f"always the same: {' · '.join(settings)}"] if settings else []
+    parts += [f"not measured: {' · '.join(unmeasured)}"] if unmeasured else []
+    return line((" ─ ", "faint"), (cut("   ".join(parts), width - 4), "dim"))

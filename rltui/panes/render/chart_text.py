@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.arrays import contiguous_parts
 from rltui.draw.axis_ticks import round_steps, y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
@@ -40,16 +41,16 @@ def charts_text(
 def chart_text(
     row: Row, run: str, window: StepWindow, width: int, height: int = HEIGHT, sisters: Sequence[Series] = ()
 ) -> str:
-    """Title, curve and axes in `width` by `height` cells; a column reaches from its minimum to its maximum.
+    """Title, curve and axes in `width` by `height` cells; a column is drawn from its minimum to its maximum.
 
     sisters: the same metric in sister runs; their minimum and maximum are dots behind the curve. A dotted
-    line stands where a finding begins.
+    line marks the onset of a finding.
 
-    plotext is imported here; it keeps one figure per process, which is left empty.
+    plotext is imported here; it has one figure per process, which is cleared.
     """
     drawn = curve(row, window, max(2 * (width - 12), 2))
     title = f"{run}: {row.title} ({row.tag}), last {row.value_text}"
-    if drawn is None or not np.isfinite(drawn.low).any():
+    if drawn is None or not drawn.has_values:
         return f"{cut(title, width)}\nno finite points\n"
     import plotext
 
@@ -58,9 +59,7 @@ def chart_text(
     if log:
         title += ", logarithmic"
         drawn, band = logarithmic(drawn), None if band is None else logarithmic_band(band)
-    edges = np.linspace(*drawn.edges, len(drawn.low) + 1)
-    middles = (edges[1:] + edges[:-1]) / 2
-    known = np.flatnonzero(np.isfinite(drawn.low))
+    middles = drawn.middles
     ends = [drawn.low, drawn.high, *((band.low, band.high) if band is not None else ())]
     bottom, top = widened(*value_range(np.concatenate(ends), np.concatenate(ends)))
     if bottom == top:
@@ -78,13 +77,13 @@ def chart_text(
         if band is not None:
             title += f", dots: {band.runs} sister runs, min and max"
             for ends_of in (band.low, band.high):
-                there = np.flatnonzero(np.isfinite(ends_of))[::4]
-                plotext.scatter(middles[there].tolist(), (ends_of[there] / scale).tolist(), marker="·")
+                at = np.flatnonzero(np.isfinite(ends_of))[::4]
+                plotext.scatter(middles[at].tolist(), (ends_of[at] / scale).tolist(), marker="·")
         if onset is not None and drawn.edges[0] <= onset <= drawn.edges[1]:
             levels = np.linspace(bottom, top, 2 * height) / scale
             plotext.scatter([onset] * len(levels), levels.tolist(), marker="┊")
         plotext.title(cut(title, width))
-        for part in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):  # a gap stays a gap
+        for part in contiguous_parts(np.isfinite(drawn.low)):
             reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
             plotext.plot(np.repeat(middles[part], 2).tolist(), reach.tolist(), marker="braille")
         plotext.xlim(*drawn.edges)

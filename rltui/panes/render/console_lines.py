@@ -20,16 +20,16 @@ LEVEL_ROLES = {"error": "bad", "warning": "warn", "": "text"}
 
 def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list[Line]:
     """Findings of the job, and the last lines of each console."""
-    made: list[Line] = []
+    lines: list[Line] = []
     for finding in console_findings_of(view):
-        made += failure_lines(finding, width)
+        lines += failure_lines(finding, width)
     for end in ends:
-        counts = count_words(end.levels)
-        made += [BLANK, line((f" {end.path}", "strong"), (f"   {format_si(end.size)}B, {counts}", "dim"))]
-        made += [fill(line(*line_spans(each)), width) for each in end.lines]
+        counts = level_counts(end.levels)
+        lines += [BLANK, line((f" {end.path}", "strong"), (f"   {format_si(end.size)}B, {counts}", "dim"))]
+        lines += [fill(line(*line_spans(each)), width) for each in end.lines]
     if not ends:
-        made.append(line((" No console was found beside this run's logs.", "dim")))
-    return made
+        lines.append(line((" No console was found beside this run's logs.", "dim")))
+    return lines
 
 
 def console_markdown(view: RunView, ends: Sequence[ConsoleEnd]) -> str:
@@ -42,29 +42,29 @@ def console_markdown(view: RunView, ends: Sequence[ConsoleEnd]) -> str:
 
 
 def console_record(view: RunView, ends: Sequence[ConsoleEnd]) -> dict[str, Any]:
-    """Findings of the job and the ends of the consoles as plain data, with the lines that are folded."""
+    """Findings of the job and the ends of the consoles for JSON, including folded lines."""
     findings = [as_json(one) for one in console_findings_of(view)]
     return {"findings": findings, "consoles": [asdict(end) for end in ends]}
 
 
 def failure_lines(finding: Finding, width: int) -> list[Line]:
-    """What failed, and what to do about it."""
+    """The message and the advice of a finding."""
     role = SEVERITY_ROLE[finding.severity]
     lines = [line((f" {part}", role)) for part in wrap(finding.message, width - 2)]
     return lines + [line((f"   {part}", "dim")) for part in wrap(finding.advice, width - 4)]
 
 
-def count_words(levels: dict[str, int]) -> str:
+def level_counts(levels: dict[str, int]) -> str:
     """`1 error, 0 warnings`."""
     return ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for word, count in levels.items())
 
 
 def line_spans(each: ConsoleLine) -> tuple[Span, Span]:
-    """A line of a console, and how many lines or states it stands for."""
+    """A line of a console, and a note on folded or repeated lines."""
     return (f" {each.text}", LEVEL_ROLES[each.level]), (line_note(each), "dim")
 
 
 def line_note(each: ConsoleLine) -> str:
-    """What a line stands for besides itself; empty for itself alone."""
+    """The numbers of folded and of repeated lines; empty for a single line."""
     repeated = f"  ×{each.count:,}" if each.count > 1 else ""
     return f"  ▸ {count_of(len(each.folded), 'line')}{repeated}" if each.folded else repeated

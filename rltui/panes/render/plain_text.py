@@ -1,4 +1,4 @@
-"""A pane as text that reads well pasted into a chat, 100 columns wide: plain, or with colours."""
+"""A pane as text without a screen, plain or with colours."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def pane_text(
     content: Callable[[int], list[Line]] | None = None,
     inputs: AnswerInputs = NO_INPUTS,
 ) -> list[Line]:
-    """A pane with its header as lines of cells, as many as needed.
+    """A pane with its header as lines of cells.
 
-    `content` makes what stands in place of metrics, for a width; `beside` is what files beside the logs say;
-    `then` is what was wrong at `at_step`, for a run that has gone on since.
+    content: the lines of a pane without metrics for a width. then: the findings at `at_step`.
     """
     report = pane_report(view, pane, now, at_step, then, inputs)
     shown = report.pane
@@ -77,7 +76,7 @@ def findings_text(
     at_step: int | None = None,
     then: PastFindings | None = None,
 ) -> list[Line]:
-    """All findings as their page shows them, each symptom unfolded."""
+    """All findings, symptoms with what they explain, as on the page of findings."""
     findings = view.evaluator.findings() if then is None else list(then.findings)
     history = view.evaluator.history() if then is None else list(then.history)
     window = window_for(view, now, at_step=at_step)
@@ -94,7 +93,7 @@ def findings_text(
 
 
 def as_text(lines: list[Line]) -> str:
-    """Lines without colours, trailing blanks cut, one newline at the end."""
+    """Lines without colours and trailing blanks."""
     return "\n".join(one.text.rstrip() for one in lines) + "\n"
 
 
@@ -102,7 +101,7 @@ _STYLE = {"bold": "1", "dim": "2", "italic": "3", "underline": "4", "reverse": "
 
 
 def as_ansi(lines: Iterable[Line], theme: Theme) -> str:
-    """Lines as text with SGR sequences: true colours of a theme, or the terminal's own sixteen."""
+    """Lines as text with SGR sequences: the colours of a theme, or the terminal's sixteen."""
     return "".join(_line(one, theme) + "\n" for one in lines)
 
 

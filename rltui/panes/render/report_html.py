@@ -1,4 +1,4 @@
-"""A report of runs as one HTML file: no scripts, nothing fetched, every word escaped, charts within it."""
+"""A report of runs as one HTML file with charts; without scripts and references, all text escaped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ svg{max-width:100%;height:auto;display:block;margin:.6em 0}
 
 
 def reports_html(reports: Sequence[RunReport], theme: Theme) -> str:
-    """The document; the policy in its head forbids whatever could load or run."""
+    """The document; its content security policy forbids loading and scripts."""
     title = reports[0].header.shown_name if len(reports) == 1 else f"{len(reports)} runs"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     lines = [
@@ -116,28 +116,23 @@ def _chart(row: Row, report: RunReport, theme: Theme, size: tuple[int, int]) -> 
 
 
 def _settings(report: RunReport) -> Iterator[str]:
-    rows = [row for row in report.settings.hparams if row.first is not None]
-    key = [row for row in rows if row.topic == KEY]
-
-    def cells(found: Sequence[object]) -> list[tuple[str, ...]]:
-        return [
-            (f"<code>{escape(row.key)}</code>", escape(row.first.text))
-            for row in rows
-            if row in found and row.first is not None
-        ]
-
-    if rows:
+    key: list[tuple[str, str]] = []
+    others: list[tuple[str, str]] = []
+    for row in report.settings.hparams:
+        if row.first is not None:
+            cells = f"<code>{escape(row.key)}</code>", escape(row.first.text)
+            (key if row.topic == KEY else others).append(cells)
+    if key or others:
         yield "<h2>Settings</h2>"
-        yield from _table(("setting", "value"), cells(key))
-        others = [row for row in rows if row.topic != KEY]
-        if others:
-            yield f"<details><summary>{len(others)} more</summary>"
-            yield from _table(("setting", "value"), cells(others))
-            yield "</details>"
+        yield from _table(("setting", "value"), key)
+    if others:
+        yield f"<details><summary>{len(others)} more</summary>"
+        yield from _table(("setting", "value"), others)
+        yield "</details>"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows of cells that are escaped already."""
+    """A table of escaped cells; nothing without rows."""
     if rows:
         yield "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
         yield from ("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)

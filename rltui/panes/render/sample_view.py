@@ -1,4 +1,4 @@
-"""One sample to read: facts, turns, reasoning folded, wrapped to a width, and what differs between two."""
+"""One sample as wrapped text: facts, turns, folded reasoning; and the difference between two samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPENED = regex(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
 
 
 class WrappedPart(NamedTuple):
-    """A part of a line of the sample that fits in the width: `start` is its place in the whole line."""
+    """A part of a line of the sample that fits in the width; `start` is its position in the whole line."""
 
     text: str
     role: str
@@ -28,24 +28,22 @@ class WrappedPart(NamedTuple):
 
 
 class SampleView(NamedTuple):
-    """A sample as pieces for a width, and the whole lines that a search looks through."""
+    """A sample as parts of lines for a width, and the whole lines, which are searched."""
 
     pieces: tuple[WrappedPart, ...]
     sources: tuple[str, ...]
     folded: int = 0  # lines of reasoning that are not shown
 
-    def find(self, words: str) -> dict[int, list[tuple[int, int]]]:
-        """By piece, where the words are in it, also where they go on in the next piece."""
-        if not words:
+    def find(self, text: str) -> dict[int, list[tuple[int, int]]]:
+        """By piece, the positions of a text in it, also of matches that continue in the next piece."""
+        if not text:
             return {}
-        wanted = re.compile(re.escape(words), re.IGNORECASE)
-        places = {
-            at: [found.span() for found in wanted.finditer(text)] for at, text in enumerate(self.sources)
-        }
+        pattern = re.compile(re.escape(text), re.IGNORECASE)
+        matches = [[match.span() for match in pattern.finditer(source)] for source in self.sources]
         hits: dict[int, list[tuple[int, int]]] = {}
         for index, piece in enumerate(self.pieces):
             end = piece.start + len(piece.text)
-            for first, last in places[piece.source]:
+            for first, last in matches[piece.source]:
                 if first < end and last > piece.start:
                     part = (max(first - piece.start, 0), min(last, end) - piece.start)
                     hits.setdefault(index, []).append(part)
@@ -53,7 +51,7 @@ class SampleView(NamedTuple):
 
 
 def piece_line(piece: WrappedPart, hits: Sequence[tuple[int, int]] = ()) -> Line:
-    """A piece as cells, what was searched for marked."""
+    """A piece as cells, with the matches of a search marked."""
     spans: list[Span] = [(piece.indent, "text")]
     at = 0
     for first, last in hits:
@@ -63,7 +61,7 @@ def piece_line(piece: WrappedPart, hits: Sequence[tuple[int, int]] = ()) -> Line
 
 
 def sample_view(sample: Sample, width: int, *, unfolded: bool = False) -> SampleView:
-    """Facts, turns and the rest of what was written of a sample; reasoning in one line unless unfolded."""
+    """Facts, turns and other fields of a sample; reasoning takes one line unless unfolded."""
     lines: list[tuple[str, str, str]] = []  # text, role, indent
     known = " · ".join(f"{label} {value}" for label, value in facts(sample))
     lines.append((known, "dim", " "))
@@ -89,7 +87,7 @@ def sample_view(sample: Sample, width: int, *, unfolded: bool = False) -> Sample
 
 
 def difference_view(before: Sample, after: Sample, width: int, title: str) -> SampleView:
-    """Two responses as a difference by lines: what only the second says is new."""
+    """The difference by lines between two responses."""
     lines = [(title, "accent", " "), ("", "text", "")]
     roles = {"-": "bad", "+": "good", " ": "dim"}
     first, second = (one._replace(response=one.response[:MOST_COMPARED]) for one in (before, after))
@@ -100,7 +98,7 @@ def difference_view(before: Sample, after: Sample, width: int, title: str) -> Sa
 
 
 def beside_view(left: Sample, right: Sample, width: int, titles: tuple[str, str]) -> SampleView:
-    """The responses of two samples side by side; one below the other where there is little room."""
+    """The responses of two samples side by side; below each other if there is little room."""
     if width < 70:
         lines: list[tuple[str, str, str]] = []
         for title, sample in zip(titles, (left, right), strict=True):
@@ -127,7 +125,7 @@ def _response(sample: Sample) -> list[str]:
 
 
 def _bounded(sample: Sample) -> Sample:
-    """The sample with texts that a person may still read; what is left out is said."""
+    """The sample with texts cut to `MOST` characters, and a note on the rest."""
     if max([len(sample.prompt), len(sample.response), *(len(one.text) for one in sample.messages)]) <= MOST:
         return sample
 
@@ -147,7 +145,7 @@ def _role(role: str) -> str:
 
 
 def _parts(role: str, text: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The parts of a turn: text, reasoning between tags, or all of it where the role says so, tool calls."""
+    """The parts of a turn: text, tool calls, and reasoning, which has tags or a role of its own."""
     if role.endswith("reasoning"):
         yield "reasoning", text
         return
@@ -183,10 +181,10 @@ def _wrapped(lines: Sequence[tuple[str, str, str]], width: int, folded: int) -> 
 
 
 def wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
-    """A line in pieces of at most `width` cells, broken after blanks where possible; nothing is lost."""
+    """A line in pieces of at most `width` cells, broken after blanks if possible; their sum is the line."""
     at = 0
     while True:
-        ahead = text[at : at + 4 * width]  # marks take no cell
+        ahead = text[at : at + 4 * width]  # combining marks take no cell
         piece = head(ahead, width) or ahead[:1]
         if at + len(piece) >= len(text):
             yield at, piece

@@ -1,7 +1,7 @@
-"""Lines of cells as an SVG picture that looks the same everywhere.
+"""Lines of cells as an SVG picture that does not depend on fonts.
 
-Every run of text is placed by its column, so that no font can shift it; braille, blocks and rules, which many
-fonts lack or space out, are drawn as the dots and bars that they are.
+Spans of text are placed by their column; braille, blocks and rules, which many fonts lack or space out, are
+drawn as shapes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rltui.draw.themes import ANSI, XTERM, Theme, color_of
 CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
 MARGIN = 12.0
 FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
-_WORDS = regex(r"\S+(?: \S+)*")  # text between wider gaps, which viewers would squeeze
+_WORDS = regex(r"\S+(?: \S+)*")  # text without multiple blanks, which viewers would collapse
 
 _DRAWN = regex("[\u2500-\u2502\u2581-\u2588\u2800-\u28ff]")  # characters that are drawn as shapes
 # Column and row of the braille dots by bit.
@@ -58,7 +58,7 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
 def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
     fill = color_of(role, theme)
     bold = ' font-weight="bold"' if "bold" in theme.styles.get(role, ()) else ""
-    # textLength keeps the columns where they are, whatever font the viewer has
+    # textLength keeps the columns, whatever font the viewer has
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{bold} textLength="{cell_width(text) * CELL:.1f}" '
         f'lengthAdjust="spacingAndGlyphs">{escape(text, quote=False)}</text>'
@@ -66,7 +66,7 @@ def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
 
 
 def _shapes(text: str, x: float, y: float) -> str:
-    """Braille dots, bars and rules of a run of text as one path; empty where there are none."""
+    """Braille dots, bars and rules of a text as one path; empty without any."""
     parts = []
     for number, char in enumerate(text):
         left, point = x + number * CELL, ord(char)

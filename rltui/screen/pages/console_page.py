@@ -13,8 +13,8 @@ from rltui.draw.numbers import format_si
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
     console_lines,
-    count_words,
     failure_lines,
+    level_counts,
     line_spans,
 )
 from rltui.panes.without_metrics.console_pane import LINES, console_end, console_findings_of
@@ -167,9 +167,9 @@ def _counted(lines: Sequence[ConsoleLine]) -> str:
     for each in lines:
         counts[each.level] += each.count
         counts["traceback"] += each.count if each.folded else 0
-    words = [count_words({level: counts[level]}) for level in ("error", "warning") if counts[level]]
+    words = [level_counts({level: counts[level]}) for level in ("error", "warning") if counts[level]]
     if counts["traceback"]:
-        words[0] += f" ({count_words({'traceback': counts['traceback']})})"
+        words[0] += f" ({level_counts({'traceback': counts['traceback']})})"
     return ", ".join(words)
 
 

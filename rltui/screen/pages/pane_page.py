@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.common.text import fit
-from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line
+from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line, wrap
 from rltui.panes.answers.answer import Answer
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
@@ -103,8 +103,8 @@ def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width
     if not metrics:
         page.lines += _selected_metric(state, selected, made.window, width, height)
         return
-    words = _healthy_words(selected) if height >= TALL_ROWS else ""
-    height -= bool(words)
+    explanation = _explanation(selected, width - 2, f"{selected.title}, ") if height >= TALL_ROWS else []
+    height -= len(explanation)
     fitting = card_grid(len(metrics), width - 2, height - 1)[1]
     if 0 < fitting < len(metrics):
         metrics = sorted(metrics, key=lambda row: row is not selected)[:fitting]
@@ -113,9 +113,9 @@ def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width
     top = len(page.lines) + 1
     page.lines += [line((" " + "─" * (width - 2), "faint")), *lines]
     page.spots += card_spots(cards, metrics, top)
-    if words:
+    if explanation:
         page.lines += [BLANK] * (height - 1 - len(lines))
-        page.lines.append(line((f" {selected.title}, ", "dim"), (cut_sentence(words, width - 30), "dim")))
+        page.lines += [line((f" {text}", "dim")) for text in explanation]
 
 
 def _wide(state: AppState, width: int) -> bool:
@@ -146,22 +146,25 @@ def _selected_metric(state: AppState, row: Row, window: StepWindow, width: int, 
     """At most `height` lines, the first of them a rule; none where they would say little."""
     if height < MIN_CURVE_ROWS or width < 50 or state.saved.density == "compact" or not row.parts:
         return []
-    words = _healthy_words(row)
-    tall = (height if height > MAX_CURVE_ROWS + SPARE_ROWS else min(height, MAX_CURVE_ROWS)) - 1 - bool(words)
+    explanation = _explanation(row, width - 11)
+    rows = height if height > MAX_CURVE_ROWS + SPARE_ROWS else min(height, MAX_CURVE_ROWS)
+    tall = rows - 1 - len(explanation)
     lines = [line((" " + "─" * (width - 2), "faint"))]
     # Of what never changed the row says all.
     card = [] if is_constant(row) else card_lines(row, width - 3, tall, window, card_style(state))
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
-    if words:
-        lines.append(line((" " * 9 + cut_sentence(words, width - 11), "dim")))
+    lines += [line((" " * 9 + text, "dim")) for text in explanation]
     return [BLANK] * (height - len(lines)) + lines
 
 
-def _healthy_words(row: Row) -> str:
+def _explanation(row: Row, width: int, prefix: str = "") -> list[str]:
+    """The healthy values of a metric, else its meaning, in at most two lines; empty if it is not known."""
     metric = row.name.metric if row.name is not None else None
-    if metric is None:
-        return ""
-    return f"healthy: {metric.healthy}" if metric.healthy else metric.meaning
+    text = "" if metric is None else f"healthy: {metric.healthy}" if metric.healthy else metric.meaning
+    if not text:
+        return []
+    first, *rest = wrap(f"{prefix}{text}", width)
+    return [first, cut_sentence(" ".join(rest), width)] if rest else [first]
 
 
 def notes(state: AppState) -> list[Span]:

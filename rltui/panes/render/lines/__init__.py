@@ -1,1 +1,1 @@
-"""Parts of a pane as lines of text with roles."""
+"""Parts of a pane as lines of cells; special panes also as Markdown and JSON."""

@@ -1,4 +1,4 @@
-"""What stands above the rows of every pane, as lines of cells: the header, the tab bar, the findings."""
+"""The header, the tab bar and the list of findings as lines of cells."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from rltui.rules.finding import explained, unexplained
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
 
-OUTCOME_UNKNOWN = "outcome not known"  # the word where nothing is wrong in what was judged
-SHORT = 24  # cells; a sentence that is cut to fewer says nothing
-NAME_MOST = 32  # cells; of a run in deeper folders the short name says as much
+OUTCOME_UNKNOWN = "outcome not known"  # shown in place of `healthy` if no outcome is logged
+SHORT = 24  # cells; a sentence is not cut to fewer
+NAME_MOST = 32  # cells; a longer name is replaced by the short name
 
 
 def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
-    """Two lines: who and how far; how it is. `right` stands at the end of the second line.
+    """Two lines: the run with its progress, and its health. `right`: spans at the end of the second line.
 
-    When there is little room the later facts go first, the run's name last. `alone`: one line, which says by
-    a sign how the run is.
+    If there is little room facts are left out, the run's name last. `alone`: only the first line, with a
+    glyph for the health.
     """
-    glyph, word, role, sentence = _standing(head)
+    glyph, word, role, sentence = _health(head)
     state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
-    # In the order of reading, each with its rank: the highest goes first when there is little room.
+    # In the order of display, each with a rank: the highest is left out first.
     ranked = [(head.step_text, 0)]
     if head.progress is not None and math.isfinite(head.progress):
         ranked.append((f"{head.progress:.0%}", 1))
@@ -53,13 +53,13 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         return width - used - (cell_width(frame) + 3 if frame else 0)
 
     short = head.short_name or head.given_name or head.shown_name
-    name_cells = min(max(cell_width(short), 8), 28)  # for less the two sides of a line do not share it
+    name_cells = min(max(cell_width(short), 8), 28)
     while room() < name_cells and (len(ranked) > 1 or frame):
         if len(ranked) > 2 or not frame:
             ranked.remove(max(ranked, key=lambda fact: fact[1]))
         else:
             frame = ""
-    if room() < min(name_cells, 8):  # the narrowest screens: who, and its sign
+    if room() < min(name_cells, 8):  # on the narrowest screens only the name and a glyph
         state, ranked = state[:1], []
     tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
     for index, (fact, _) in enumerate(ranked):
@@ -81,7 +81,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
             shorter = (head.headline, head.headline.rpartition(" (")[0])
             fitting = next((one for one in shorter if one and cell_width(one) <= width - used), fitting)
         if fitting.endswith("…") and head.health in ("ok", "unjudged"):
-            # The sign and its word say it; of a silence no number is cut: `usual gap 2…` is not 20 s.
+            # The glyph and its word suffice; numbers are not cut: `usual gap 2…` is not 20 s.
             short = head.silence_text.partition(" · ")[0]
             fitting = fitting if cell_width(fitting) > SHORT else short
             fitting = fitting if cell_width(fitting) <= width - used else ""
@@ -90,31 +90,25 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
 
 
-def _standing(head: Header) -> tuple[str, str, str, str]:
-    """How a run is: a sign, a word, their role, a sentence."""
-    if head.silence_text and head.health in (
-        "ok",
-        "unjudged",
-    ):  # whatever it wrote was well, but it writes no more
+def _health(head: Header) -> tuple[str, str, str, str]:
+    """The health of a run, or that it stopped: a glyph, a word, their role, a sentence."""
+    no_findings = head.health in ("ok", "unjudged")
+    if head.silence_text and no_findings:
         glyph = STATE_GLYPH["ended" if head.cut_short else "stalled"]
         return (glyph, head.silence_word, STATE_ROLE["stalled"], head.end_text)
-    if not head.points and head.health in ("ok", "unjudged"):  # nothing that could be judged
+    if not head.points and no_findings:
         return ("○", "waiting", "dim", "no values have been written yet")
-    sentence = head.sentence
-    if head.silence_text:
-        sentence = f"{sentence}. {head.silence_word.capitalize()}: {head.end_text}".removeprefix(". ")
-    elif head.end_text and head.health in ("ok", "unjudged"):  # nothing else says why it stopped
-        sentence = f"{head.end_text}. {sentence}".removesuffix(". ")
-    elif head.end_text:
-        sentence = f"{sentence}. {head.end_text}".removeprefix(". ")
-    if head.health == "ok" and not head.outcome_known:  # silence about it is not health
+    stopped = f"{head.silence_word.capitalize()}: {head.end_text}" if head.silence_text else head.end_text
+    parts = (stopped, head.sentence) if no_findings else (head.sentence, stopped)
+    sentence = ". ".join(filter(None, parts))
+    if head.health == "ok" and not head.outcome_known:
         return (HEALTH_GLYPH["unjudged"], OUTCOME_UNKNOWN, HEALTH_ROLE["unjudged"], sentence)
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 
 
 class TabBar(NamedTuple):
-    """A drawn tab bar and where each tab stands: (first cell, last cell + 1, pane)."""
+    """A drawn tab bar and the position of each tab: (first cell, last cell + 1, pane)."""
 
     line: Line
     rule: Line
@@ -122,7 +116,7 @@ class TabBar(NamedTuple):
 
 
 def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
-    """One line of tabs and a rule that is heavy below the active one; far tabs are left out."""
+    """One line of tabs and a rule that is heavy below the active one, with as many tabs as fit."""
     labels: list[list[Span]] = []
     for tab in tabs:
         here = tab.id == active
@@ -137,9 +131,9 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
     if _cells(labels, gap) > width - 2:
         gap = 2
     if _cells(labels, gap) > width - 2:
-        # Empty panes make room first; their keys work as ever.
-        kept = [at for at, tab in enumerate(tabs) if tab.id == active or not tab.empty]
-        tabs, labels = [tabs[at] for at in kept], [labels[at] for at in kept]
+        # Empty panes are left out first; their keys still work.
+        left = [at for at, tab in enumerate(tabs) if tab.id == active or not tab.empty]
+        tabs, labels = [tabs[at] for at in left], [labels[at] for at in left]
     widths = [sum(cell_width(text) for text, _ in spans) + gap for spans in labels]
     at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
     first, last = _visible(widths, at, width - 2)
@@ -166,7 +160,7 @@ def _cells(labels: list[list[Span]], gap: int) -> int:
 
 
 def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
-    """The tabs that fit in `room` cells, from the left while that shows `at` and the one after it."""
+    """The first tab and the end of those that fit in `room` cells, including `at` and the one after it."""
     first, last, used = 0, 0, 0
     for index, width in enumerate(widths):
         while used + width > room and first < at and index <= at + 1:
@@ -180,9 +174,9 @@ def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
 
 
 def finding_lines(findings: Sequence[Finding], width: int, most: int, *, health: str = "ok") -> list[Line]:
-    """Findings, one line each: severity, what, since when, what to do. At most `most` lines.
+    """Findings in at most `most` lines, one each: severity, title, onset, advice.
 
-    What a symptom explains is counted behind it. health: of the run, which may not have been judged.
+    Findings that a symptom explains are only counted. health: that of the run.
     """
     if not findings and health == "unjudged":
         return [line((" ○ ", "dim"), ("nothing was judged", "dim"))]

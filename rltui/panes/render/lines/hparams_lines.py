@@ -1,4 +1,4 @@
-"""The hparams pane in its forms: lines of cells at a width, Markdown, and data for programs."""
+"""The hparams pane as lines of cells, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rltui.run_context.hparams.known_hparams import KEY
 
 KEY_LEAST, KEY_MOST = 16, 44
 VALUE_LEAST, VALUE_MOST = 12, 56
-SOURCE = 26  # cells of the place that says so, where there is room
+SOURCE = 26  # cells of the source of a value, if there is room
 
 
 def labels(columns: Sequence[HParamsColumn]) -> list[str]:
-    """Short names of the columns: the part of the runs' names that tells them apart."""
+    """Short names of the columns: the part of the runs' names that distinguishes them."""
     parts = [column.label.split("/") for column in columns]
     while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[0] for part in parts}) == 1:
         parts = [part[1:] for part in parts]
@@ -48,7 +48,7 @@ class HParamsLayout:
         self.value = min(self.value, max(self._widest(), VALUE_LEAST))
 
     def _widest(self) -> int:
-        """Cells of the widest value or name; columns stand no farther apart than they need."""
+        """Cells of the widest value or name."""
         values = [cell.text for row in self.pane.hparams for cell in row.cells if cell is not None]
         return max(map(cell_width, [*values, *labels(self.pane.columns)]), default=VALUE_LEAST)
 
@@ -58,7 +58,7 @@ class HParamsLayout:
         return len(self.pane.columns) - self.count
 
     def head(self) -> list[Line]:
-        """The words over the columns: what they are, where that is worth saying, and their names."""
+        """The headings of the columns: their notes, if there are any, and their names."""
         alone = len(self.pane.columns) == 1
         names = ["value"] if alone else labels(self.pane.columns)[: self.count]
         notes = [column.note for column in self.pane.columns[: self.count]]
@@ -101,7 +101,7 @@ class HParamsLayout:
 
 
 def top_lines(pane: HParamsPane, width: int, most: int = 8) -> list[Line]:
-    """The attempts and the problems that stand above the settings."""
+    """The attempts and the problems, above the settings."""
     lines = []
     for text in pane.history:
         lines += hanging(" ↻ ", "mark", text, "text", width - 2)
@@ -111,7 +111,7 @@ def top_lines(pane: HParamsPane, width: int, most: int = 8) -> list[Line]:
 
 
 def hparams_lines(pane: HParamsPane, width: int) -> list[Line]:
-    """The whole pane without a screen."""
+    """The whole pane as printed."""
     lines = top_lines(pane, width)
     if lines:
         lines.append(BLANK)
@@ -163,7 +163,7 @@ def hparams_markdown(pane: HParamsPane) -> str:
 
 
 def hparams_record(pane: HParamsPane) -> dict[str, object]:
-    """Hyperparameters for programs: values as they were written, `null` where a run says nothing."""
+    """Hyperparameters for JSON: values as they were written, `null` if a run has none."""
     return {
         "columns": [
             {"run": column.label, "note": column.note, "sources": list(column.hparams.sources)}

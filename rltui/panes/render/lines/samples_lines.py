@@ -1,4 +1,4 @@
-"""The samples pane in its forms: lines of cells at a width, Markdown, and data for programs."""
+"""The samples pane as lines of cells, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rltui.logs.sample_layouts.sample import Evaluation, SampleHead, SampleSumma
 from rltui.panes.without_metrics.samples_pane import SamplesPane, headline
 
 RESPONSE_LEAST = 12  # cells of a response's beginning
-_RESPONSE_ROOM = 40  # the same before words are cut for it
-_WORD = 20  # cells of a word that is shown whole where there is room; ids are longer
+_RESPONSE_ROOM = 40  # cells of a response's beginning that other columns leave when they grow
+_WORD = 20  # cells up to which a column grows to fit its texts; ids are longer
 PASS_AT_K = "@k: mean over tasks of 1 - C(n-c, k)/C(n, k), c of n responses right (Chen et al. 2021, eq. 1)"
 _DATASET, _CELL = 24, 20  # cells of a data set's name and of one step
-ROWS = 200  # printed without a screen
+ROWS = 200  # in printed output
 COMPONENTS = 4  # parts of a reward that have a column
 Summaries = Mapping[str, SampleSummary]  # by the key of the sample
 
@@ -30,7 +30,7 @@ class _Column(NamedTuple):
 
 
 class SamplesLayout:
-    """Which columns fit at a width: those that say something, the most telling ones first."""
+    """The columns that fit in a width, of those with values the most important ones."""
 
     def __init__(self, pane: SamplesPane, summaries: Summaries, width: int) -> None:
         self.summaries = summaries
@@ -75,7 +75,7 @@ class SamplesLayout:
         return _Column(shown, min(max(len(shown), 8), 14), text)
 
     def head(self) -> Line:
-        """The words over the columns."""
+        """The headings of the columns."""
         spans: list[Span] = [("  ", "faint")]
         for column in self.columns:
             role = "accent" if column.heading == self.sort else "faint"
@@ -97,25 +97,20 @@ class SamplesLayout:
 
 
 def top_lines(pane: SamplesPane, width: int, most: int = 4) -> list[Line]:
-    """The step, what its samples are like, and what is wrong with their files."""
-    head = headline(pane)
-    lines = [line((f" {cut(head, width - 2)}", "strong"))] if head else []
-    if pane.facts:
-        lines.append(line((f" {cut(' · '.join(pane.facts), width - 2)}", "text")))
-    if pane.notes:
-        lines.append(line((f" {cut(' · '.join(pane.notes), width - 2)}", "mark")))
-    lines = lines[:most]
-    by_words: dict[str, list[str]] = {}
+    """The step, a summary of its samples, and problems with their files."""
+    texts = ((headline(pane), "strong"), (" · ".join(pane.facts), "text"), (" · ".join(pane.notes), "mark"))
+    lines = [line((f" {cut(text, width - 2)}", role)) for text, role in texts if text][:most]
+    by_message: dict[str, list[str]] = {}
     for one in pane.problems:
-        by_words.setdefault(one.message, []).append(one.path)
-    for message, paths in list(by_words.items())[: max(most - len(lines), 0)]:
+        by_message.setdefault(one.message, []).append(one.path)
+    for message, paths in list(by_message.items())[: max(most - len(lines), 0)]:
         more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
         lines.append(line((" ▲ ", "warn"), (cut(f"{paths[0]}{more}: {message}", width - 4), "text")))
     return lines
 
 
 def evaluation_lines(pane: SamplesPane, width: int, most: int = ROWS) -> list[Line]:
-    """Data sets of evaluations by the newest steps that fit: pass rate or mean reward, pass@k, responses."""
+    """Evaluations by data set, of the newest steps that fit: pass rate or mean reward, pass@k, count."""
     if not pane.evaluations:
         return []
     by_dataset: dict[str, dict[int, Evaluation]] = {}
@@ -151,7 +146,7 @@ def _evaluation_cell(one: Evaluation | None) -> str:
 
 
 def samples_lines(pane: SamplesPane, summaries: Summaries, width: int) -> list[Line]:
-    """The whole pane without a screen: at most so many rows."""
+    """The whole pane as printed, with at most `ROWS` samples."""
     lines = [*top_lines(pane, width, 8), BLANK]
     if pane.evaluations:
         lines += [*evaluation_lines(pane, width), BLANK]
@@ -186,7 +181,7 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries) -> str:
 
 
 def samples_record(pane: SamplesPane, summaries: Summaries) -> dict[str, object]:
-    """The pane as plain data: fields may be added, never renamed."""
+    """The pane for JSON: fields may be added, never renamed."""
     return {
         "sample_step": pane.step,
         "sample_steps": len(pane.steps),
@@ -198,7 +193,7 @@ def samples_record(pane: SamplesPane, summaries: Summaries) -> dict[str, object]
 
 
 def evaluation_record(one: Evaluation) -> dict[str, object]:
-    """One evaluation as plain data: fields may be added, never renamed."""
+    """One evaluation for JSON: fields may be added, never renamed."""
     return {
         "dataset": clean(one.dataset),
         "step": one.step,
