@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from rltui.config.config_files import load_config, read_file
 from rltui.config.config_schema import json_schema
-from rltui.config.model import AlertConfig, Config, Threshold
+from rltui.config.settings import AlertConfig, Config, Threshold
 
 __all__ = ["AlertConfig", "Config", "Threshold", "json_schema", "load_config", "read_file"]

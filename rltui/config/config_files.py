@@ -13,7 +13,7 @@ from rltui.common.paths import config_file, local
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.config.config_schema import DISPLAY, PRIVATE
-from rltui.config.model import AlertConfig, Config
+from rltui.config.settings import AlertConfig, Config
 from rltui.schema.fields import TableField, as_dict
 from rltui.schema.toml_files import FileReport, parse
 

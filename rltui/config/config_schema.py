@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rltui.common.problem import SEVERITIES
-from rltui.config.model import (
+from rltui.config.settings import (
     RECEIVERS,
     AlertConfig,
     Environment,

@@ -10,7 +10,7 @@ from rltui.common.regex import regex
 from rltui.config import Config
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.catalogue import Catalogue, catalogue
-from rltui.metrics.frameworks.model import Framework, Resolved, Vote
+from rltui.metrics.frameworks.framework import Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.metrics.catalogue import Catalogue
+from rltui.metrics.frameworks.framework import Resolved
 from rltui.metrics.frameworks.framework_schema import expand_names
-from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
 from rltui.schema.fields import KeyPath, dotted_key
 from rltui.schema.metric import Metric, NameTarget

@@ -18,7 +18,7 @@ from rltui.alerts.finding_alert import ReceiverError
 from rltui.alerts.receivers import CommandReceiver, WebhookReceiver, body_of, terminal_text
 from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.cli.commands.alert import command
-from rltui.config.model import AlertConfig
+from rltui.config.settings import AlertConfig
 from rltui.rules.finding import Evidence, Finding, Severity
 
 

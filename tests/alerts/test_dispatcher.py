@@ -7,7 +7,7 @@ from typing import Any
 from rltui.alerts import Alert, Dispatcher, Throttle
 from rltui.alerts.dispatcher import report_failures
 from rltui.common.problem import Problem
-from rltui.config.model import AlertConfig
+from rltui.config.settings import AlertConfig
 from rltui.rules.finding import Finding
 from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements
 from rltui.screen.saved_layout import SavedLayout, load_layout, save_layout

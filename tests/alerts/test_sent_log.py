@@ -10,7 +10,7 @@ import pytest
 
 from rltui.alerts import Alert, Dispatcher, SentLog
 from rltui.alerts.sent_log import MAX_AGE, MAX_ENTRIES, SentAlert
-from rltui.config.model import AlertConfig
+from rltui.config.settings import AlertConfig
 from rltui.rules.finding import Finding
 
 NOW = 1.7e9

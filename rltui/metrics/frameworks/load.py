@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from rltui.common.problem import Problem
+from rltui.metrics.frameworks.framework import Framework, Resolved, Variant, Vote
 from rltui.metrics.frameworks.framework_schema import (
     Conventions,
     FrameworkFile,
@@ -21,7 +22,6 @@ from rltui.metrics.frameworks.framework_schema import (
     expand_pattern,
     framework_field,
 )
-from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
 from rltui.metrics.frameworks.patterns import (
     Matcher,
     ambiguous,
