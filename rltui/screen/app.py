@@ -38,7 +38,7 @@ from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
 from rltui.session.run_view import RunView
 
 if TYPE_CHECKING:
-    from rltui.alerts import Dispatcher
+    from rltui.alerts.dispatcher import Dispatcher
 
 FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
 JOBS_SECONDS = 15.0  # between two looks at what tells the jobs of runs

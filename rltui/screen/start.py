@@ -73,7 +73,8 @@ def build(
         state.notify(f"{problem.path}: {problem.message}")
     app = Monitor(state, color=color, layout_path=layout_path)
     if config.alerts.receivers:
-        from rltui.alerts import Dispatcher, SentLog  # for the few who configured alerts
+        from rltui.alerts.dispatcher import Dispatcher  # only needed if alerts are configured
+        from rltui.alerts.sent_log import SentLog
 
         sent = SentLog.of_logdirs(logdirs) if layout_path is not None else None
         app.alerts = Dispatcher(config.alerts, write=app.ring, sent_log=sent)

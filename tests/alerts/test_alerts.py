@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rltui.alerts import Alert, Dispatcher, Throttle
-from rltui.alerts.finding_alert import ReceiverError
+from rltui.alerts.dispatcher import Dispatcher
+from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.receivers import CommandReceiver, WebhookReceiver, body_of, terminal_text
 from rltui.alerts.secrets import MissingVariableError, expand
+from rltui.alerts.throttle import Throttle
 from rltui.cli.commands.alert import command
 from rltui.config.settings import AlertConfig
 from rltui.rules.finding import Evidence, Finding, Severity

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rltui.alerts import Alert, Dispatcher, Throttle
-from rltui.alerts.dispatcher import report_failures
+from rltui.alerts.dispatcher import Dispatcher, report_failures
+from rltui.alerts.finding_alert import Alert
+from rltui.alerts.throttle import Throttle
 from rltui.common.problem import Problem
 from rltui.config.settings import AlertConfig
 from rltui.rules.finding import Finding

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.alerts import Alert, Dispatcher
-from rltui.alerts.finding_alert import ReceiverError
+from rltui.alerts.dispatcher import Dispatcher
+from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.receivers import (
     CommandReceiver,
     TerminalReceiver,

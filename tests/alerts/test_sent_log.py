@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from rltui.alerts import Alert, Dispatcher, SentLog
-from rltui.alerts.sent_log import MAX_AGE, MAX_ENTRIES, SentAlert
+from rltui.alerts.dispatcher import Dispatcher
+from rltui.alerts.finding_alert import Alert
+from rltui.alerts.sent_log import MAX_AGE, MAX_ENTRIES, SentAlert, SentLog
 from rltui.config.settings import AlertConfig
 from rltui.rules.finding import Finding
 

@@ -1,31 +1,41 @@
-"""`rltui runs`: one line per run."""
+"""`rltui runs`: a line for each run."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
 
 from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
-from rltui.cli.documents.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
-from rltui.cli.exit_codes import WRONG
+from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import is_run_expression, load
-from rltui.cli.output import NothingReadError, emit_json, leave
+from rltui.cli.output import NothingReadError, emit_json, emit_table, fail, leave
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.common.text import clean
-from rltui.draw.numbers import format_duration
+from rltui.draw.numbers import format_duration, format_step
+from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.many_runs.listed_verdict import ListedVerdict
 from rltui.many_runs.merged_verdicts import JudgedRuns, of_session
 from rltui.many_runs.verdict import Verdict
-from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
-from rltui.panes.runs.listed_run import ListedRun
+from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, RunOrder, column_named, sorted_runs
+from rltui.panes.runs.listed_run import ListedRun, fitted_summary
+from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.run_context.jobs.scheduler import Job
 from rltui.store.continued_runs import Lineage
 
-REMEMBERED = frozenset(column.id for column in COLUMNS) - {"project"}  # columns that need no settings
+USUAL = (
+    "name", "framework", "state", "step", "age", "metric", "last", "best", "health", "series", "points",
+    "why",
+)  # fmt: skip
+LIMITS = {"name": 60, "why": 100, "metric": 30}  # cells
+MIN_WIDTHS = {"name": 24, "why": 22, "metric": 14}  # cells, on a narrow terminal
+OPTIONAL = (  # omitted on a narrow terminal, in this order
+    "points", "series", "framework", "metric", "age", "state", "best", "health",
+)  # fmt: skip
+WITHOUT_SETTINGS = frozenset(column.id for column in COLUMNS) - {"project"}  # known from verdicts alone
 
 
 @click.command(name="runs")
@@ -89,7 +99,7 @@ def command(
             emit_json({**head, "runs": [], "diagnostics": error.diagnostics})
         raise
     if sort is not None:
-        column = column_asked_for(sort.removeprefix("-"), facts)
+        column = _column_named(sort.removeprefix("-"), facts)
         facts = sorted_runs(RunOrder(column.id, sort.startswith("-")), facts)
     jobs = jobs_of_verdicts(judged.verdicts, logdirs)
     if as_json:
@@ -101,15 +111,15 @@ def command(
         emit_json({**head, "runs": runs, "diagnostics": diagnostics})
     else:
         texts = {name: _job_text(job) for name, job in jobs.items()}
-        print_runs(facts, columns_of(columns, facts), form, texts or None)
+        _print_runs(facts, _columns_of(columns, facts), form, texts or None)
     leave(WRONG if judged.lost else 0)
 
 
 def _needs_settings(columns: str, sort: str | None) -> bool:
-    """Whether more is asked for than is remembered of runs: settings, or metrics of one's choice."""
+    """Whether a column needs settings, or a metric that verdicts do not have."""
     words = [word.strip() for word in columns.removeprefix("+").split(",")]
     found = [column_named(word) for word in (*words, (sort or "").removeprefix("-")) if word]
-    return any(column is None or column.id not in REMEMBERED for column in found)
+    return any(column is None or column.id not in WITHOUT_SETTINGS for column in found)
 
 
 def _job_text(job: Job) -> str:
@@ -126,11 +136,91 @@ def _json(run: ListedRun, verdict: Verdict, continues: Lineage | None, job: Job 
         target.append({"path": source.path, "format": source.format, "bytes": source.bytes})
     return {
         **verdict.describe(),
-        **outcome_fields(run),
+        **_outcome_fields(run),
         **({} if verdict.standing is None else {"sisters": verdict.standing.as_json()}),
         "series": verdict.series,
         "sources": sources,
         "also": duplicates,
         **({"continues": continues._asdict()} if continues else {}),
         **({} if job is None else {"job": job._asdict()}),
+    }
+
+
+def _columns_of(text: str, runs: Sequence[ListedRun]) -> list[RunColumn]:
+    """The columns of a comma-separated list; a leading `+` adds them to the usual ones.
+
+    Ends the command with 1 for unknown names.
+    """
+    wanted = [word.strip() for word in text.removeprefix("+").split(",") if word.strip()]
+    found = [_column_named(word, runs) for word in wanted]
+    if not found or text.startswith("+"):
+        usual = [column for name in USUAL if (column := column_named(name)) is not None]
+        found = [*usual[:-1], *found, usual[-1]]
+    return found
+
+
+def _column_named(word: str, runs: Sequence[ListedRun]) -> RunColumn:
+    """A column by its name, or by a setting or metric of any run."""
+    found = column_named(word)
+    if found is None and any(run.setting(word) is not None for run in runs):
+        found = column_named(f"{SETTING}{word}")
+    if found is None and any(run.last_value(word) is not None for run in runs):
+        found = column_named(f"{METRIC}{word}")
+    if found is None:
+        known = ", ".join(column.id for column in COLUMNS)
+        fail(f"no column, setting or metric is called {clean(word)!r}; columns are {known}", FOUND)
+    return found
+
+
+def _print_runs(
+    runs: Sequence[ListedRun], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
+) -> None:
+    """Print a line for each run, with the name given by the user if there is one.
+
+    extra: values of an additional column `job`, by run.
+    """
+    heads = [column.word for column in columns]
+    given = {run.name: run.given_name for run in runs if run.given_name}
+    shown = with_given_names(short_run_names([run.name for run in runs]), given) if given else {}
+    called = {name: shown[name] for name in given}
+    rows = [[_text(column, called)(run) for column in columns] for run in runs]
+    if extra is not None:
+        heads.append("job")
+        rows = [[*row, extra.get(run.name, "-")] for run, row in zip(runs, rows, strict=True)]
+    right = [at for at, column in enumerate(columns) if column.right]
+    limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
+    roles, markdown = {**HEALTH_ROLE, **STATE_ROLE}, form == "markdown"
+    place = {column.id: at for at, column in enumerate(columns)}
+    min_widths = {place[id_]: cells for id_, cells in MIN_WIDTHS.items() if id_ in place}
+    # Columns that the user selects are never omitted.
+    optional = [place[id_] for id_ in OPTIONAL] if place.keys() >= {*USUAL} else []
+    emit_table(
+        heads, rows, right=right, limits=limits, roles=roles, markdown=markdown,
+        min_widths=min_widths, optional=optional,
+        shorten={place["why"]: fitted_summary} if "why" in place else {},
+    )  # fmt: skip
+
+
+def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun], str]:
+    if column.id == "name":
+        return lambda run: called.get(run.name, run.name)
+    if column.id == "step":  # without a unit prefix, since scripts may parse tables
+        return lambda run: "-" if run.step is None else format_step(run.step)
+    if column.id == "state":
+        return lambda run: run.alive.state
+    return column.text
+
+
+def _outcome_fields(run: ListedRun) -> dict[str, object]:
+    """The JSON fields of a run's progress: main metric, last and best value, planned steps, and summary."""
+    found, alive = run.outcome, run.alive
+    return {
+        "metric": None if found is None else found.tag,
+        "last": None if found is None else found.last,
+        "best": None if found is None else found.best,
+        "best_step": None if found is None else found.best_step,
+        "best_step_exact": None if found is None or found.best is None else found.exact,
+        "total_steps": alive.total,
+        "eta": alive.eta,
+        "why": run.why,
     }

@@ -1,1 +1,1 @@
-"""Output about runs, as JSON documents and as text, of check, compare and runs."""
+"""Output about runs, as JSON documents and as text, of check and compare."""

@@ -6,8 +6,8 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 
-from rltui.alerts import Dispatcher, SentLog
-from rltui.alerts.dispatcher import report_failures
+from rltui.alerts.dispatcher import Dispatcher, report_failures
+from rltui.alerts.sent_log import SentLog
 from rltui.cli.documents.check_report import symbols
 from rltui.cli.follow.followed_session import FollowedSession
 from rltui.cli.output import emit, emit_json, need_reader, note
