@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.logs.follow.hung_calls import MOUNT, HungCalls
+from rltui.logs.follow.hung_calls import DEVICE_HANGS, HungCalls
 from rltui.logs.follow.read_queues import HistoryQueue
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.found_file import FoundFile
@@ -18,19 +18,19 @@ def log_on(device: int, name: str) -> LogFile:
 
 def test_a_dead_mount_suspends_its_logs_and_no_others() -> None:
     """When some logs of a device hang all of it rests; one that answers frees its own device only."""
-    one = [log_on(1, f"a{number}") for number in range(MOUNT + 2)]
-    two = [log_on(2, f"b{number}") for number in range(MOUNT + 2)]
+    one = [log_on(1, f"a{number}") for number in range(DEVICE_HANGS + 2)]
+    two = [log_on(2, f"b{number}") for number in range(DEVICE_HANGS + 2)]
     known = {log.found.place: log for log in (*one, *two)}
     calls = HungCalls()
     for logs in (one, two):
-        for log in logs[:MOUNT]:
+        for log in logs[:DEVICE_HANGS]:
             assert not logs[-1].hung
             calls.give_up(log.found.path, log, known)
         assert all(log.hung for log in logs)
     calls.returned(one[0].found.path, one[0])
-    assert [log.hung for log in one] == [False, True, True, *[False] * (len(one) - MOUNT)]
+    assert [log.hung for log in one] == [False, True, True, *[False] * (len(one) - DEVICE_HANGS)]
     assert all(log.hung for log in two)
-    assert set(calls.freed()) == {one[0], *one[MOUNT:]}
+    assert set(calls.freed()) == {one[0], *one[DEVICE_HANGS:]}
     calls.returned(two[0].found.path, two[0])
     assert not two[-1].hung
 
@@ -59,7 +59,7 @@ def test_logs_that_were_not_asked_are_counted() -> None:
 
 def test_the_focused_run_is_read_first() -> None:
     """Whatever was written last; a log that is put back stays the first until the focus changes."""
-    queue, logs = HistoryQueue(), [log_on(1, name) for name in "abc"]
+    queue, logs = HistoryQueue(newest_first=True), [log_on(1, name) for name in "abc"]
     for log in logs:
         queue.add(log)
         queue.add(log)

@@ -36,7 +36,7 @@ def test_slow_mount_slows_the_poll(tmp_path: Path) -> None:
     interval = live.follower.interval
     assert interval.hot(1) == 2.0
     for _ in range(500):
-        interval.measured(0.05)
+        interval.measured(0.05, 1)
     assert interval.hot(64) > 30 * 0.9
     assert "nfs" in live.follower.status().noticing
 

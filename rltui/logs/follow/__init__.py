@@ -1,1 +1,1 @@
-"""Following log files while they grow."""
+"""Follows log files while they grow."""

@@ -1,10 +1,9 @@
-"""What following measures of itself: lags, looks, reads, and the problems that stand."""
+"""Measurements of the follower: lags, durations, bytes read, present problems."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import field
 
 from rltui.common.arrays import median
 from rltui.common.data_class import dataclass
@@ -17,22 +16,22 @@ from rltui.logs.log_file.log_file import LogFile
 
 @dataclass(frozen=True, slots=True)
 class FollowStatus:
-    """How the following goes, for doctor and the status line. An immutable picture of one moment."""
+    """The state of the follower for doctor and the status line; immutable."""
 
     file_systems: tuple[tuple[str, str], ...] = ()  # (LOGDIR as given, name of its file system)
-    noticing: str = ""  # one line for people: how changes are noticed
+    noticing: str = ""  # how changes are detected, in one line
     events: str = "off"  # of the file system: "on", "off", or why they are not used
-    poll: float = 0.0  # seconds between looks at a log that grows, as it is now
-    rescan: float = 0.0  # seconds between searches for new logs, as it is now
+    poll: float = 0.0  # present seconds between visits of a growing log
+    rescan: float = 0.0  # present seconds between searches for new logs
     files: int = 0
     duplicates: int = 0
     waiting: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
-    lag: float | None = None  # seconds from a write to its reading, median of the recent ones
-    look_worst: float = 0.0
-    opened: int = 0  # files opened so far
-    bytes_read: int = 0  # bytes read from files so far, identity checks included
+    lag: float | None = None  # median seconds from a write to its reading, of recent ones
+    look_worst: float = 0.0  # seconds of the longest recent look
+    opened: int = 0  # number of files opened
+    bytes_read: int = 0  # including identity checks
     bytes_known: int = 0
-    problems: tuple[Problem, ...] = field(default=())  # that stand now
+    problems: tuple[Problem, ...] = ()  # that are not resolved
 
 
 class FollowStats:
@@ -41,13 +40,13 @@ class FollowStats:
     def __init__(self) -> None:
         self.events = "off"  # see `FollowStatus`
         self.lags: deque[float] = deque(maxlen=64)  # seconds from a write to the reading of its points
-        self.looks: deque[float] = deque(maxlen=256)  # seconds that each took
-        self.problems = Problems()  # that stand
+        self.looks: deque[float] = deque(maxlen=256)  # seconds of each
+        self.problems = Problems()  # that are not resolved
         self._opened = 0
         self._read = 0
 
     def given_up(self, calls: Calls) -> None:
-        """Keep the counts of a worker that was given up."""
+        """Add the counts of a worker that was replaced."""
         self._opened += calls.opened
         self._read += calls.read
 
@@ -60,7 +59,7 @@ class FollowStats:
         calls: Calls,
         known: int,
     ) -> FollowStatus:
-        """All of it as one picture. known: bytes of all logs."""
+        """The present status. known: bytes of all logs."""
         system = search.system
         poll = schedule.poll()
         how = "attributes of paths" if system.attributes else "open and read at every look"

@@ -1,8 +1,8 @@
-"""Following: looks at the logs, decides what to read next, and delivers what changed. No threads, no waiting.
+"""The follower: visits the logs, decides what to read next, and delivers changes. No threads, no waiting.
 
-Every look is one bounded round: search for new logs, look at those that are due, show the newest of those
-that are new, read on in the history of the rest. Reading everything once is the same round with other steps:
-all logs are found and opened before the first is read, and each is read to its end, run by run.
+A look is one bounded round: search for new logs, visit those that are due, show the ends of new ones, read
+the history of the others. Reading everything once is the same round with other steps: all logs are found and
+opened before the first is read, and each is read to its end, run by run.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
 
-SLICE = 0.05  # seconds of reading between two chances for the consumer
+SLICE = 0.05  # seconds of a look, after which the consumer can work
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
-LARGE = BLOCK  # bytes of history from which a preview is worth it
-PORTION = 4 << 20  # bytes of a log that one delivery of reading once holds at most, about
+LARGE = BLOCK  # bytes of history from which there is a preview
+PORTION = 4 << 20  # approximate most bytes in one look that reads once
 _WHOLE = 1 << 62  # bytes: no limit
-_TEXTS = (".log", ".out", ".err", ".txt")
+_TEXT_ENDINGS = (".log", ".out", ".err", ".txt")
 _CHANGED = "was cut or replaced while it was read; read it again to have all of it"
 
 Over = Callable[[], bool]
 
 
 class MissingError(FileNotFoundError):
-    """A LOGDIR does not exist. `problem` says it for people."""
+    """A LOGDIR does not exist. problem: the error for display."""
 
     def __init__(self, logdir: str) -> None:
         super().__init__(f"{logdir}: no such file or folder")
@@ -55,16 +55,14 @@ class MissingError(FileNotFoundError):
 
 
 class Follower:
-    """All logs below the LOGDIRs, followed. To be driven by one thread at a time.
+    """Follows all logs below the LOGDIRs. Used by one thread at a time.
 
-    poll: seconds between looks at a log that grows; half of it on local disks where that is cheap,
-    for a log that was written lately.
-    run_glob: only runs with such names, and what is called `also`; part: of these, as `RunFilter` has it.
-    all_sources: deliver points of duplicates
-    too. once: read what is there to its end, runs by name, and nothing that comes later; `look` then raises
-    MissingError for a LOGDIR that is not there. place_only: the same without reading: `placed` has the logs.
-    given: logs to be read once that were placed before, instead of a search. verify: check all checksums.
-    clock, wall: monotonic and wall time; formats: what is read; system: what is known of the file system.
+    poll: seconds between visits of a growing log; half of it on local disks if that is cheap. run_glob, also,
+    part: see `RunFilter`. all_sources: deliver points of duplicates, too. once: read the present content of
+    all logs, runs by name; `look` then raises MissingError for a LOGDIR that does not exist. place_only: the
+    same without reading; see `placed`. given: logs that were assigned to runs before, to be read once instead
+    of a search. verify: check all checksums. clock, wall: monotonic and wall time. system: the file system,
+    if known.
     """
 
     def __init__(
@@ -90,8 +88,8 @@ class Follower:
         self._place_only = place_only
         self._given = list(given)
         self._places: dict[str, PlacedLog] = {}  # of logs that were given, by place
-        self.caught_up = False  # whether everything that was there has been read, as of the last look
-        self.all_found = False  # whether the runs of all that was there have been delivered, as of that look
+        self.caught_up = False  # whether everything had been read, as of the last look
+        self.all_found = False  # whether the runs of all logs had been delivered, as of the last look
         self.formats = formats
         self.search = LogSearch(
             self.logdirs,
@@ -110,34 +108,37 @@ class Follower:
         self._verify = verify
         self._clock, self._wall = clock, wall
         self._calls = Calls()
-        self._found: list[FoundFile] = []  # until the search is over, where everything is read once
-        self._absorbed: set[str] = set()
+        self._found: list[FoundFile] = []  # if everything is read once, until the search has ended
+        self._absorbed: set[str] = set()  # paths of rotated copies that were read as part of their log
         self._unrequested: dict[
             str, FoundFile
         ] = {}  # not asked for, but perhaps the main logs of duplicates that are
-        self._placed = 0  # rises when logs may have been found or given to runs
-        self._others: tuple[int, dict[str, list[str]]] = (-1, {})  # as they were at one of these
-        self._related = RunAssignment()
+        self._placed = 0  # rises when logs may have been found or assigned to runs
+        self._others: tuple[int, dict[str, list[str]]] = (
+            -1,
+            {},
+        )  # result of `others` at a value of `_placed`
+        self._assignment = RunAssignment()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
         self._history = HistoryQueue(newest_first=not self.once)
         self._hung = HungCalls()
 
-    # -- what the owner asks
+    # -- for the owner
 
     def look(self, now: float | None = None) -> Iterator[Delivery]:
-        """One round. Yields after at most about SLICE of work; to be consumed to its end."""
+        """One round of about SLICE seconds. The iterator must be consumed to its end."""
         calls = self._calls
         began = time.perf_counter()
-        # Reading once takes no time: nothing is looked at twice.
+        # When reading once, the schedule is not used.
         at = 0.0 if self.once else self._clock() if now is None else now
         with shared_resources():
             for delivery in self._round(at, calls, began):
                 self._placed += 1
                 if calls.given_up and self.once:
-                    return  # another worker goes on, perhaps with another run already
+                    return  # another worker continues, perhaps with another run already
                 if not self._filter.takes(delivery.source.run):
-                    continue  # a duplicate or a part of a run that was not asked for
+                    continue  # a duplicate or a part of a run that was not requested
                 self.stats.problems.note(delivery.batch.problems)
                 yield delivery
         if calls.given_up:
@@ -149,16 +150,16 @@ class Follower:
 
     @property
     def complete(self) -> bool:
-        """Whether everything has been read, also of remote folders, which may still be fetched."""
+        """Whether everything has been read, and all remote folders have been fetched."""
         return self.caught_up and not (ENDS or self.search.fetching)
 
     @property
     def done(self) -> bool:
-        """Whether no look will deliver anything more."""
+        """Whether no look will deliver anything."""
         return self.once and self.caught_up
 
     def placed(self) -> list[PlacedLog]:
-        """The logs of runs that were asked for, in the order in which they are read."""
+        """The logs of requested runs in reading order."""
         wanted = [log for log in self.logs.values() if self._filter.takes(log.run) and not log.hung]
         return [
             PlacedLog(log.found, log.run, log.duplicate_of, log.tag_map, log.size)
@@ -167,9 +168,9 @@ class Follower:
         ]
 
     def others(self) -> dict[str, list[str]]:
-        """The paths of the logs of runs that were not asked for, by run. From any thread.
+        """The paths of the logs of runs that were not requested, by run. From any thread.
 
-        Texts that were not opened may be no logs, and are not among them. The same object until others come.
+        Without text files that were not opened, which may be no logs. The same object until it changes.
         """
         found: dict[str, list[str]] = {}
         if self._filter.takes_all:
@@ -178,7 +179,7 @@ class Follower:
         if self._others[0] == version:
             return self._others[1]
         for each in list(self._unrequested.values()):
-            if not each.name.endswith(_TEXTS):
+            if not each.name.endswith(_TEXT_ENDINGS):
                 found.setdefault(each.run, []).append(each.path)
         for log in list(self.logs.values()):
             if not self._filter.takes(log.run) and log.source().run:
@@ -187,7 +188,7 @@ class Follower:
         return found
 
     def walked(self) -> Walked:
-        """What was looked at to find and place the logs."""
+        """The paths that were visited to find the logs and assign them to runs."""
         walked = self.search.walker.walked() if self.search.walker is not None else Walked()
         files = [log.found.place for log in self.logs.values() if log.found.part is None]
         hung = any(log.hung for log in self.logs.values())
@@ -195,7 +196,7 @@ class Follower:
         return walked._replace(files=(*walked.files, *files), certain=certain)
 
     def next_due(self, now: float | None = None) -> float:
-        """Seconds until the next look is worth it; 0 when there is work now."""
+        """Seconds until the next look is due; 0 if there is work now."""
         if self.search.busy or self._hung.news or not self.caught_up:
             return 0.0
         at = self._clock() if now is None else now
@@ -206,16 +207,16 @@ class Follower:
         self._history.focus(run)
 
     def search_now(self) -> None:
-        """Something was made, moved or deleted: search for new logs soon. From any thread."""
+        """Search for new logs soon, since a file was created, moved or deleted. From any thread."""
         self.search.request()
 
     def progress(self) -> tuple[int, int]:
-        """Bytes settled and bytes known, of all logs that are read. From any thread."""
+        """Bytes that were parsed, and bytes known to exist, of all logs that are read. From any thread."""
         read = [log for log in list(self.logs.values()) if self._reads(log) and not log.gone]
         return sum(log.offset for log in read), sum(log.size for log in read)
 
     def status(self) -> FollowStatus:
-        """How the following goes. From any thread."""
+        """The present status. From any thread."""
         return self.stats.status(
             list(self.logs.values()),
             search=self.search,
@@ -224,18 +225,18 @@ class Follower:
             known=self.progress()[1],
         )
 
-    # -- what a supervisor asks
+    # -- for the supervisor
 
     def busy_with(self) -> tuple[str, float] | None:
-        """The path that a file call is about, and since when (`time.monotonic`); None between calls."""
+        """The path of the present file call, and its start (`time.monotonic`); None between calls."""
         calls = self._calls
         path, since = calls.path, calls.since
         return None if path is None else (path, since)
 
     def give_up(self, path: str) -> bool:
-        """The call on `path` will not return: another thread may `look` on without that file or folder.
+        """Abandon the call on `path`, so that another thread can `look` without that file or folder.
 
-        False when it has returned meanwhile.
+        False if the call has returned meanwhile.
         """
         calls = self._calls
         if calls.path != path:
@@ -249,9 +250,9 @@ class Follower:
         return True
 
     def _returned(self, calls: Calls) -> None:
-        """A call that was given up came back after all, in the thread that nobody waits for."""
+        """Handle an abandoned call that returned after all, in the thread that was replaced."""
         if self.once:
-            return  # its run may have been delivered: what was reported of it stays true
+            return  # its run may have been delivered: the report about it remains
         if isinstance(calls.subject, LogFile):
             self._hung.returned(calls.subject.found.place, calls.subject)
             return
@@ -264,10 +265,10 @@ class Follower:
     def _round(self, at: float, calls: Calls, began: float) -> Iterator[Delivery]:
         def over() -> bool:
             now = time.perf_counter()
-            # Each step has a share for itself: neither a long search nor many looks make others wait.
+            # Each step has its share of time: neither a long search nor many visits delay the others.
             return calls.given_up or (now - began > SLICE and now - step_began > SLICE / 4)
 
-        following = (self._search, self._look_at_due, self._open_found, self._show_opened, self._read_history)
+        following = (self._search, self._visit_due, self._open_found, self._show_opened, self._read_history)
         last = self._report_placed if self._place_only else self._read_whole
         reading_once = (self._search, self._open_found, self._place_opened, last)
         step_began = began
@@ -297,14 +298,14 @@ class Follower:
             elif self.once:
                 self._found.append(item)
             else:
-                yield from self._meet(item, at, calls)
+                yield from self._add_found(item, at, calls)
                 calls.subject = None
         self.interval.system = self.search.system
         if self.once and not self.search.busy:
-            yield from self._meet_given(calls)
-            self._meet_all(calls)
+            yield from self._look_up_given(calls)
+            self._add_all_found(calls)
 
-    def _meet(self, found: FoundFile, at: float, calls: Calls) -> Iterator[Delivery]:
+    def _add_found(self, found: FoundFile, at: float, calls: Calls) -> Iterator[Delivery]:
         known = self.logs.get(found.place)
         if known is not None and known.gone and not known.hung:
             self._schedule.put(known, at, soon=True)
@@ -316,12 +317,12 @@ class Follower:
                 self._placed += 1
                 unasked = LogFile(found, self.formats)
                 unasked.unrequested = True
-                self._related.add(unasked)
+                self._assignment.add(unasked)
             return
         base = rotated_from(found.name)
         original = self.logs.get(found.place[: -len(found.name)] + base) if base else None
         if original is not None and not original.hung:
-            # A log that is read may just have been rotated into this file: it reads its rest there.
+            # The original log may just have been rotated to this file, where its end is read then.
             with contextlib.suppress(OSError):
                 yield from self._deliver(original, original.absorb(found.place, calls))
             self._absorbed.update(original.absorbed)
@@ -330,11 +331,11 @@ class Follower:
         log = self._add(found, calls)
         log.last_change = at
         if log.modified and self._wall() - log.modified > HOT_MODIFIED:
-            log.last_change = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
+            log.last_change = at - HOT_SECONDS - 1.0  # its run may have ended: it counts as idle
         self._opening.add(log)
 
-    def _meet_all(self, calls: Calls) -> None:
-        """Reading once: the search is over. Logs are told apart and placed in the order of their paths."""
+    def _add_all_found(self, calls: Calls) -> None:
+        """Reading once: add all logs in the order of their paths, after the search."""
         if self.search.waiting:
             raise MissingError(self.search.waiting[0])
         self._found.sort(key=lambda found: found.path, reverse=True)
@@ -343,39 +344,39 @@ class Follower:
             if found.place not in self.logs:
                 self._opening.add(self._add(found, calls))
 
-    def _meet_given(self, calls: Calls) -> Iterator[Delivery]:
-        """Logs that were placed before: nothing is searched for."""
+    def _look_up_given(self, calls: Calls) -> Iterator[Delivery]:
+        """Look up logs that were assigned to runs before."""
         while self._given:
             given = self._given.pop()
             place = given.found.place
             try:
-                arrived = calls.run(place, given.with_part, self.formats)
+                found = calls.run(place, given.with_part, self.formats)
             except OSError as error:
                 reason = quote(error.strerror or str(error))
                 gone = Problem("warning", "unreadable", given.found.path, f"cannot be read: {reason}")
                 source = Source(run=given.run, path=given.found.path, format="", gone=True)
                 yield Delivery(source, Batch(problems=(gone,)), "state")
                 continue
-            self._places[place] = arrived
-            self._found.append(arrived.found)
+            self._places[place] = found
+            self._found.append(found.found)
 
     def _add(self, found: FoundFile, calls: Calls) -> LogFile:
         log = LogFile(found, self.formats, verify=self._verify)
         calls.subject = log
         self.logs[found.place] = log
-        self._related.add(log)
-        with contextlib.suppress(OSError):  # its visit tells what is wrong
+        self._assignment.add(log)
+        with contextlib.suppress(OSError):  # reported by its visit
             log.presume(calls.run(found.place, os.stat, found.place))
         return log
 
-    def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+    def _visit_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = self._clock(), 0
         trust = self._trust
         while (log := self._schedule.take(at)) is not None:
             if trust and log.is_unchanged(calls, at):
                 unchanged += 1
                 if at - log.last_change > HOT_SECONDS:
-                    log.close()  # what it learned of its records: restarts leave a quiet log each
+                    log.close()  # to free memory: each restart leaves an idle log
             else:
                 yield from self._visit(log, at, calls, over if self._reads(log) else None)
                 if calls.given_up:
@@ -388,7 +389,7 @@ class Follower:
             self.interval.measured((self._clock() - started) / unchanged, unchanged)
 
     def _open_found(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Find out what the new files are before the first is shown: duplicates must know each other."""
+        """Open new files before the first is shown, since duplicates must be detected."""
         if self.search.busy and (self.once or not self.search.slow):
             return  # the run written last may not have been found yet
         while (log := self._opening.take()) is not None:
@@ -402,7 +403,7 @@ class Follower:
         yield from ()
 
     def _show_opened(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Find out where the new logs belong; read small runs, show the ends of large ones."""
+        """Assign new logs to runs; read small runs, show the ends of large ones."""
         while self._opening.enough:
             group, whole = self._opening.group()
             if not group:
@@ -417,7 +418,7 @@ class Follower:
     def _show(
         self, group: deque[LogFile], whole: bool, at: float, calls: Calls, over: Over
     ) -> Iterator[Delivery]:
-        """Show logs of one run. Small ones are read at once, unless that would bring them out of order."""
+        """Show logs of one run. Small ones are read at once, unless that would change their order."""
         new = {
             log
             for log in group
@@ -456,9 +457,9 @@ class Follower:
                 return
 
     def _place_opened(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Reading once: find out where all logs belong before the first is read."""
+        """Reading once: assign all logs to runs before the first is read."""
         group = self._opening.everything()
-        while group:  # while it is on the list: the file that never answers may be another one
+        while group:  # each log is removed after its assignment, since another file may hang
             if (given := self._places.get(group[0].found.place)) is not None:
                 group[0].run, group[0].duplicate_of, group[0].tag_map = (
                     given.run,
@@ -466,7 +467,7 @@ class Follower:
                     given.tag_map,
                 )
             elif not group[0].hung:
-                self._related.place(group[0], calls)
+                self._assignment.place(group[0], calls)
             if calls.given_up:
                 return
             self._history.add(group.popleft())
@@ -475,7 +476,7 @@ class Follower:
         yield from ()
 
     def _report_placed(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Placing only: what was learned of files that are no logs, and of those that do not answer."""
+        """Without reading: report problems of files that are no logs, and of those that do not answer."""
         if self.search.busy or self._opening:
             return
         while (log := self._history.take()) is not None:
@@ -484,7 +485,7 @@ class Follower:
         yield from self._hung.suspended()
 
     def _read_whole(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Reading once: one log after the other to its end, about a PORTION in each look."""
+        """Reading once: read one log after the other to its end, about a PORTION in each look."""
         if self.search.busy or self._opening:
             return
         room = PORTION
@@ -524,26 +525,26 @@ class Follower:
 
     @property
     def _trust(self) -> bool:
-        """Whether a file whose attributes did not change did not change."""
+        """Whether attributes of files are up to date."""
         return self.interval.system.attributes
 
     def _visit(
         self, log: LogFile, at: float, calls: Calls, until: Over | None, history: bool = False
     ) -> Iterator[Delivery]:
-        """Look at one log; yields what it says. Raises GivenUpError."""
+        """Visit one log. Raises GivenUpError."""
         was_caught_up, size = log.caught_up, log.size
         limit = _WHOLE if history else LARGE
         pieces = log.visit(calls, at, trust=self._trust, until=until, limit=limit)
         self._absorbed.update(log.absorbed)
-        spoke = any(len(batch) or batch.texts for _, batch in pieces)  # a sub-run may have hparams alone
-        if spoke and not calls.given_up and self._related.undecided(log):
+        has_data = any(len(batch) or batch.texts for _, batch in pieces)  # a sub-run may have only hparams
+        if has_data and not calls.given_up and self._assignment.undecided(log):
             yield from self._place(log, calls)
             if not self._reads(log):
-                pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
+                pieces = [("state", EMPTY)]  # it is a duplicate
         if log.delivered and log.caught_up and not (was_caught_up or pieces):
-            pieces = [("state", EMPTY)]  # what was left is half a record: its run is not being read any more
+            pieces = [("state", EMPTY)]  # the rest is an incomplete record: its run has been read
         if any(kind == "rewritten" for kind, _ in pieces):
-            for other in self._related.mixed_with(log, self.logs.values()):
+            for other in self._assignment.mixed_with(log, self.logs.values()):
                 yield self._withdraw(other, other.source())
         for delivery in self._deliver(log, pieces):
             yield delivery
@@ -554,8 +555,8 @@ class Follower:
         if log.found.part is not None:
             yield from self._withdraw_imported(log)
         if until is None:
-            if log.size != size and log.opened and self._related.freed(log):
-                # The log that said the same is gone, and this one goes on.
+            if log.size != size and log.opened and self._assignment.freed(log):
+                # Its main log was deleted, and this one still grows.
                 log.forget()
                 self._opening.add(log)
         elif not history and not log.caught_up and log.reader is not None and self._reads(log):
@@ -564,8 +565,8 @@ class Follower:
                 yield from self._deliver(log, log.newest(calls, PREVIEW))
 
     def _place(self, log: LogFile, calls: Calls) -> Iterator[Delivery]:
-        """Find out which run the log belongs to, and whether it is a duplicate; withdraw what was wrong."""
-        for other, before in self._related.place(log, calls):
+        """Assign a log to its run; withdraw points that were delivered for other runs."""
+        for other, before in self._assignment.place(log, calls):
             elsewhere = other.source()._replace(run=before, duplicate_of=other.run)
             if other.published:
                 yield self._withdraw(other, elsewhere)
@@ -574,16 +575,16 @@ class Follower:
             yield self._delivery(other, "state", EMPTY)
 
     def _withdraw_imported(self, log: LogFile) -> Iterator[Delivery]:
-        """Take back what an inbox said before it was imported: the database says it again."""
-        for other, before in self._related.imported(log):
+        """Withdraw the points of an inbox that was imported into the database."""
+        for other, before in self._assignment.imported(log):
             if other.published:
-                mixed = self._related.mixed_with(other, self.logs.values())
+                mixed = self._assignment.mixed_with(other, self.logs.values())
                 yield self._withdraw(other, other.source()._replace(run=before, duplicate_of=other.run))
                 for each in mixed:
                     yield self._withdraw(each, each.source())
 
     def _withdraw(self, log: LogFile, source: Source) -> Delivery:
-        """Take back what a log said; it will be delivered anew."""
+        """Withdraw the points of a log, which will be delivered again."""
         log.published = False
         log.forget()
         if self._reads(log):
@@ -594,7 +595,7 @@ class Follower:
         return self._all_sources or log.duplicate_of is None
 
     def _deliver(self, log: LogFile, pieces: Sequence[Piece]) -> Iterator[Delivery]:
-        """What a log says now, after what was learned when it was opened."""
+        """Deliver the pieces of a log, after those found when it was opened."""
         opening, log.opening = log.opening, []
         for kind, batch in (*opening, *pieces):
             yield self._delivery(log, kind, batch)

@@ -1,8 +1,7 @@
-"""File-system events: a hint that something was made, moved or deleted below a LOGDIR, never the truth.
+"""File-system events, which only shorten the time until the next search for new logs.
 
-There are none for what other hosts write, where limits are reached, and where watchdog is missing; the
-poll finds everything without them. Changes of files are not asked for: growing logs are looked at anyway,
-and a checkpoint being written would make thousands of them.
+There are none for changes by other hosts, after limits are reached, and without watchdog. Changes of files
+are not watched: growing logs are polled anyway, and writing a checkpoint would cause thousands of events.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
-_RETRY = 5.0  # seconds between two looks whether a LOGDIR is there, and still the one that is watched
+_CHECK_INTERVAL = 5.0  # seconds between two checks whether a LOGDIR exists, and is still the watched one
 
 
 class FileSystemEvents:
-    """Watches folders in a thread of its own. `state` is "on", "off", or why there are no events.
+    """Watches folders in a thread. `state` is "on", "off", or why there are no events.
 
-    changed: called when a folder, or a file that is named like a log, was made, moved or deleted.
+    changed: called when a folder, or a file with the name of a log, was created, moved or deleted.
     """
 
     def __init__(
@@ -37,15 +36,15 @@ class FileSystemEvents:
         self.state = "off"
 
     def start(self) -> None:
-        """Begin to watch. Returns at once; a large tree takes a while to be watched."""
+        """Start watching. Returns at once; watching a large tree takes a while to begin."""
         threading.Thread(target=self._run, name="rltui-events", daemon=True).start()
 
     def stop(self) -> None:
-        """Report nothing more. Waits for nothing."""
+        """Stop reporting, without waiting."""
         self._stopping.set()
 
     def handle(self, event: FileSystemEvent) -> None:
-        """Call `changed` if the event is about a folder or about a file that is named like a log."""
+        """Call `changed` if the event is about a folder or a file with the name of a log."""
         names = [os.fsdecode(path).rpartition("/")[2] for path in (event.src_path, event.dest_path) if path]
         if any(
             not name.startswith(".") and (event.is_directory or self._could_be_log(name)) for name in names
@@ -58,7 +57,7 @@ class FileSystemEvents:
         except ImportError:
             self.state = "watchdog is not installed"
             return
-        # It complains on standard error about folders that vanish while it walks them.
+        # It logs errors about folders that are deleted while it walks them.
         import logging
 
         logging.getLogger("watchdog").setLevel(logging.CRITICAL)
@@ -71,7 +70,7 @@ class FileSystemEvents:
                     self._watch(folder, observer)
                 if self._watched:
                     self.state = "on"
-                if self._stopping.wait(_RETRY):
+                if self._stopping.wait(_CHECK_INTERVAL):
                     break
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EMFILE)
@@ -116,4 +115,4 @@ class FileSystemEvents:
         except FileNotFoundError:
             return
         self._watched[folder] = (made, number)
-        self._changed()  # what was made before the watch stood
+        self._changed()  # files may have been created before the watch began

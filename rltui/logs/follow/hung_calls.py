@@ -1,7 +1,7 @@
-"""File calls that do not come back: which logs wait for them, and what is reported of it.
+"""File calls that do not return: which logs wait for them, and what is reported.
 
-The supervisor gives up, the thread that hung comes back, the reader reports: three threads, so what they
-share is touched under a lock that nobody holds during a file call.
+Three threads use it: the supervisor gives up, the abandoned thread returns, the reader reports. They share
+data under a lock that is never held during a file call.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.log_file.log_file import LogFile
 
-GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns
-MOUNT = 3  # hanging logs of one device from which all logs there are left alone until one answers
+GIVE_UP = 5.0  # seconds after which a file call is abandoned
+DEVICE_HANGS = 3  # hanging logs of one device from which all its logs are suspended until one answers
 
 
 class HungCalls:
@@ -31,7 +31,7 @@ class HungCalls:
 
     @property
     def news(self) -> bool:
-        """Whether there is anything to report or to go on with."""
+        """Whether there is anything to report, or a log that answers again."""
         return bool(self._news or self._freed)
 
     def give_up(self, path: str, log: LogFile | None, logs: Mapping[str, LogFile]) -> None:
@@ -42,27 +42,27 @@ class HungCalls:
                 return
             log.hung = True
             beside = [each for each in list(logs.values()) if each.found.device == log.found.device]
-            if sum(each.hung for each in beside) >= MOUNT:
+            if sum(each.hung for each in beside) >= DEVICE_HANGS:
                 idle = [each for each in beside if not each.hung]
                 for each in idle:
                     each.hung = True
                 self._suspended += idle
 
     def returned(self, path: str, log: LogFile | None) -> None:
-        """The call came back, and with it the logs of its device. From the thread that had been given up."""
+        """A call returned: the logs of its device answer again. From the thread that had been replaced."""
         with self._lock:
             self._news.append((path, log, True))
             if log is None:
                 return
             device = log.found.device
-            back = [log, *(each for each in self._suspended if each.found.device == device)]
+            answering = [log, *(each for each in self._suspended if each.found.device == device)]
             self._suspended = [each for each in self._suspended if each.found.device != device]
-            for each in back:
+            for each in answering:
                 each.hung = False
-            self._freed.extend(back)
+            self._freed.extend(answering)
 
     def reports(self) -> Iterator[Delivery]:
-        """What to report of it."""
+        """The problems to report or withdraw."""
         while self._news:
             path, log, answers = self._news.popleft()
             source = log.source() if log is not None else Source(run="", path=clean(path), format="")
@@ -72,7 +72,7 @@ class HungCalls:
             yield Delivery(source, Batch(problems=(problem,)), "state")
 
     def suspended(self) -> Iterator[Delivery]:
-        """One report for the logs that nobody asked because others of their device did not answer."""
+        """One problem for the logs that were not read because others of their device did not answer."""
         logs, self._suspended = self._suspended, []
         if logs:
             path = logs[0].found.path
@@ -81,6 +81,6 @@ class HungCalls:
             yield Delivery(logs[0].source(), Batch(problems=(problem,)), "state")
 
     def freed(self) -> Iterator[LogFile]:
-        """Logs that can be looked at again."""
+        """Logs that answer again."""
         while self._freed:
             yield self._freed.popleft()

@@ -1,4 +1,4 @@
-"""When to look at which log file again: as often as asked while that is cheap, less often where it is not."""
+"""When to visit each log file again: at the requested interval if that is cheap, else less often."""
 
 from __future__ import annotations
 
@@ -10,77 +10,77 @@ from collections.abc import Callable
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.log_file.log_file import LogFile
 
-HOT_SECONDS = 600.0  # a log counts as growing for so long after a change; RL steps may take minutes
-HOT_MODIFIED = 3600.0  # the same for logs that are found, by their time of modification
-IDLE_LONGEST = 30.0
-REMOTE_SHORTEST = 2.0
-_HOT_SHARE = 0.007  # of a core, for looking at all local files that may grow
-_GROWING_SHARE = 0.02  # for those among them that were seen to grow
-_IDLE_SHARE = 0.003  # of a core, for looking at all others
-_WITHIN = 0.85  # of the poll: what is left is for the look itself, so that a line is shown within the poll
-_WEIGHT = 0.02  # of one look in the mean of what looks cost
+HOT_SECONDS = 600.0  # after a change in which a log may grow; RL steps may take minutes
+HOT_MODIFIED = 3600.0  # the same for new logs, by their modification time
+IDLE_LONGEST = 30.0  # seconds
+REMOTE_SHORTEST = 2.0  # seconds
+_HOT_SHARE = 0.007  # of a core, for visiting all local files that may grow
+_GROWING_SHARE = 0.02  # for those that grew while they were followed
+_IDLE_SHARE = 0.003  # of a core, for visiting all others
+_WITHIN = 0.85  # of the poll interval; the rest is for the visit, so that a line is shown within the interval
+_WEIGHT = 0.02  # of one visit in the mean of costs
 _REMOTE_SHARE = 0.1  # of the time, waiting for a network file system
 
 
 class PollInterval:
-    """Intervals from what looks were measured to cost. Times in seconds."""
+    """Intervals between visits, from their measured cost. Times in seconds."""
 
     def __init__(self, poll: float, system: FileSystem) -> None:
         self.poll = poll
         self.system = system
-        self.look_cost = 1e-5  # of one look at an unchanged file, a moving mean
+        self.look_cost = 1e-5  # of one visit of an unchanged file, a moving mean
 
-    def measured(self, seconds: float, looks: int = 1) -> None:
-        """So many looks at unchanged files took so long each, one after the other.
+    def measured(self, seconds: float, looks: int) -> None:
+        """Add the cost of each of some successive visits of unchanged files.
 
-        They count at most half, since something else may have held them all up.
+        Their weight is at most half, since something else may have delayed all of them.
         """
         self.look_cost += min(_WEIGHT * looks, 0.5) * (min(seconds, 10.0) - self.look_cost)
 
     def hot(self, files: int) -> float:
-        """Between two looks at a log that may grow, of which there are `files`."""
+        """Between two visits of a log that may grow, of which there are `files`."""
         if self.system.remote:
             return min(IDLE_LONGEST, max(REMOTE_SHORTEST, self.poll, files * self.look_cost / _REMOTE_SHARE))
         return min(IDLE_LONGEST, max(self.poll / 2, files * self.look_cost / _HOT_SHARE))
 
     def growing(self, files: int, hot: int) -> float:
-        """Between two looks at a log that was seen to grow, one of `files` among `hot` that may."""
+        """Between two visits of a log that grew, one of `files` among `hot` that may grow."""
         usual = self.hot(hot)
         if self.system.remote:
             return usual
         return min(usual, max(_WITHIN * self.poll, files * self.look_cost / _GROWING_SHARE))
 
     def idle(self, files: int) -> float:
-        """Between two looks at a log that did not grow for long, of which there are `files`."""
+        """Between two visits of an idle log, of which there are `files`."""
         share = _REMOTE_SHARE / 2 if self.system.remote else _IDLE_SHARE
         floor = REMOTE_SHORTEST if self.system.remote else 0.0
         return min(IDLE_LONGEST, max(floor, _WITHIN * self.poll, files * self.look_cost / share))
 
 
 class _Group:
-    """Logs with one interval, looked at one after the other.
+    """Logs with one interval, visited one after the other.
 
-    With a time for each of 2,000 idle logs the reader woke 480 times a minute, and wakes 65 times so.
+    With a due time for each of 2,000 idle logs the reader wakes 480 times a minute, with a group 65 times.
     """
 
     def __init__(self, interval: Callable[[], float]) -> None:
         self.due = float("inf")  # infinity while it is empty
         self._interval = interval
         self._began = 0.0
-        self._now: deque[tuple[int, LogFile]] = deque()  # still to be looked at this time
+        self._now: deque[tuple[int, LogFile]] = deque()  # still to be visited in this round
         self._next: deque[tuple[int, LogFile]] = deque()
 
     def __len__(self) -> int:
         return len(self._now) + len(self._next)
 
     def put(self, turn: int, log: LogFile, now: float) -> None:
-        """Look at the log the next time."""
+        """Visit the log in the next round."""
         if not self:
             self.due = now + self._interval()
         self._next.append((turn, log))
 
     def take(self, now: float) -> tuple[int, LogFile]:
-        """The next log of a group that is due."""
+        """Remove and return the next log of a group that is due."""
         if not self._now:
             self._began, self._now, self._next = now, self._next, self._now
         taken = self._now.popleft()
@@ -95,10 +95,10 @@ class PollSchedule:
     def __init__(self, interval: PollInterval) -> None:
         self.interval = interval
         self._growing = _Group(lambda: interval.growing(len(self._growing), self._hot))
-        self._still = _Group(lambda: interval.hot(self._hot))  # may grow, and was not seen to
+        self._still = _Group(lambda: interval.hot(self._hot))  # may grow, but did not while followed
         self._idle = _Group(lambda: interval.idle(len(self._idle)))
-        self._groups = deque((self._growing, self._still, self._idle))  # the next to have its turn first
-        self._single: list[tuple[float, int, LogFile]] = []  # a heap of those with a time of their own
+        self._groups = deque((self._growing, self._still, self._idle))  # in turns, the next one first
+        self._single: list[tuple[float, int, LogFile]] = []  # a heap of logs with separate due times
         self._turns = itertools.count(1)
 
     @property
@@ -106,13 +106,13 @@ class PollSchedule:
         return len(self._growing) + len(self._still)
 
     def poll(self) -> float:
-        """Seconds between two looks at a log that grows, as it is now."""
+        """Present seconds between two visits of a growing log."""
         if self._growing:
             return self.interval.growing(len(self._growing), self._hot)
         return self.interval.hot(self._hot)
 
     def put(self, log: LogFile, now: float, *, soon: bool = False) -> None:
-        """Look at the log again when its time comes, or at the next look if `soon`."""
+        """Visit the log again when it is due, or in the next round if `soon`."""
         log.schedule_turn = next(self._turns)
         if soon or log.errors.count:
             due = now if soon else now + log.errors.wait()
@@ -125,7 +125,7 @@ class PollSchedule:
             self._still.put(log.schedule_turn, log, now)
 
     def take(self, now: float) -> LogFile | None:
-        """A log whose time has come, off the schedule; None when there is none."""
+        """Remove and return a log that is due; None without one."""
         while (taken := self._next_due(now)) is not None:
             turn, log = taken
             if log.schedule_turn == turn and not log.hung:
@@ -136,7 +136,7 @@ class PollSchedule:
     def _next_due(self, now: float) -> tuple[int, LogFile] | None:
         if self._single and self._single[0][0] <= now:
             return heapq.heappop(self._single)[1:]
-        for _ in range(len(self._groups)):  # in turns: neither group makes the others wait
+        for _ in range(len(self._groups)):  # in turns, so that no group delays the others
             group = self._groups[0]
             self._groups.rotate(-1)
             if group.due <= now:
@@ -144,5 +144,5 @@ class PollSchedule:
         return None
 
     def next_due(self) -> float:
-        """When the first log is due; infinity when none is."""
+        """When the first log is due; infinity without logs."""
         return min([group.due for group in self._groups] + [due for due, _, _ in self._single[:1]])

@@ -1,4 +1,4 @@
-"""What commands read with: the deliveries of a reader thread, as an iterator in the command's own thread."""
+"""Reads logs for commands: the deliveries of a reader thread, as an iterator in the calling thread."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from rltui.logs.found_file import PlacedLog, Walked
 
 
 class Deliveries:
-    """Iterates over what a follower delivers, list by list; ends only where the follower reads once.
+    """Iterates over lists of deliveries of a follower; ends only if the follower reads once.
 
-    A signal ends the iteration whatever the file system does. The reader and the command take turns: side by
-    side they would contend for the interpreter (15 % more CPU for `check` of a large log) and hold more in
-    memory. wait: seconds after which an empty list comes where nothing new does; None waits for ever.
+    A signal ends the iteration even if the file system hangs. The reader and the command take turns: in
+    parallel they would contend for the interpreter (15 % more CPU for `check` of a large log) and need more
+    memory. wait: seconds after which an empty list is returned if there are no deliveries; None waits
+    indefinitely.
     """
 
     def __init__(self, follower: Follower, *, wait: float | None = None, give_up: float = GIVE_UP) -> None:
         self.follower = follower
-        self.at_rest = False  # everything that was there has been given
+        self.at_rest = False  # everything has been read and returned
         self._wait = wait
         self._reader = ReaderThread(
             follower, self._put, ended=self._end, fs_events=not follower.once, give_up=give_up
         )
         self._change = threading.Condition()
         self._list: list[Delivery] | None = None
-        self._requested = False  # the command waits for the next list
+        self._requested = False  # whether the command waits for the next list
         self._ended = False
         self._closed = False
         self._error: Exception | None = None
@@ -81,11 +82,11 @@ def read_all(
     all_sources: bool = False,
     give_up: float = GIVE_UP,
 ) -> Iterator[Delivery]:
-    """Every point of every log below the LOGDIRs: runs by name, their logs as they were written.
+    """All points of all logs below the LOGDIRs: runs by name, the logs of each by age.
 
-    Duplicates come as one "state" each unless `all_sources`. Problems of folders come under the empty run
-    name; so does what is not read because a file call does not return within `give_up` seconds.
-    verify: check all checksums. Raises MissingError at the start for a LOGDIR that is not there.
+    A duplicate is delivered as one "state" unless `all_sources`. Problems of folders have an empty run name,
+    as have those of files that are not read because a file call does not return within `give_up` seconds.
+    verify: check all checksums. Raises MissingError at the start for a LOGDIR that does not exist.
     """
     follower = Follower(logdirs, run_glob=run_glob, verify=verify, all_sources=all_sources, once=True)
     for deliveries in Deliveries(follower, give_up=give_up):
@@ -98,15 +99,14 @@ def place_all(
     run_glob: str | None = None,
     verify: bool = False,
 ) -> tuple[list[PlacedLog], list[Delivery], Walked, dict[str, list[str]]]:
-    """The logs below the LOGDIRs by run, placed but not read; what was said of them and of folders.
+    """Assign the logs below the LOGDIRs to runs without reading them.
 
-    And what was looked at to find them, and the paths of the logs of runs that were not asked for, by run.
-
-    Raises MissingError for a LOGDIR that is not there.
+    Returns the logs by run, deliveries of problems, the paths that were visited, and the paths of the logs of
+    runs that were not requested, by run. Raises MissingError for a LOGDIR that does not exist.
     """
     follower = Follower(logdirs, run_glob=run_glob, verify=verify, place_only=True)
-    said = [each for deliveries in Deliveries(follower) for each in deliveries]
-    return follower.placed(), said, follower.walked(), follower.others()
+    problems = [delivery for deliveries in Deliveries(follower) for delivery in deliveries]
+    return follower.placed(), problems, follower.walked(), follower.others()
 
 
 def read_placed(
@@ -115,7 +115,7 @@ def read_placed(
     verify: bool = False,
     all_sources: bool = False,
 ) -> Iterator[Delivery]:
-    """Every point of logs that were placed before, as `read_all` gives them."""
+    """All points of logs that were assigned to runs before, as `read_all` returns them."""
     if not logs:
         return
     follower = Follower((), given=logs, verify=verify, all_sources=all_sources)

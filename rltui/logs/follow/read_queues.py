@@ -1,4 +1,4 @@
-"""What is opened and read next: log files just found, and log files with history left to read."""
+"""The order in which logs are opened and read: queues of new logs, and of logs with unread history."""
 
 from __future__ import annotations
 
@@ -9,45 +9,42 @@ from collections import deque
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import file_order
 
-EAGER = 64  # logs opened before the first of them is shown although there are more
+ENOUGH_OPEN = 64  # opened logs after which the first of them is shown although there are more
 
 
 def reading_order(log: LogFile) -> tuple[str, str, tuple[str, int, int]]:
-    """Sorts logs by run, those of a run as they were written."""
+    """Sorts logs by run, those of a run by age."""
     return (log.run, log.found.folder, file_order(log.found.name))
 
 
 class OpenQueue:
-    """Logs that were found: to be opened, then to be shown, the most recently written run first.
-
-    Each log costs O(log n).
-    """
+    """New logs, to be opened and then shown, the run written last first. O(log n) for each log."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[float, int, LogFile]] = []  # a heap: the last written comes first
+        self._found: list[tuple[float, int, LogFile]] = []  # a heap, the log written last first
         self._number = itertools.count()
-        self._unopened: dict[str, int] = {}  # how many, by run
+        self._unopened: dict[str, int] = {}  # number of logs by run
         self._opened: dict[str, list[LogFile]] = {}  # by run
-        self._waiting = 0  # logs in it
+        self._waiting = 0  # number of opened logs
         self._order: list[tuple[float, str]] = []  # a heap of their runs, some more than once
-        self._group: deque[LogFile] = deque()  # being shown; the first comes first
+        self._group: deque[LogFile] = deque()  # being shown
 
     def __bool__(self) -> bool:
         return bool(self._found or self._opened or self._group)
 
     @property
     def enough(self) -> bool:
-        """Whether so many are open that the first of them should be shown now."""
-        return self._waiting >= EAGER or not self._found
+        """Whether enough logs are open to show the first of them now."""
+        return self._waiting >= ENOUGH_OPEN or not self._found
 
     def add(self, log: LogFile) -> None:
-        """The log was found, or begins anew."""
+        """Add a log that was found or is read again."""
         heapq.heappush(self._found, (-log.modified, next(self._number), log))
         run = log.found.run
         self._unopened[run] = self._unopened.get(run, 0) + 1
 
     def take(self) -> LogFile | None:
-        """The log to open now, off the list; None when there is none."""
+        """Remove and return the log to open now; None without one."""
         if not self._found:
             return None
         _, _, log = heapq.heappop(self._found)
@@ -58,16 +55,15 @@ class OpenQueue:
         return log
 
     def opened(self, log: LogFile) -> None:
-        """It is open now."""
+        """Add a log that was opened."""
         self._opened.setdefault(log.found.run, []).append(log)
         self._waiting += 1
         heapq.heappush(self._order, (-log.modified, log.found.run))
 
     def group(self) -> tuple[deque[LogFile], bool]:
-        """The open logs of the run written last, in the order in which they were written.
+        """The open logs of the run written last, by age, and whether all logs of that run are open.
 
-        Whoever has shown one takes it off this list: should that never come back, another worker finds the
-        others here. The second says whether no other log of that run waits to be opened.
+        The caller removes each log that it has shown. If it hangs, another worker finds the others here.
         """
         if not self._group and self._opened:
             logs: list[LogFile] = []
@@ -78,7 +74,7 @@ class OpenQueue:
         return self._group, not self._group or self._group[0].found.run not in self._unopened
 
     def everything(self) -> deque[LogFile]:
-        """All logs in the order of their paths, once none of them waits to be opened; off it as above."""
+        """All logs in the order of their paths, once all are open; the caller removes each as above."""
         if not self._found and self._opened:
             logs = [*self._group, *itertools.chain.from_iterable(self._opened.values())]
             self._group = deque(sorted(logs, key=lambda log: log.found.path))
@@ -88,14 +84,14 @@ class OpenQueue:
 
 
 class HistoryQueue:
-    """Logs with history left to read: the focused run first, then the others, each in file order.
+    """Logs with unread history: the focused run first, then the others, the logs of each by age.
 
-    newest_first: the runs that were written last come before older ones; otherwise they go by name.
+    newest_first: the order of runs is by modification time instead of name.
     """
 
-    def __init__(self, *, newest_first: bool = True) -> None:
+    def __init__(self, *, newest_first: bool) -> None:
         self._newest_first = newest_first
-        self._logs: list[LogFile] = []  # the last comes first
+        self._logs: list[LogFile] = []  # the next one last
         self._sorted = True
         self._focus: str | None = None
 
@@ -103,19 +99,19 @@ class HistoryQueue:
         return len(self._logs)
 
     def focus(self, run: str | None) -> None:
-        """Read this run first. Said with every message of the screen: the same run changes nothing."""
+        """Read this run first. Called often with the same run."""
         if run != self._focus:
             self._focus, self._sorted = run, False
 
     def add(self, log: LogFile) -> None:
-        """The log has history left. Adding it twice does nothing."""
+        """Add a log with unread history, unless it is in the queue."""
         if not log.queued:
             log.queued = True
             self._logs.append(log)
             self._sorted = False
 
     def take(self) -> LogFile | None:
-        """The log to read on in, off the list; None when nothing is left."""
+        """Remove and return the log to read next; None without one."""
         if not self._sorted:
             self._sort()
         if not self._logs:
@@ -125,7 +121,7 @@ class HistoryQueue:
         return log
 
     def put_back(self, log: LogFile) -> None:
-        """Not finished: it stays the first, unless the order changed."""
+        """Add a log with unread history as the next one, unless the order changed."""
         if not log.queued:
             log.queued = True
             self._logs.append(log)

@@ -1,7 +1,7 @@
-"""Threads round a follower: it looks when something is due, and one hung file call stops nothing else.
+"""Runs a follower in threads, so that a file call that hangs does not stop the others.
 
-A worker looks and hands over. A supervisor notices when a file call does not come back, gives up on that
-file and lets another worker go on. All threads are daemons; nobody waits for one that hangs.
+A worker looks and delivers. A supervisor detects a file call that does not return, gives up that file and
+starts another worker. All threads are daemons; nothing waits for one that hangs.
 """
 
 from __future__ import annotations
@@ -18,22 +18,18 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.logs.follow.hung_calls import GIVE_UP
 
-MOST_HUNG = 16  # threads that may hang in the file system; then the supervisor waits for one to come back
-_LONGEST_WAIT = 1.0  # seconds a worker sleeps at most, for a clock may stand still while the machine sleeps
-_PARTING = 0.3  # seconds that `stop` waits for a worker that does not hang
-_AFTER_ERROR = 1.0
-
-
-def _ignore(error: Exception | None) -> None:
-    pass
+MOST_HUNG = 16  # threads that may hang in the file system; then the supervisor waits until one returns
+_LONGEST_WAIT = 1.0  # seconds that a worker sleeps: the clock may stop while the machine is suspended
+_STOP_WAIT = 0.3  # seconds that `stop` waits for a worker that does not hang
+_AFTER_ERROR = 1.0  # seconds until the next look
 
 
 class ReaderThread:
     """Follows in the background. `deliver` is called by one worker at a time, never with an empty list.
 
     ended: called after the last delivery of a follower that reads once, with the error that ended it early.
-    fs_events: whether events of the file system shorten the search for new logs.
-    give_up: seconds after which a file call counts as one that never returns.
+    fs_events: whether file-system events trigger the search for new logs.
+    give_up: seconds after which a file call is abandoned.
     """
 
     def __init__(
@@ -41,12 +37,12 @@ class ReaderThread:
         follower: Follower,
         deliver: Callable[[list[Delivery]], None],
         *,
-        ended: Callable[[Exception | None], None] = _ignore,
+        ended: Callable[[Exception | None], object] = lambda error: None,
         fs_events: bool = True,
         give_up: float = GIVE_UP,
     ) -> None:
         self.follower = follower
-        self.at_rest = False  # all that was there has been handed over, and nothing is due
+        self.at_rest = False  # everything has been read and delivered, and no log is due
         self._deliver = deliver
         self._ended = ended
         self._give_up = give_up
@@ -58,31 +54,31 @@ class ReaderThread:
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None
         self._hung: list[threading.Thread] = []
-        self._silent = True  # no point has been handed over yet
+        self._silent = True  # no point has been delivered yet
 
     def start(self) -> None:
-        """Begin to follow. Returns at once; no file is touched in the calling thread."""
+        """Start following. Returns at once, without file calls in the calling thread."""
         self._start_worker()
         threading.Thread(target=self._supervise, name="rltui-supervisor", daemon=True).start()
 
     def stop(self) -> None:
-        """Hand over nothing more. Waits a moment for a working thread, never for one that hangs."""
+        """Stop delivering. Waits briefly for a working thread, never for one that hangs."""
         self._stopping.set()
         self._wake.set()
         if self._events is not None:
             self._events.stop()
         worker = self._worker
         if worker is not None and worker is not threading.current_thread():
-            worker.join(_PARTING)
+            worker.join(_STOP_WAIT)
 
     def search_now(self) -> None:
-        """Something changed: search for new logs now."""
+        """Search for new logs now, since a file changed."""
         self.follower.search_now()
         self._wake.set()
 
     @property
     def hung(self) -> int:
-        """Threads that hang in the file system."""
+        """Number of threads that hang in the file system."""
         return sum(thread.is_alive() for thread in self._hung)
 
     # -- the worker
@@ -104,10 +100,10 @@ class ReaderThread:
                         self._pending.append(delivery)
                     if self._silent and len(delivery.batch):
                         self._silent = False
-                        self._hand_over()  # somebody waits for the first values: all others come later
+                        self._hand_over()  # the first values at once
                 if self._on_duty():
                     wait = self.follower.next_due()
-            except Exception as error:  # noqa: BLE001 - the edge of the thread: following must go on
+            except Exception as error:  # noqa: BLE001 - in a thread: following must continue
                 if self.follower.once:
                     self._end(error)
                     return
@@ -122,7 +118,7 @@ class ReaderThread:
                 self.at_rest = self.follower.complete
                 self._wake.wait(min(wait, _LONGEST_WAIT))
                 self._wake.clear()
-        self._wake.set()  # whoever is on duty now hands over what this thread has left behind
+        self._wake.set()  # the worker on duty delivers what this thread has not
 
     def _report(self, error: Exception) -> None:
         message = f"following failed in a way that rltui did not foresee ({quote(repr(error))})"
@@ -133,7 +129,7 @@ class ReaderThread:
             self._pending.append(Delivery(Source("", ".", ""), Batch(problems=(problem,)), "state"))
 
     def _hand_over(self) -> bool:
-        """Give the consumer what there is; false when it failed."""
+        """Deliver what is pending; false if the consumer failed."""
         if not self._on_duty():
             return True
         with self._lock:
@@ -141,7 +137,7 @@ class ReaderThread:
         try:
             if deliveries:
                 self._deliver(deliveries)
-        except Exception as error:  # noqa: BLE001 - the consumer's error must not end the look that goes on
+        except Exception as error:  # noqa: BLE001 - an error of the consumer must not end the present look
             self._report(error)
             return False
         return True
@@ -173,7 +169,7 @@ class ReaderThread:
                 self._start_worker()
 
     def _abandon(self) -> None:
-        """Too much hangs: what has been read so far is all there is."""
+        """End reading, since too many threads hang."""
         message = f"{MOST_HUNG} file calls do not return; the rest of the logs was not read"
         self._worker = threading.current_thread()
         self._add_problem(Problem("error", "not-answering", ".", message))

@@ -1,7 +1,7 @@
-"""What a mirror holds, on disk: of each object its tag and the bytes copied; the requests that may be made.
+"""The manifest of a mirror: the tag and the copied bytes of each object, and the allowance of requests.
 
-Several processes may use one mirror: whoever holds its lock changes it, and reads the manifest again when
-another one wrote it meanwhile.
+Several processes may use one mirror: the one with the lock may change it, and reads the manifest again if
+another process has written it.
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ from rltui.common import paths
 from rltui.common.data_class import dataclass
 
 _SCHEMA = 1
-_ASK_AGAIN = 0.1  # seconds between two tries to have the lock
+_LOCK_INTERVAL = 0.1  # seconds between two attempts to get the lock
 
 
 @dataclass(slots=True)
 class Copied:
-    """What is copied of an object: the first `have` bytes of the content that `tag` stands for."""
+    """The copy of an object: the first `have` bytes of the content with this tag."""
 
     tag: str
     have: int
-    modified: float  # seconds since 1970, as the store says
+    modified: float  # seconds since 1970, from the store
 
 
 @dataclass(slots=True)
 class Allowance:
-    """Requests that may be made: as many as an hour allows at first, then at an even rate."""
+    """A token bucket of requests: those of an hour at first, then at a constant rate."""
 
     left: float
-    at: float  # wall time at which so many were left
+    at: float  # wall time of `left`
 
     def now(self, per_hour: int, wall: float) -> float:
-        """How many requests may be made now."""
+        """Number of requests allowed now."""
         passed = max(0.0, wall - self.at)
         self.left, self.at = min(float(per_hour), self.left + passed * per_hour / 3600), wall
         return self.left
 
     def wait(self, wanted: int, per_hour: int) -> float:
-        """Seconds until so many may be made."""
+        """Seconds until `wanted` requests are allowed."""
         return max(0.0, (min(wanted, per_hour) - self.left) * 3600 / per_hour)
 
 
 @dataclass(slots=True)
 class Manifest:
-    """The content of `manifest.json` in the folder of a mirror."""
+    """The content of `manifest.json` in a mirror's folder."""
 
     folder: Path
     url: str
@@ -62,7 +62,7 @@ class Manifest:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """Path of the file."""
         return self.folder / "manifest.json"
 
     @property
@@ -71,7 +71,7 @@ class Manifest:
         return sum(each.have for each in self.objects.values())
 
     def read(self) -> bool:
-        """Take in what is on disk, if it is not what was read or written last; whether it was another one.
+        """Read the file if it has changed since it was read or written last; whether it had.
 
         A file that is damaged or of another version counts as empty: everything is fetched again.
         """
@@ -87,7 +87,7 @@ class Manifest:
         return True
 
     def write(self) -> None:
-        """Write it, also to say that the mirror is in use. Raises OSError."""
+        """Write the file, also to record that the mirror is in use. Raises OSError."""
         content = {
             "schema": _SCHEMA,
             "url": self.url,
@@ -100,7 +100,7 @@ class Manifest:
 
     @contextlib.contextmanager
     def locked(self, patience: float) -> Iterator[bool]:
-        """Hold the lock of the mirror; False when another process holds it and does nothing for so long.
+        """Hold the lock of the mirror; False if another process holds it without progress.
 
         patience: seconds without a new manifest. Raises OSError.
         """
@@ -121,7 +121,7 @@ class Manifest:
                     since, stamp = time.monotonic(), now
                 if time.monotonic() - since >= patience:
                     return False
-                time.sleep(_ASK_AGAIN)
+                time.sleep(_LOCK_INTERVAL)
             else:
                 return True
 

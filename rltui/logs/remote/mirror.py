@@ -1,9 +1,9 @@
-"""The local mirror of a remote folder: what is new in the store is fetched into files that readers follow.
+"""The local mirror of a remote folder: new content is fetched into files that readers follow.
 
-An object that grew is read from where its copy ends, after its first bytes and those before that place were
-compared. The copy grows in place, as the file of a trainer does; another object under the same name takes the
-place of the copy when it is complete; a vanished object takes its copy with it. So readers meet a remote run
-as they meet a local one.
+An object that grew is read from the end of its copy, after its first bytes and those before that offset were
+compared. The copy grows in place, as the file of a trainer does; it is replaced when another object with the
+same name has been fetched completely, and deleted with its object. So readers follow a remote run like a
+local one.
 """
 
 from __future__ import annotations
@@ -28,62 +28,62 @@ from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, Stor
 from rltui.logs.sample_layouts.layouts import place_of, unread_reason
 
 PIECE = 8 << 20  # bytes of one request
-BATCH = 32 << 20  # bytes that are held in memory at most
-MOST_RANGES = 64  # requests at a time
-HEAD = TAIL = 4096  # bytes at the beginning and before the end of the copy that an object must still have
-WHOLE = 64 << 10  # bytes up to which an object that changed is read as a whole: one request instead of two
-SMALL = 1 << 20  # bytes up to which files are fetched that are no logs: settings, notes, parts of containers
+BATCH = 32 << 20  # most bytes in memory
+MOST_RANGES = 64  # concurrent requests
+HEAD = TAIL = 4096  # bytes at the beginning and the end of the copy that are compared with the object
+WHOLE = 64 << 10  # bytes up to which a changed object is read as a whole: one request instead of two
+SMALL = 1 << 20  # bytes up to which other files than logs are fetched: settings, notes, parts of containers
 NEWEST = 512 << 10  # bytes at the end of a large log that are fetched first
 FEW = 3  # objects that are reported one by one
-UNUSED = 30 * 86_400.0  # seconds after which a mirror that nobody used is removed
-PATIENCE = 5.0  # seconds more than an answer may take until another process counts as one that hangs
-_SAVED = 2.0  # seconds between two manifests while much is fetched
+UNUSED = 30 * 86_400.0  # seconds after which an unused mirror is removed
+PATIENCE = 5.0  # seconds beyond the timeout after which another process counts as hanging
+_SAVE_INTERVAL = 2.0  # seconds between two manifests during a long update
 
 
 class Limits(NamedTuple):
-    """What a mirror may take. See `[remote]` of the configuration."""
+    """Limits of mirrors. See `[remote]` of the configuration."""
 
     requests_per_hour: int
     disk: int  # bytes, of all mirrors together
-    timeout: float  # seconds for one answer
+    timeout: float  # seconds for one response
 
 
 class Sync(NamedTuple):
-    """What one look at the store came to."""
+    """The result of one update."""
 
-    changed: bool = False  # the mirror is another one now
+    changed: bool = False  # whether the mirror changed
     requests: int = 0
-    left: int = 0  # objects that are not yet what the store has
+    left: int = 0  # objects that are not up to date yet
     wait: float = 0.0  # seconds until the next request is allowed
 
 
 class MirrorBusyError(StoreError):
-    """Another process is at work on the mirror and does not get on."""
+    """Another process updates the mirror without progress."""
 
 
 class Mirror:
-    """The mirror of one URL. `sync` is called by one thread at a time; all else from any thread."""
+    """The mirror of one URL. `sync` is called by one thread at a time, all else from any thread."""
 
     def __init__(self, url: str, limits: Limits, *, wall: Callable[[], float] = time.time) -> None:
         self.store = ObjectStore(url, limits.timeout)
         self.url = self.store.url
         self.limits = limits
         self.place = paths.local(self.url)
-        self.objects = 0  # in the store, as of the last listing
+        self.objects = 0  # number in the store, as of the last listing
         self.size = 0  # bytes of those that are mirrored
-        self.synced = 0.0  # wall time of the last look that came to its end
+        self.synced = 0.0  # wall time of the last successful update
         self._wall = wall
         folder = paths.mirror_folder(self.url)
         self._folder = folder if folder is not None else Path(os.devnull)
         self._manifest = Manifest(self._folder, self.url)
         self._problems: dict[tuple[str, str, int | None], Problem] = {}
-        self._made: set[str] = set()  # folders that are known to be there
+        self._made: set[str] = set()  # folders that are known to exist
         self._pages = 1  # requests of the last listing
-        self._checked = -1  # bytes for which room was made
+        self._checked = -1  # bytes for which disk space was freed
 
     @property
     def folder(self) -> Path:
-        """The mirror with its manifest."""
+        """Folder of the mirror and its manifest."""
         return self._folder
 
     @property
@@ -93,48 +93,47 @@ class Mirror:
 
     @property
     def requests_of_listing(self) -> int:
-        """Requests that one listing takes, as the last one did."""
+        """Number of requests of the last listing."""
         return self._pages
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong as of the last look."""
+        """The problems of the last update."""
         return tuple(self._problems.values())
 
     def sync(self, progress: Callable[[int, int], object] | None = None) -> Sync:
-        """Look at the store once, and fetch what changed. Raises StoreError when it cannot be read at all.
+        """List the store once, and fetch what changed. Raises StoreError if it cannot be read at all.
 
-        progress: called with bytes fetched and bytes to fetch. What keeps single objects from being read is
-        in `problems`.
+        progress: called with bytes fetched and bytes to fetch. Errors of single objects are in `problems`.
         """
         try:
             done = self._sync(progress)
         except StoreError as error:
-            self._stand([self._problem("remote-unreadable", str(error))])
+            self._set_problems([self._problem("remote-unreadable", str(error))])
             raise
         except OSError as error:
             reason = quote(error.strerror or str(error))
-            said = StoreError(f"its mirror {self._folder} cannot be written: {reason}")
-            self._stand([self._problem("remote-unreadable", str(said))])
-            raise said from error
+            unwritable = StoreError(f"its mirror {self._folder} cannot be written: {reason}")
+            self._set_problems([self._problem("remote-unreadable", str(unwritable))])
+            raise unwritable from error
         self.synced = self._wall()
         return done
 
-    # -- one look
+    # -- one update
 
     def _sync(self, progress: Callable[[int, int], object] | None) -> Sync:
         manifest, store, most = self._manifest, self.store, self.limits.requests_per_hour
         begun = store.requests
-        with self._alone():
+        with self._locked():
             if manifest.allowance.now(most, self._wall()) < min(self._pages, most):
                 return self._limited(0, 0, self._pages)
-        # Nobody waits for this process while it waits for the store.
+        # Without the lock, so that no process waits for this one while it waits for the store.
         try:
             listed = store.objects()
         except MissingObjectError:
             listed = []
         finally:
             self._pages = max(1, store.requests - begun)
-        with self._alone():
+        with self._locked():
             manifest.allowance.left -= self._pages
             self.objects = len(listed)
             if any(each.key for each in listed):
@@ -151,18 +150,18 @@ class Mirror:
         requests = store.requests - begun
         if wait:
             return self._limited(requests, left, self._pages + 2, changed=changed, others=problems)
-        self._stand(problems)
+        self._set_problems(problems)
         return Sync(changed, requests, left)
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the mirror, as it is now. Raises MirrorBusyError when another process does not let it go."""
-        # That one may itself wait so long for an answer.
-        with self._manifest.locked(self.limits.timeout + PATIENCE) as alone:
-            if not alone:
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock, with the present manifest. Raises MirrorBusyError if another process keeps it."""
+        # Another process may itself wait for a response until the timeout.
+        with self._manifest.locked(self.limits.timeout + PATIENCE) as acquired:
+            if not acquired:
                 raise MirrorBusyError("another rltui fetches it and does not get on; look at that one")
             if self._manifest.read():
-                self._distrust_missing()
+                self._forget_missing()
             yield
 
     def _limited(
@@ -172,13 +171,13 @@ class Mirror:
         wait = max(1.0, self._manifest.allowance.wait(wanted, most))
         what = f"{left:,} objects wait: " if left else ""
         message = f"{what}the limit of {most:,} requests an hour is reached; raise requests_per_hour for more"
-        self._stand([*others, self._problem("remote-limit", message)])
+        self._set_problems([*others, self._problem("remote-limit", message)])
         return Sync(changed, requests, left, wait)
 
     def _chosen(self, listed: Sequence[StoredObject], problems: list[Problem]) -> list[StoredObject]:
-        """The objects that are mirrored, the newest first: those worth reading, as far as there is room."""
+        """The objects to mirror, the newest first: those that rltui reads, within the limit of disk space."""
         read = [
-            # What is named and never opened is there by its name.
+            # Files that are never opened are only mirrored as empty files.
             each if unread_reason(each.key) is None else each._replace(size=0)
             for each in listed
             if not each.key or is_read(each.key, each.size)
@@ -223,9 +222,9 @@ class Mirror:
         problems: list[Problem],
         progress: Callable[[int, int], object] | None,
     ) -> tuple[int, float]:
-        """Fetch until nothing is left; the objects that are left over, and the wait where a limit is reached.
+        """Fetch all; returns the number of objects left, and the seconds to wait if a limit is reached.
 
-        Small objects come first, large ones piece by piece in turns. Raises StoreError when nothing is given.
+        Small objects come first, large ones in pieces by turns. Raises StoreError if all requests fail.
         """
         manifest, store = self._manifest, self.store
         total = sum(each.left for each in queue)
@@ -240,7 +239,7 @@ class Mirror:
                     return len(queue) + len(refused), 1.0
                 ranges = [(one.object.key, begin, end) for one, asked in batch for begin, end in asked]
                 manifest.allowance.left -= len(ranges)
-                queue.extendleft(one for one, _ in reversed(batch))  # where they are if the store fails
+                queue.extendleft(one for one, _ in reversed(batch))  # in case that the store fails
                 answers: deque[bytes | StoreError] = deque(store.read(ranges))
                 for _ in batch:
                     queue.popleft()
@@ -256,13 +255,13 @@ class Mirror:
                         taken += 1
                         continue
                     transfer.end()
-                    if not isinstance(error, MissingObjectError):  # that one is gone at the next look
+                    if not isinstance(error, MissingObjectError):  # which the next listing will lack
                         refused.append((transfer, error))
                 if len(refused) - before == len(batch) and (len(batch) >= FEW or not taken):
                     raise StoreError(f"{refused[-1][1]}; {len(queue) + len(refused):,} objects wait for it")
                 if progress is not None:
                     progress(fetched, max(total, fetched))
-                if time.monotonic() - saved > _SAVED:
+                if time.monotonic() - saved > _SAVE_INTERVAL:
                     manifest.write()
                     saved = time.monotonic()
         finally:
@@ -291,7 +290,7 @@ class Mirror:
             queue.append(transfer)
 
     def _unread(self, refused: Sequence[tuple[_Transfer, StoreError]]) -> Iterator[Problem]:
-        """One line for each object that could not be read, or one for all of them where they are many."""
+        """One problem for each object that could not be read, or one for all if there are many."""
         if len(refused) > FEW:
             path, error = refused[0][0].object.key, refused[0][1]
             message = f"{len(refused):,} objects cannot be read now, such as {clean(path)}: {error}"
@@ -311,8 +310,8 @@ class Mirror:
             paths.make_private(Path(folder))
             self._made.add(folder)
 
-    def _distrust_missing(self) -> None:
-        """Forget what the manifest says of files that are not there any more, or shorter."""
+    def _forget_missing(self) -> None:
+        """Remove files that are missing or shorter from the manifest."""
         objects = self._manifest.objects
         for key, known in list(objects.items()):
             try:
@@ -324,7 +323,7 @@ class Mirror:
         self._made.clear()
 
     def _remove(self, kept: set[str]) -> bool:
-        """Remove the copies of objects that are gone, and folders that are empty then; whether any were."""
+        """Delete the copies of deleted objects, and folders that are empty then; whether there were any."""
         gone = self._manifest.objects.keys() - kept
         for key in gone:
             place = self._place_of(key)
@@ -346,15 +345,15 @@ class Mirror:
         return [each for each in self._folder.parent.glob("*/manifest.json") if each.parent != self._folder]
 
     def _make_room(self, needed: int) -> None:
-        """Remove mirrors that were not used for long, and others as far as their room is needed."""
-        oldest = sorted(self._others(), key=_used)
+        """Remove mirrors that have been unused for long, and others if their disk space is needed."""
+        oldest = sorted(self._others(), key=_last_use)
         taken = sum(map(_bytes_of, oldest))
         for manifest in oldest:
-            if taken + needed <= self.limits.disk and self._wall() - _used(manifest) < UNUSED:
+            if taken + needed <= self.limits.disk and self._wall() - _last_use(manifest) < UNUSED:
                 continue
             size = _bytes_of(manifest)
-            with contextlib.suppress(OSError), Manifest(manifest.parent, "").locked(0.0) as alone:
-                if alone:
+            with contextlib.suppress(OSError), Manifest(manifest.parent, "").locked(0.0) as acquired:
+                if acquired:
                     manifest.unlink()
                     shutil.rmtree(manifest.parent, ignore_errors=True)
                     taken -= size
@@ -364,15 +363,15 @@ class Mirror:
     def _problem(self, code: str, message: str) -> Problem:
         return Problem("warning", code, clean(self.url), message)
 
-    def _stand(self, problems: Sequence[Problem]) -> None:
+    def _set_problems(self, problems: Sequence[Problem]) -> None:
         self._problems = {problem.key: problem for problem in problems}
 
 
 class _Transfer:
-    """One object on its way into its copy.
+    """The transfer of one object to its copy.
 
-    A log that grows is written in place, so that it is followed while it comes. All else, and what takes the
-    place of another content, becomes the copy when it is complete.
+    A log that grows is written in place, so that it can be followed meanwhile. Other files, and those whose
+    content was replaced, replace the copy when they are complete.
     """
 
     def __init__(self, stored: StoredObject, place: str, known: Copied | None, incoming: Path) -> None:
@@ -380,8 +379,8 @@ class _Transfer:
         self.place = place
         self._part = incoming / f"{paths.digest(stored.key, 20)}.part"
         self._in_place = grows(stored.key or place)
-        self._at = 0  # bytes that are written
-        self._compare = 0  # bytes of the copy that the object must begin with, as far as is known
+        self._at = 0  # bytes written; -1: complete
+        self._compare = 0  # bytes of the copy with which the object is expected to begin
         if self._in_place and known is not None and 0 < known.have <= stored.size:
             self._compare = known.have
         elif known is not None and known.have:
@@ -391,13 +390,13 @@ class _Transfer:
 
     @property
     def left(self) -> int:
-        """Bytes that are still to be fetched, about; 0 when it is over."""
+        """Approximate bytes to fetch; 0 if it is complete."""
         if self._at < 0:
             return 0
         return max(1, self.object.size - max(self._at, self._compare))
 
     def ranges(self) -> list[tuple[int, int]]:
-        """What to ask for now: first and last byte plus one."""
+        """The ranges to request now: first byte, byte after the last."""
         size = self.object.size
         if not size:
             return []
@@ -412,10 +411,10 @@ class _Transfer:
         return asked
 
     def take(self, data: Sequence[bytes]) -> Copied | None:
-        """Write what came; what is copied now, None while the copy is as it was. Raises OSError."""
+        """Write received bytes. Returns the state of the copy, None if it did not change. Raises OSError."""
         if self._compare:
             whole = len(data) == 1
-            if not self._goes_on(data):
+            if not self._continues(data):
                 self._in_place, self._compare = False, 0
                 return self._write(data[0]) if whole else None
             begin = 0 if whole else max(0, self._compare - TAIL)
@@ -427,14 +426,14 @@ class _Transfer:
         return self._write(data[0] if data else b"")
 
     def end(self) -> None:
-        """Nothing more comes now; what is written stays."""
+        """End the transfer, keeping what was written to the copy."""
         local_file.ENDS.pop(self.place, None)
         if self._part.exists():
             with contextlib.suppress(OSError):
                 self._part.unlink()
 
-    def _goes_on(self, data: Sequence[bytes]) -> bool:
-        """Whether the object holds what its copy holds, as far as was asked for. Raises OSError."""
+    def _continues(self, data: Sequence[bytes]) -> bool:
+        """Whether the object has the content of its copy in the requested ranges. Raises OSError."""
         descriptor = os.open(self.place, os.O_RDONLY | os.O_CLOEXEC)
         try:
             if len(data) == 1:
@@ -448,10 +447,8 @@ class _Transfer:
 
     def _write(self, data: bytes) -> Copied | None:
         target = self.place if self._in_place else str(self._part)
-        if self._at + len(data) >= self.object.size:
-            local_file.ENDS.pop(
-                self.place, None
-            )  # before the last byte: its reader then knows that it has all
+        if self._at + len(data) >= self.object.size:  # before the last byte is written, for its reader
+            local_file.ENDS.pop(self.place, None)
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if self._at else os.O_TRUNC)
         descriptor = os.open(target, flags, 0o600)
         try:
@@ -460,7 +457,7 @@ class _Transfer:
                 written = os.pwrite(descriptor, view, at)
                 view, at = view[written:], at + written
             if at >= self.object.size:
-                os.ftruncate(descriptor, at)  # a process that ended early may have written more than it noted
+                os.ftruncate(descriptor, at)  # a process that crashed may have written more than it recorded
             if self.object.modified:
                 os.utime(descriptor, (self.object.modified, self.object.modified))
         finally:
@@ -477,7 +474,7 @@ class _Transfer:
 
 
 def is_read(key: str, size: int) -> bool:
-    """Whether a file of that path and size is one that rltui may read, so that it is worth fetching."""
+    """Whether rltui may read a file with that path and size, so that it is fetched."""
     *folders, name = key.split("/")
     known = names()
     if any(part in ("", ".", "..") for part in (*folders, name)) or name.startswith("."):
@@ -492,13 +489,13 @@ def is_read(key: str, size: int) -> bool:
 
 
 def grows(path: str) -> bool:
-    """Whether a file of that name is one that only grows, by its name: event files and logs of lines."""
+    """Whether a file only grows, by its name: event files and logs of lines."""
     name = path.rpartition("/")[2].lower()
     return "tfevents" in name or name.endswith(names().growing_endings)
 
 
 def _batch(queue: deque[_Transfer], most: int) -> list[tuple[_Transfer, list[tuple[int, int]]]]:
-    """What is asked for together, off the queue."""
+    """Remove transfers from the queue that are requested together, with their ranges."""
     batch: list[tuple[_Transfer, list[tuple[int, int]]]] = []
     requests = size = 0
     while queue:
@@ -515,7 +512,7 @@ def _megabytes(size: int) -> str:
     return f"{max(1, round(size / 1e6)):,} MB"
 
 
-def _used(manifest: Path) -> float:
+def _last_use(manifest: Path) -> float:
     try:
         return manifest.stat().st_mtime
     except OSError:
@@ -523,7 +520,7 @@ def _used(manifest: Path) -> float:
 
 
 def _bytes_of(manifest: Path) -> int:
-    """Bytes of another mirror, as its manifest says at its beginning."""
+    """Bytes of another mirror, from the beginning of its manifest."""
     try:
         with manifest.open("rb") as file:
             head = file.read(4096)

@@ -1,7 +1,7 @@
-"""A remote folder as fsspec sees it: its objects by one listing, ranges of bytes, errors in one line.
+"""Access to a remote folder through fsspec: listing objects, reading ranges of bytes, errors in one line.
 
-fsspec and the packages of the stores are the user's (extra `rltui[remote]`), and so are the credentials: they
-are found by those packages as by the tools of the store, and are never asked for, shown or kept.
+fsspec and the packages of the stores are optional (extra `rltui[remote]`). They find the credentials as the
+tools of the store do; rltui never asks for, shows or stores credentials.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Range = tuple[str, int, int]  # key of an object, first byte, byte after the last
 
-PAGE = 1000  # objects that one request for a listing gives: S3, GCS
-MOST_HUNG = 4  # calls without an answer at the same time; no other is begun then
+PAGE = 1000  # objects in the response to one listing request: S3, GCS
+MOST_HUNG = 4  # calls without an answer, after which no other is made
 _TAGS = ("ETag", "etag", "generation", "md5Hash", "blob_id", "checksum", "content_md5")
 _TIMES = ("LastModified", "updated", "last_modified", "mtime", "modified", "created")
-_PACKAGES = {  # of which fsspec needs one, by protocol
+_PACKAGES = {  # that fsspec needs, by protocol
     "s3": "s3fs",
     "s3a": "s3fs",
     "gs": "gcsfs",
@@ -49,24 +49,24 @@ _BUSY = regex(
 
 
 class StoreError(OSError):
-    """A store did not give what was asked for: one line that says what, and what to do."""
+    """A request to a store failed: one line with the reason, and what to do."""
 
 
 class MissingObjectError(StoreError):
-    """The object, or the whole remote folder, is not there."""
+    """The object, or the whole remote folder, does not exist."""
 
 
 class StoredObject(NamedTuple):
-    """What a listing says of one object."""
+    """One object of a listing."""
 
-    key: str  # below the remote folder, with `/`; empty when the URL names the object itself
+    key: str  # relative to the remote folder, with `/`; empty if the URL is that of the object
     size: int  # bytes
-    tag: str  # another one when the content is another one
-    modified: float  # seconds since 1970; 0 where the store does not say
+    tag: str  # changes with the content
+    modified: float  # seconds since 1970; 0 if unknown
 
 
 def without_password(url: str) -> str:
-    """The URL as it may be shown and kept."""
+    """The URL without its password, for display and storage."""
     before, separator, rest = url.partition("://")
     place, slash, path = rest.partition("/")
     user, at, host = place.rpartition("@")
@@ -74,15 +74,15 @@ def without_password(url: str) -> str:
 
 
 class ObjectStore:
-    """The objects below a URL. timeout: seconds that one answer may take.
+    """The objects below a URL. timeout: most seconds for one response.
 
-    Raises StoreError only; MissingObjectError for a folder that is not there.
+    Raises only StoreError; MissingObjectError for a folder that does not exist.
     """
 
     def __init__(self, url: str, timeout: float) -> None:
         self.url = without_password(url)
         self.timeout = timeout
-        self.requests = 0  # made so far; those that a store's package makes again are not counted
+        self.requests = 0  # number made, without retries by the store's package
         self._full_url = url
         self._protocol = url.partition("://")[0].lower()
         self._system: AbstractFileSystem | None = None
@@ -90,7 +90,7 @@ class ObjectStore:
         self._hung: list[Future[Any]] = []
 
     def objects(self) -> list[StoredObject]:
-        """All objects: one request for each thousand where the store lists so (S3, GCS)."""
+        """All objects, by one request for each thousand in stores that list so (S3, GCS)."""
         listed: Mapping[str, Mapping[str, object]] = self._answer(self._find)
         found = []
         for name, about in listed.items():
@@ -105,17 +105,17 @@ class ObjectStore:
         return found
 
     def read(self, ranges: Sequence[Range]) -> list[bytes | StoreError]:
-        """The bytes of each range, or why they could not be had; one request for each, made side by side."""
+        """The bytes of each range, or its error; one request for each, made concurrently."""
         if not ranges:
             return []
         self.requests += len(ranges)
         answers = self._answer(lambda: self._ranges(ranges))
         return [
-            _whole(answer, end - begin) if isinstance(answer, bytes) else _said(answer)
+            _checked(answer, end - begin) if isinstance(answer, bytes) else _store_error(answer)
             for answer, (_, begin, end) in zip(answers, ranges, strict=True)
         ]
 
-    # -- in a thread of its own, for a store may never answer
+    # -- in a thread, since a store may never answer
 
     def _find(self) -> Mapping[str, Mapping[str, object]]:
         from fsspec import AbstractFileSystem
@@ -130,13 +130,14 @@ class ObjectStore:
             elif not isinstance(error, FileNotFoundError):
                 raise error
 
-        # A store that is walked folder by folder would leave out those that fail: all, when it is gone.
+        # A walk folder by folder would leave out folders that fail, which are all if the store is
+        # unavailable.
         walked = type(system).find is AbstractFileSystem.find
         options = {"on_error": failed} if walked else {}
         found: Mapping[str, Mapping[str, object]] = system.find(self._root, detail=True, **options)
         if refused and not found:
             raise refused[0]
-        # Of an object that the URL itself names some say nothing.
+        # Some stores return no attributes of the object that the URL itself names.
         return {name: about or system.info(name) for name, about in found.items()}
 
     def _ranges(self, ranges: Sequence[Range]) -> list[bytes | Exception]:
@@ -153,7 +154,7 @@ class ObjectStore:
                 raise StoreError("needs fsspec, which is not installed: pip install 'rltui[remote]'")
             from fsspec.core import url_to_fs
 
-            # The cached listing of fsspec does not see new objects. An SFTP server has no such cache.
+            # A cached listing of fsspec lacks new objects. There is no cache for SFTP.
             options = {} if protocol in ("sftp", "ssh") else {"use_listings_cache": False}
             try:
                 system, root = url_to_fs(self._full_url, skip_instance_cache=True, **options)
@@ -168,7 +169,7 @@ class ObjectStore:
         return self._system
 
     def _answer(self, call: Callable[[], T]) -> T:
-        """What a call returns, unless it takes too long: then nobody waits for its thread any more."""
+        """The result of a call; one that takes too long is abandoned."""
         self._hung = [each for each in self._hung if not each.done()]
         if len(self._hung) >= MOST_HUNG:
             raise StoreError(f"{MOST_HUNG} requests have not been answered; look at the network")
@@ -177,18 +178,18 @@ class ObjectStore:
             return asked.result(self.timeout)
         except Exception as error:  # packages of stores raise errors of all kinds
             if asked.done():
-                said = _said(error)
+                problem = _store_error(error)
             else:
                 self._hung.append(asked)
-                said = StoreError(
+                problem = StoreError(
                     f"has not answered for {self.timeout:g} s; look at the network, or raise remote.timeout"
                 )
-            if not isinstance(said, MissingObjectError):
-                self._system = None  # a connection that broke is made anew by the next call
-            raise said from error
+            if not isinstance(problem, MissingObjectError):
+                self._system = None  # the next call connects again
+            raise problem from error
 
 
-def _whole(answer: bytes, length: int) -> bytes | StoreError:
+def _checked(answer: bytes, length: int) -> bytes | StoreError:
     if len(answer) == length:
         return answer
     return StoreError(
@@ -196,8 +197,8 @@ def _whole(answer: bytes, length: int) -> bytes | StoreError:
     )
 
 
-def _said(error: Exception) -> StoreError:
-    """One line for people: what is wrong, in the store's own words, and what to do."""
+def _store_error(error: Exception) -> StoreError:
+    """An error in one line: what is wrong, with the store's message, and what to do."""
     if isinstance(error, StoreError):
         return error
     text = (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,4 +1,4 @@
-"""The remote folders of this process: one mirror for each, looked at once or again and again."""
+"""The remote folders of this process, each with a mirror that is updated once or repeatedly."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError, without_password
 
-LONGEST = 300.0  # seconds between two looks at a folder in which nothing changes
+LONGEST = 300.0  # seconds between two updates of a folder that does not change
 SLOWER = 1.5  # factor between two such intervals
-LONGEST_AFTER_ERROR = 60.0  # a store that is well again is noticed within a minute
+LONGEST_AFTER_ERROR = 60.0  # seconds, so that a store that is available again is soon detected
 
 
 class RemoteStatus(NamedTuple):
-    """How a remote folder is read, for doctor."""
+    """The state of a remote folder for doctor."""
 
     url: str
     mirror: str  # folder
@@ -26,29 +26,29 @@ class RemoteStatus(NamedTuple):
     bytes: int  # of the objects that are mirrored
     bytes_copied: int
     requests: int  # made by this process
-    seconds: float  # that the last look took
+    seconds: float  # of the last update
     requests_of_listing: int
-    poll: float  # seconds between two looks while something changes
-    requests_per_hour: float  # for listings at that rate; each log that grew takes one or two more
-    idle_per_hour: float  # the same when nothing changes
-    limit: int  # requests an hour
+    poll: float  # seconds between two updates while the folder changes
+    requests_per_hour: float  # for listings at that rate; each log that grew needs one or two more
+    idle_per_hour: float  # the same while the folder does not change
+    limit: int  # requests per hour
     disk: int  # bytes that all mirrors may take
 
 
 class RemoteFolder:
-    """One remote folder, looked at by its thread. poll: seconds between two looks while it changes."""
+    """One remote folder, updated in a thread. poll: seconds between two updates while it changes."""
 
     def __init__(self, mirror: Mirror, poll: float) -> None:
         self.thread = WorkerThread("rltui-mirror", self.step, lambda: self.begun)
         self.mirror = mirror
         self.poll = self.interval = poll
-        self.begun = False  # a first look has come to its end, well or not
+        self.begun = False  # whether a first update has ended, successfully or not
         self._rested = False
         self._last = Sync()
         self._seconds = 0.0
 
     def sync(self, progress: Callable[[int, int], object] | None = None) -> Sync:
-        """Look at the store once. Raises StoreError."""
+        """Update the mirror once. Raises StoreError."""
         began = time.monotonic()
         try:
             self._last = self.mirror.sync(progress)
@@ -58,29 +58,29 @@ class RemoteFolder:
         return self._last
 
     def step(self) -> float:
-        """Look once; first rest where a command that goes on has just looked."""
+        """Update once, except for the first time if a command has just done so."""
         rested, self._rested = self._rested, True
         if rested or not self.begun:
             try:
                 last: Sync | None = self.sync()
             except StoreError:
-                last = None  # it is among the problems of the mirror
+                last = None  # reported by the mirror
             self.interval = self.next_interval(last)
         return self.interval
 
     def next_interval(self, last: Sync | None) -> float:
-        """Seconds until the next look, by what the last one came to; None for one that failed."""
+        """Seconds until the next update. last: result of the last one; None if it failed."""
         if last is None:
             return min(max(LONGEST_AFTER_ERROR, self.poll), self.interval * 2)
         if last.wait:
             return max(last.wait, self.poll)
         longest = max(LONGEST, self.poll)
         usual = self.poll if last.changed or last.left else min(longest, self.interval * SLOWER)
-        # Each look costs so much that more of them would exceed the limit.
+        # More frequent updates would exceed the limit of requests.
         return max(usual, last.requests * 3600 / self.mirror.limits.requests_per_hour)
 
     def status(self) -> RemoteStatus:
-        """How it goes, at this moment."""
+        """The present state."""
         mirror = self.mirror
         return RemoteStatus(
             url=mirror.url,
@@ -100,28 +100,28 @@ class RemoteFolder:
 
 
 class RemoteFolders:
-    """The remote folders that this process reads, by their URLs as they may be shown."""
+    """The remote folders that this process reads, by their URLs without passwords."""
 
     def __init__(self) -> None:
-        self.requests_per_hour: int | None = None  # asked for on the command line; else by the configuration
+        self.requests_per_hour: int | None = None  # from the command line; None: from the configuration
         self.poll: float | None = None  # seconds, the same
         self._urls: dict[str, str] = {}  # with passwords
         self._folders: dict[str, RemoteFolder] = {}
         self._lock = threading.Lock()
 
     def shown(self, url: str) -> str:
-        """The URL without its password, which is kept in memory alone."""
+        """The URL without its password, which is kept in memory only."""
         shown = without_password(url)
         if shown != url:
             self._urls[shown] = url
         return shown
 
     def of(self, url: str) -> RemoteFolder:
-        """The remote folder of a URL as it may be shown."""
+        """The remote folder of a URL without password."""
         with self._lock:
             folder = self._folders.get(url)
             if folder is None:
-                # The user's own file alone: one beside the logs must not raise the cost.
+                # Only the user's configuration: a file near the logs must not raise costs.
                 wanted = load_config().remote
                 limits = Limits(
                     self.requests_per_hour or wanted.requests_per_hour,
@@ -133,7 +133,7 @@ class RemoteFolders:
             return folder
 
     def forget(self) -> None:
-        """Stop all, and begin anew with the next URL."""
+        """Stop and remove all."""
         with self._lock:
             for folder in self._folders.values():
                 folder.thread.stop()
