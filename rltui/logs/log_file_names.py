@@ -61,6 +61,7 @@ class LogFileNames(NamedTuple):
     richest_stems: frozenset[str]
     poorer_formats: frozenset[str]
     copied_formats: frozenset[str]
+    repeated_formats: frozenset[str]
     printed_formats: frozenset[str]
     partial_copies: frozenset[str]
 

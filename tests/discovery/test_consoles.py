@@ -141,6 +141,6 @@ def test_what_the_client_of_a_tracker_says_of_itself_is_no_run(tmp_path: Path) -
 def test_traces_of_simulations_are_no_runs(tmp_path: Path) -> None:
     """They have a row for each step of one rollout; a table with another name is a log."""
     rows = "step,x,reward\n" + "".join(f"{k},0.{k},1.5\n" for k in range(9))
-    for name in ("walk_trace.csv", "trace.csv", "retrace.csv"):
+    for name in ("walk_trace.csv", "trace.csv", "retrace.csv", "episode_12.csv"):
         write(tmp_path / name, rows)
     assert runs(tmp_path) == {"retrace": ["retrace.csv"]}

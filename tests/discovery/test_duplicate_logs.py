@@ -425,6 +425,23 @@ def test_evaluations_beside_a_training_are_of_its_run(tmp_path: Path) -> None:
     assert [tag for tag, _, _ in heard.points["s1/eval.csv"]] == ["eval/episode_reward", "evaluation/success"]
 
 
+def test_a_table_that_repeats_a_column_of_another(tmp_path: Path) -> None:
+    """It is a duplicate, unless it has the same columns: those are of trainings of one program."""
+    rewards = [-3.25 * at % 7 for at in range(1, 30)]
+    tables = {
+        "a/rewards": ("episode,total_reward", "{0},{1}"),
+        "a/results": ("episode,reward,epsilon", "{0},{1},{2}"),
+        "b/dqn": ("episode,reward,epsilon", "{0},{1},{2}"),
+        "b/ddqn": ("episode,reward,epsilon", "{0},{1},{2}"),
+        "c/run_1": ("episode,reward,epsilon", "{0},{1},{2}"),
+        "c/run_2": ("episode,total_reward", "{0},{1}"),
+    }
+    for name, (header, row) in tables.items():
+        lines = [row.format(at, reward, 0.99**at) for at, reward in enumerate(rewards, 1)]
+        write(tmp_path / f"{name}.csv", "\n".join([header, *lines, ""]))
+    assert sorted(once(tmp_path).runs()) == ["a", "b/ddqn", "b/dqn", "c/run_1", "c/run_2"]
+
+
 def test_a_console_without_steps_is_a_duplicate(tmp_path: Path) -> None:
     """Its rows are compared with those of the other log one by one."""
     said = rows(1, range(10, 400, 10))

@@ -26,6 +26,7 @@ from rltui.logs.sample_layouts.layouts import Place, log_place
 MOST_COMPARED = 16  # logs with which one is compared
 _SERIES_RATIO = 3  # a console with that many times the series of a log is no copy of it
 MOST_IN_FOLDER = 256  # logs below a folder among which duplicates are searched for
+_FEW_TABLES = 8  # logs in a folder among which tables that repeat others are sought
 
 
 class Parent(NamedTuple):
@@ -294,6 +295,9 @@ class RunAssignment:
             its = self._sample(other, calls)
             if its is None or its.empty or other.format is None:
                 continue
+            alike = other.format is known and _may_repeat(known) and set(sample.tags) == set(its.tags)
+            if alike and _uncopied(found.name) != _uncopied(other.found.name):
+                continue  # trainings of one program, which have the same columns
             if _has_less_than_console(log, other, sample, its):
                 continue
             begin = its_begin = 0
@@ -330,15 +334,18 @@ class RunAssignment:
             beside = [log for log in logs if is_candidate(log)] if differ else []
             near += beside
             # For a console the search continues until there is a log that it may be the console of.
-            if beside and not (
+            decisive = [log for log in beside if log.format is not known or not _may_repeat(known)]
+            if decisive and not (
                 _prints(known) and all(log.format is None or _prints(log.format) for log in beside)
             ):
                 break
         return list(dict.fromkeys(near))
 
-    def _may_differ(self, place: str, logs: Iterable[LogFile], known: Format) -> bool:
+    def _may_differ(self, place: str, logs: Sequence[LogFile], known: Format) -> bool:
         """Whether any log of a folder or name may be a duplicate of one of a format: mostly none is."""
         if place in self._copied or known.name in names().copied_formats:
+            return True
+        if _may_repeat(known) and len(logs) <= _FEW_TABLES:
             return True
         return any(log.unrequested or (log.format is not None and log.format is not known) for log in logs)
 
@@ -433,9 +440,16 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.folder == other.folder
     if _uncopied(one.name) == _uncopied(other.name):
         return one.folder == other.folder
+    if form in names().repeated_formats and one.folder == other.folder:
+        return not duplicate_logs.are_numbered_apart(one.path, other.path)
     if form not in names().copied_formats or duplicate_logs.are_numbered_apart(one.path, other.path):
         return False
     return _one_above_other(one, other)
+
+
+def _may_repeat(known: Format) -> bool:
+    """Whether one log of a format may repeat some columns of another in its folder."""
+    return known.name in names().repeated_formats
 
 
 def _uncopied(name: str) -> str:
