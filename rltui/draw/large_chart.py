@@ -104,8 +104,7 @@ def draw(plot: Plot, width: int, height: int) -> Grid:
         return grid
     _draw_curves(grid, plot)
     _draw_signs(grid, plot)
-    _draw_beyond(grid, plot)
-    _draw_crosses(grid, plot)
+    _draw_edge_marks(grid, plot)
     return grid
 
 
@@ -163,21 +162,15 @@ def _draw_signs(grid: Grid, plot: Plot) -> None:
                     break
 
 
-def _draw_crosses(grid: Grid, plot: Plot) -> None:
-    """Crosses at the upper edge where values are not finite."""
-    chars, roles = grid.rows[0]
-    for x in plot.crosses:
-        if plot.x[0] <= x <= plot.x[1]:
-            at = grid.left + round(share_of(x, *plot.x) * (grid.width - 1))
-            chars[at], roles[at] = "×", "bad"
-
-
-def _draw_beyond(grid: Grid, plot: Plot) -> None:
-    """Arrows at the upper and lower edge where curves leave the chart."""
-    for x, above in plot.beyond:
-        chars, roles = grid.rows[0 if above else grid.height - 1]
+def _draw_edge_marks(grid: Grid, plot: Plot) -> None:
+    """Arrows where curves leave the chart, and crosses at the upper edge where values are not finite."""
+    bottom = grid.height - 1
+    marks = [(x, 0 if above else bottom, "▲" if above else "▼", "mark") for x, above in plot.beyond]
+    marks += [(x, 0, "×", "bad") for x in plot.crosses if plot.x[0] <= x <= plot.x[1]]
+    for x, row, char, role in marks:
+        chars, roles = grid.rows[row]
         at = grid.left + round(share_of(x, *plot.x) * (grid.width - 1))
-        chars[at], roles[at] = "▲" if above else "▼", "mark"
+        chars[at], roles[at] = char, role
 
 
 def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[Floats, Floats]:

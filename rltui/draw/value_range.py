@@ -33,7 +33,9 @@ def shares_of(values: Floats, low: float, high: float) -> Floats:
     if not half > 0:
         return np.full(values.shape, 0.5)
     with np.errstate(invalid="ignore", over="ignore"):
-        shares = (values * 0.5 - low / 2) / half
+        shares = values * 0.5
+        shares -= low / 2
+        shares /= half
         return np.minimum(np.maximum(shares, 0.0, out=shares), 1.0, out=shares)
 
 

@@ -125,6 +125,8 @@ def canvas_spans(
 
 def _spans(lines: Sequence[str], codes: NDArray[np.int8], roles: Sequence[str]) -> list[list[Span]]:
     """Lines of narrow characters as spans; codes: (lines, cells) index of each cell's role."""
+    if not codes.any():
+        return [[(text, roles[0])] for text in lines]
     borders: list[list[int]] = [[0] for _ in lines]
     for row, at in np.argwhere(codes[:, 1:] != codes[:, :-1]).tolist():
         borders[row].append(at + 1)

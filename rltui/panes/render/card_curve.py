@@ -279,6 +279,9 @@ class _StepLine:
             self._first, self._last = drawn.edges
         if row.at_step is not None and drawn.own_axis:
             self._last = min(self._last, row.at_step)
+        onset = row.onset if self._shared else None
+        self._onset = None if onset is None else self._cell(onset)
+        self._onset_role = "" if row.marked is None else SEVERITY_ROLE[row.marked.severity]
 
     def _cell(self, step: float) -> int | None:
         """The cell of a step; None if it is not shown."""
@@ -289,11 +292,10 @@ class _StepLine:
     def marks(self, crosshair: int | None) -> list[tuple[int, str, str]]:
         """Cells of vertical lines, their characters and roles."""
         marks = []
-        finding, onset = self._row.marked, self._row.onset
         if self._shared and crosshair is not None and (at := self._cell(crosshair)) is not None:
             marks.append((at, "│", "strong"))
-        if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
-            marks.append((at, ONSET, SEVERITY_ROLE[finding.severity]))
+        if self._onset is not None:
+            marks.append((self._onset, ONSET, self._onset_role))
         return marks
 
     def line(self, crosshair: int | None) -> Line:
@@ -313,11 +315,10 @@ class _StepLine:
 
         end, last = self._cell(math.nextafter(self._last + 1.0, 0.0)), self._text(self._last)
         put((cells - 1 if end is None else end) - len(last) + 1, last, "dim")
-        finding, onset = self._row.marked, self._row.onset
-        if self._shared and finding and onset is not None and (at := self._cell(onset)) is not None:
-            step, role = self._text(onset), SEVERITY_ROLE[finding.severity]
-            beside = at + len(step) < cells and put(at, f"▲{step}", role)
-            if not beside and not put(at - len(step), f"{step}▲", role) and chars[at] == "─":
+        if (at := self._onset) is not None:
+            step, role = self._text(self._row.onset or 0), self._onset_role
+            after = at + len(step) < cells and put(at, f"▲{step}", role)
+            if not after and not put(at - len(step), f"{step}▲", role) and chars[at] == "─":
                 chars[at], roles[at] = "▲", role
         if self._last > self._first:
             put(0, self._text(self._first), "dim")

@@ -168,6 +168,8 @@ class Row:
     @property
     def spread_text(self) -> str:
         """The distribution's last extremes or standard deviation, empty for a single metric."""
+        if len(self.parts) < 2:
+            return ""
         last = {key: value for key, value in self.last_of.items() if math.isfinite(value)}
         low, high, std = (last.get(key) for key in ("min", "max", "std"))
         if low is not None and high is not None:
@@ -246,47 +248,35 @@ def rows_of(
     against: Mapping[str, Difference] | None = None,
     apart: bool = True,
 ) -> list[Row]:
-    """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row.
+    """Rows for tags, most important first, without those that were first written after `at_step`.
 
-    Tags that were first written after the moment shown have none.
-
-    `apart`: rows of one title say what tells them apart.
+    merge: whether the statistics of one distribution share a row. apart: whether equal titles are
+    distinguished (see `with_distinct_titles`).
     """
     by_tag: dict[str, list[Finding]] = {}
     for finding in view.evaluator.findings() if findings is None else findings:
         for tag in finding.metrics:
             by_tag.setdefault(tag, []).append(finding)
     as_of = RunAtStep(view.run, at_step)
-    groups: dict[tuple[str, ...], list[MetricName]] = {}
+    groups: dict[object, list[MetricName]] = {}
     for tag in tags:
-        if not as_of.has(view.run.series[tag]):
-            continue
-        name = view.names.name(tag)
-        stands = bool(name.group and name.statistic and merge)
-        key = (
-            ("group", name.pane, name.group, name.part, str(name.held_out), str(name.computed))
-            if stands
-            else ("tag", tag)
-        )
-        groups.setdefault(key, []).append(name)
-    rows: list[tuple[tuple[int, bool, int], Row]] = []
-    for order, names in enumerate(groups.values()):
+        if as_of.has(view.run.series[tag]):
+            name = view.names.name(tag)
+            distribution = (name.pane, name.group, name.part, name.held_out, name.computed)
+            groups.setdefault(distribution if name.group and name.statistic and merge else tag, []).append(
+                name
+            )
+    members: list[tuple[int, bool, list[MetricName]]] = []
+    for names in groups.values():
         stats = {name.statistic: name for name in names}
         if len(stats) == len(names) > 1 and "mean" in stats:
             ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
-            rows.append(
-                (
-                    (min(n.importance for n in names), names[0].computed, order),
-                    _row(view, ordered, by_tag, as_of, against),
-                )
-            )
+            members.append((min(name.importance for name in names), names[0].computed, ordered))
         else:
-            rows += [
-                ((name.importance, name.computed, order), _row(view, [name], by_tag, as_of, against))
-                for name in names
-            ]
-    found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return with_distinct_titles(found) if apart else found
+            members += [(name.importance, name.computed, [name]) for name in names]
+    members.sort(key=lambda member: member[:2])
+    rows = [_row(view, names, by_tag, as_of, against) for *_, names in members]
+    return with_distinct_titles(rows) if apart else rows
 
 
 def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]:
@@ -306,15 +296,8 @@ def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]
         out = list(out) if out is rows else out
         keys = [rows[at].tag.split("/") for at in places]
         for at, key in zip(places, keys, strict=True):
-            others = [other for other in keys if other is not key]
-            part = next(
-                (
-                    part
-                    for index, part in enumerate(key)
-                    if all(other[index : index + 1] != [part] for other in others)
-                ),
-                key[-1],
-            )
+            others = {place for other in keys if other is not key for place in enumerate(other)}
+            part = next((part for index, part in enumerate(key) if (index, part) not in others), key[-1])
             if part.lower() != rows[at].title.lower():
                 out[at] = replace(rows[at], title=f"{rows[at].title} · {part}")
     return out
@@ -334,9 +317,8 @@ def _row(
 ) -> Row:
     main = names[0]
     band = len(names) > 1
-    parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
-    found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
-    alone, at_step = as_of.step_of(view.run.series[main.tag])
+    findings = {id(finding): finding for name in names for finding in by_tag.get(name.tag, ())}
+    own_axis, at_step = as_of.step_of(view.run.series[main.tag])
     title = main.shown_title
     if band and title.lower().endswith(" mean"):
         title = title[:-5]
@@ -346,9 +328,9 @@ def _row(
         tag=main.tag,
         name=main,
         unit=_shown_unit(main),
-        parts=parts,
-        findings=tuple(found.values()),
+        parts={name.statistic or "mean": view.run.series[name.tag] for name in names},
+        findings=tuple(findings.values()),
         at_step=at_step,
-        own_axis=alone,
+        own_axis=own_axis,
         against=against.get(main.tag) if against else None,
     )

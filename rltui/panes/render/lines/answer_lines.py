@@ -172,31 +172,32 @@ def _table(answer: Answer, width: int) -> list[Line]:
     shares = any(part.share is not None for part in answer.parts)
     rest = width - 2 - title - 2 * NUMBER - SHARE - per_token - 4
     history = min(rest, HISTORY_MOST) if rest >= HISTORY_LEAST else 0
-    head = f" {pad('phase', title)}{pad('median', NUMBER, right=True)}{pad('p95', NUMBER, right=True)}"
-    head += pad("share" if shares else "", SHARE, right=True)
-    if per_token:
-        head += pad("per token", per_token, right=True)
-    if history and shares:
-        head += "   " + ("share over time" if history >= 15 else "trend")
-    lines = [crop(line((head, "faint")), width)]
-    lines += [crop(_part(part, title, per_token, history), width) for part in answer.parts]
-    return lines
+    share = "share" if shares else ""
+    columns = (("median", NUMBER), ("p95", NUMBER), (share, SHARE), ("per token", per_token))
+    lines = [_table_head("phase", title, columns, history * shares)]
+    lines += [_part(part, title, per_token, history) for part in answer.parts]
+    return [crop(one, width) for one in lines]
+
+
+def _table_head(heading: str, title: int, columns: Sequence[tuple[str, int]], history: int) -> Line:
+    """The headings of a table: of the titles, of columns with their cells, 0 for none, and of the history."""
+    text = "".join(pad(word, cells, right=True) for word, cells in columns if cells)
+    over_time = f"   {'share over time' if history >= 15 else 'trend'}" if history else ""
+    return line((f" {pad(heading, title)}{text}{over_time}", "faint"))
 
 
 def _part(part: StepPhase, title: int, per_token: int, history: int) -> Line:
     name = cut("  " * part.depth + part.title, title)
-    role = "dim" if part.depth else "text"
     median, p95 = phase_times(part)
     spans: list[Span] = [
-        (" " + pad(name, title), role),
+        (" " + pad(name, title), "dim" if part.depth else "text"),
         (pad(median, NUMBER, right=True), "dim" if part.depth else "strong"),
         (pad(p95, NUMBER, right=True), "dim"),
     ]
     if part.share is None:
         return line(*spans, ("  " + part.note, "dim"))
     spans.append((pad(format_share(part.share), SHARE, right=True), "text"))
-    if per_token:
-        spans.append((pad(per_token_text(part), per_token, right=True), "dim"))
+    spans.append((pad(per_token_text(part), per_token, right=True) if per_token else "", "dim"))
     return line(*spans, *_history(part.history, history))
 
 
@@ -215,24 +216,18 @@ def _amounts(answer: Answer, width: int) -> list[Line]:
     """Amounts with their share and their share over time, as far as the columns fit."""
     if not answer.amounts:
         return []
+    headings = answer.amounts_words
     longest = max(cell_width(one.title) for one in answer.amounts)
-    title = min(max(longest, cell_width(answer.amounts_words[0])) + 1, TITLE, max(width - SHARE - 3, 8))
-    text = max((cell_width(one.text) for one in answer.amounts), default=0)
-    text = (
-        max(text, cell_width(answer.amounts_words[1])) + 2
-        if text and width - title - SHARE - text >= 6
-        else 0
-    )
+    title = min(max(longest, cell_width(headings[0])) + 1, TITLE, max(width - SHARE - 3, 8))
+    text = max(cell_width(one.text) for one in answer.amounts)
+    fits = bool(text) and width - title - SHARE - text >= 6
+    text = max(text, cell_width(headings[1])) + 2 if fits else 0
     rest = width - 2 - title - SHARE - text - 3
     history = min(rest, HISTORY_MOST) if rest >= HISTORY_LEAST else 0
-    head = f" {pad(answer.amounts_words[0], title)}{pad('share', SHARE, right=True)}"
-    head += pad(answer.amounts_words[1], text, right=True) if text else ""
-    if history and any(len(one.history) > 1 for one in answer.amounts):
-        head += "   " + ("share over time" if history >= 15 else "trend")
-    return [
-        crop(line((head, "faint")), width),
-        *(crop(_amount(one, title, text, history), width) for one in answer.amounts),
-    ]
+    over_time = history if any(len(one.history) > 1 for one in answer.amounts) else 0
+    lines = [_table_head(headings[0], title, (("share", SHARE), (headings[1], text)), over_time)]
+    lines += [_amount(one, title, text, history) for one in answer.amounts]
+    return [crop(one, width) for one in lines]
 
 
 def _amount(one: Amount, title: int, text: int, history: int) -> Line:
