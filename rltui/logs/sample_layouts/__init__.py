@@ -1,1 +1,1 @@
-"""Files of samples: where frameworks write them, and what their records say."""
+"""Files of samples: the paths at which frameworks write them, and their records."""

@@ -1,4 +1,4 @@
-"""Which files hold samples, and how a record becomes samples; data/sample_layouts.toml has the layouts."""
+"""Recognises files of samples, and converts their records to samples, by data/sample_layouts.toml."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ from rltui.schema.toml_files import read_table
 Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"
 ]
-LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds that are JSON lines
+LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds of JSON lines
 _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
-_OTHER_CAP = 64  # further keys that are kept with a sample
+_MOST_METADATA = 64  # further keys that are kept with a sample
 
 
 class Layout(NamedTuple):
-    """How one framework lays out its samples."""
+    """How one framework writes its samples."""
 
     name: str
     kind: Kind
     path: re.Pattern[str]
-    split: str = "train"  # where the path does not say
-    components: str = ""  # how the reward is made of columns that are reward functions: sum, first
+    split: str = "train"  # if it is not in the path
+    components: str = ""  # how the reward follows from columns of reward functions: sum, first
     statistics: bool = True  # whether one file has all samples of a step
-    copies: bool = False  # its samples stand in another file, too, and only their split here is new
+    copies: bool = False  # its samples are also in another file, which lacks their split
 
 
 class Place(NamedTuple):
-    """What the path of a file of samples says."""
+    """The properties of a file of samples by its path."""
 
     layout: Layout
     step: int | None
     split: str
     dataset: str = ""
-    folder: str = ""  # the one that holds all samples of the training
+    folder: str = ""  # that of all samples of the training
 
 
 class Unread(NamedTuple):
-    """Files that may hold samples and are never opened."""
+    """Files that may have samples but are never opened."""
 
     path: re.Pattern[str]
     why: str
 
 
 class Layouts(NamedTuple):
-    """All layouts, keys by their meaning, what is never opened and why.
+    """The layouts, the names of columns by role, and the files that are never opened.
 
-    skipped_folder: by base name. dump_folders: those in which a file that is never opened is one of samples.
-    options: how a trainer is told to write samples, by framework.
+    skipped_folder: by base name. dump_folders: folders in which files that are never opened are samples.
+    options: the setting with which a trainer writes samples, by framework.
     """
 
     layout: tuple[Layout, ...]
@@ -92,7 +92,7 @@ def layouts() -> Layouts:
 
 
 def place_of(path: str) -> Place | None:
-    """What a path below LOGDIR says, None where it is no file of samples."""
+    """The properties of a file by its path below LOGDIR, None if it is no file of samples."""
     for layout in layouts().layout:
         found = layout.path.search(path)
         if found:
@@ -110,7 +110,7 @@ def place_of(path: str) -> Place | None:
 
 
 def place_by_content(path: str) -> Place:
-    """The place of a file of no known layout whose records are samples, one a line, by their keys."""
+    """The properties of a file without a known layout, each line of which is a sample by its keys."""
     split = "eval" if _HELD_OUT.search(path.rpartition("/")[2]) else "train"
     return Place(_UNKNOWN, None, split, "", path.rpartition("/")[0])
 
@@ -122,7 +122,7 @@ def log_place(path: str) -> Place | None:
 
 
 def unread_reason(path: str) -> str | None:
-    """Why a file of samples is never opened, None where it may be."""
+    """Why a file of samples is never opened, None for other files."""
     return next((each.why for each in layouts().unread if each.path.search(path)), None)
 
 
@@ -142,7 +142,7 @@ def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
 
 
 def texts_of(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Prompt and response of a row that holds its texts itself; None where it has no response."""
+    """Prompt and response of a row; None if it has no response."""
     columns = layouts().columns
     answer = next((record[key] for key in columns["response"] if record.get(key) is not None), None)
     if isinstance(answer, list):
@@ -165,8 +165,10 @@ def table_samples(content: bytes, place: Place) -> list[Sample]:
         record = dict(zip(map(str, columns), row, strict=False))
         if wide:  # veRL: step, input_1, output_1, score_1, input_2, ...
             for number in sorted({each for _, each in wide}):
-                one = {name: record[f"{name}_{number}"] for name, each in wide if each == number}
-                samples.append(_of_row({**one, **_first(record, "step")}, place))
+                row_record = {name: record[f"{name}_{number}"] for name, each in wide if each == number}
+                if "step" in record:
+                    row_record["step"] = record["step"]
+                samples.append(_of_row(row_record, place))
         else:
             samples.append(_of_row(record, place))
     return samples
@@ -178,33 +180,35 @@ def parquet_samples(rows: Sequence[Mapping[str, object]], place: Place) -> list[
 
 
 def trace_sample(lines: Sequence[bytes], place: Place) -> Sample | None:
-    """The sample of a file of trackio: a session line, then its messages. None where it is none."""
+    """The sample of a file of trackio: a session line, then its messages. None for other files."""
     if not lines:
         return None
     session = orjson.loads(lines[0])
     about = session.get("trackio")
     if not isinstance(about, dict):
         return None
-    said = [orjson.loads(line).get("message") for line in lines[1:]]
-    named = {"step": about.get("step"), "id": session.get("id", "")}
-    return _of_trace(said, about.get("metadata"), named, str(about.get("key", "train")), place)
+    messages = [orjson.loads(line).get("message") for line in lines[1:]]
+    fields = {"step": about.get("step"), "id": session.get("id", "")}
+    return _of_trace(messages, about.get("metadata"), fields, str(about.get("key", "train")), place)
 
 
 def stored_trace(
     identity: str, step: object, key: str, messages: bytes | str, metadata: bytes | str, place: Place
 ) -> Sample | None:
-    """The sample of a row of trackio's table of traces. None where it is none."""
+    """The sample of a row of trackio's table of traces. None if it is damaged."""
     try:
-        said, about = orjson.loads(messages), orjson.loads(metadata)
+        fields = {"step": step, "id": identity}
+        return _of_trace(orjson.loads(messages), orjson.loads(metadata), fields, key, place)
     except ValueError:
         return None
-    return _of_trace(said, about, {"step": step, "id": identity}, key, place)
 
 
-def _of_trace(said: object, metadata: object, named: Mapping[str, object], key: str, place: Place) -> Sample:
-    messages = tuple(_messages(said))
+def _of_trace(
+    record: object, metadata: object, fields: Mapping[str, object], key: str, place: Place
+) -> Sample:
+    messages = tuple(_messages(record))
     prompt, response = _ends(messages)
-    sample = _of_row({**_table(metadata), **named}, place)
+    sample = _of_row({**_table(metadata), **fields}, place)
     return sample._replace(prompt=prompt, response=response, messages=messages, split=key)
 
 
@@ -224,7 +228,7 @@ def conversations(tree: object) -> Iterator[tuple[Message, ...]]:
 
 
 def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Message, ...]) -> Sample:
-    """A sample with the conversation that another file holds."""
+    """A sample with the conversation from another file."""
     messages = (*prompt, *response)
     before, after = _ends(messages)
     return sample._replace(prompt=before, response=after, messages=messages, note="")
@@ -291,13 +295,13 @@ def _of_row(record: Mapping[str, object], place: Place) -> Sample:
         group=None if group is None else str(group),
         id=_text(identity),
         dataset=_text(dataset),
-        metadata={key: value for key, value in list(others.items())[:_OTHER_CAP] if key not in rewards},
+        metadata={key: value for key, value in list(others.items())[:_MOST_METADATA] if key not in rewards},
         note=note,
     )
 
 
 def _of_episode(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
-    """An episode of verifiers: each of its traces is a sample; one without traces has errors instead."""
+    """The samples of an episode of verifiers, one for each trace; without traces one with the errors."""
     group, run, task = _table(record.get("group")), _table(record.get("run")), _table(record.get("task"))
     data = _table(task.get("data"))
     work = _table(run.get("work"))
@@ -342,7 +346,7 @@ def _of_episode(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
 
 
 def _of_summary(record: Mapping[str, object], place: Place) -> Sample:
-    """A trajectory as tinker sums it up: numbers; its texts lie in the logtree beside it."""
+    """A trajectory summary of tinker: numbers; the texts are in the logtree file."""
     steps = [_table(step) for step in _list(record.get("steps"))]
     lengths = [_whole(step.get("ac_len")) or 0 for step in steps]
     metrics = {
@@ -366,7 +370,7 @@ def _of_summary(record: Mapping[str, object], place: Place) -> Sample:
 
 
 def _rows_of_lists(record: Mapping[str, object]) -> list[dict[str, object]] | None:
-    """The rows of an object whose prompt, response or conversation is a list with one entry a sample."""
+    """The rows of a record whose responses or conversations are a list with one entry per sample."""
     columns = layouts().columns
     for key in (*columns["conversation"], *columns["response"]):
         value = record.get(key)
@@ -380,19 +384,13 @@ def _rows_of_lists(record: Mapping[str, object]) -> list[dict[str, object]] | No
             wide = {
                 name: each for name, each in record.items() if isinstance(each, list) and len(each) == count
             }
-            return [
-                {**{name: each[row] for name, each in wide.items()}, **_scalars(record, wide)}
-                for row in range(count)
-            ]
+            shared = {name: value for name, value in record.items() if name not in wide}
+            return [{**{name: each[row] for name, each in wide.items()}, **shared} for row in range(count)]
     return None
 
 
-def _scalars(record: Mapping[str, object], wide: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in record.items() if name not in wide}
-
-
 def _messages(value: object) -> Iterator[Message]:
-    """Messages of a list as chat templates write them, tool calls included; a text alone is one message."""
+    """The messages of a list in the form of chat templates, with tool calls; a text is one message."""
     if isinstance(value, str):
         yield Message("", value)
         return
@@ -419,20 +417,20 @@ def _messages(value: object) -> Iterator[Message]:
 
 
 def _ends(messages: Sequence[Message]) -> tuple[str, str]:
-    """What the last user message before the first response says, and all responses."""
-    answers = [message.text for message in messages if message.role in ("assistant", "tool call")]
+    """The last user message before the first response, and all responses."""
+    responses = [message.text for message in messages if message.role in ("assistant", "tool call")]
     first = next((place for place, each in enumerate(messages) if each.role == "assistant"), len(messages))
-    asked = [message.text for message in messages[:first] if message.role in ("user", "")]
-    if not answers and messages:  # texts without roles: the last one is the response
+    prompts = [message.text for message in messages[:first] if message.role in ("user", "")]
+    if not responses and messages:  # texts without roles: the last one is the response
         return "\n".join(message.text for message in messages[:-1]), messages[-1].text
-    return (asked[-1] if asked else ""), "\n".join(answers)
+    return (prompts[-1] if prompts else ""), "\n".join(responses)
 
 
 _ASSISTANT = regex(r"<\|im_start\|>assistant\n|<\|assistant\|>\n?|<start_of_turn>model\n|\[/INST\]")
 
 
 def _of_template(text: str) -> tuple[str, str]:
-    """A rendered chat template cut before its first response."""
+    """A rendered chat template, split before its first response."""
     found = _ASSISTANT.search(text)
     return (text[: found.start()], text[found.end() :]) if found else ("", text)
 
@@ -446,12 +444,8 @@ def _numbered(name: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found and found[1] in known else None
 
 
-def _first(record: Mapping[str, object], key: str) -> dict[str, object]:
-    return {key: record[key]} if key in record else {}
-
-
 def _number(value: object) -> float | None:
-    """A number, also as text; None for everything else."""
+    """A number, also from text; None for other values."""
     if isinstance(value, int | float):
         return float(value)
     if isinstance(value, str):
@@ -463,7 +457,7 @@ def _number(value: object) -> float | None:
 
 
 def _numbers(value: object) -> list[float] | None:
-    """A list of numbers, one per token; None for anything else."""
+    """A list of numbers, one per token; None for other values."""
     if not isinstance(value, list) or not value:
         return None
     numbers = [_number(each) for each in value]
@@ -471,18 +465,18 @@ def _numbers(value: object) -> list[float] | None:
 
 
 def _total(value: object) -> float | None:
-    """A reward: a number, or one per token, whose sum it is."""
+    """A reward: a number, or the sum of one per token."""
     tokens = _numbers(value)
     return sum(tokens) if tokens is not None else _number(value)
 
 
 def _mean(value: object) -> float | None:
-    """An advantage: a number, or one per token, which are mostly all the same."""
+    """An advantage: a number, or the mean of one per token, which are mostly equal."""
     tokens = _numbers(value)
     if tokens is None:
         return _number(value)
-    known = [token for token in tokens if token] or tokens  # the prompt's tokens have none
-    return sum(known) / len(known)
+    nonzero = [token for token in tokens if token] or tokens  # tokens of the prompt have 0
+    return sum(nonzero) / len(nonzero)
 
 
 def _whole(value: object) -> int | None:

@@ -1,4 +1,4 @@
-"""A sample: one response of the policy, with its prompt, its reward and what else was written of it."""
+"""A sample: one response of the policy, with its prompt, reward and further fields."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rltui.common.problem import Problem
 
 
 class Message(NamedTuple):
-    """One turn of a conversation; texts are as written, not cleaned."""
+    """One turn of a conversation; texts are not cleaned."""
 
     role: str
     text: str
 
 
 class Sample(NamedTuple):
-    """One response. Texts are untrusted and as written: whoever shows them cleans them.
+    """One response. Texts are untrusted and not cleaned: this is done when they are displayed.
 
-    step: training step, as the file's name, its folder or the record says. split: `train`, `eval`, or the
-    name of the table. length: in the unit that the file gives (tokens), characters where it gives none.
+    step: training step, from the name of the file, its folder or the record. split: `train`, `eval`, or the
+    name of the table. length: in tokens, or in characters if the file has no length.
     """
 
     step: int
@@ -32,23 +32,23 @@ class Sample(NamedTuple):
     rewards: Mapping[str, float] = MappingProxyType({})  # components by name
     advantage: float | None = None
     length: int | None = None
-    counted: bool = False  # length is in characters: the file says none
+    counted: bool = False  # whether the length is in characters
     stop: str = ""
     group: str | None = None  # samples of one prompt
     id: str = ""
     dataset: str = ""
     ok: bool = True
     metadata: Mapping[str, object] = MappingProxyType({})
-    note: str = ""  # why there is no text
+    note: str = ""  # the reason if there is no text
 
 
 class SampleHead(NamedTuple):
-    """What the list shows of a sample, and where the sample lies: no text is kept."""
+    """The fields of a sample for lists, and the position of its record; without texts."""
 
     file: int  # index of its file
-    offset: int  # first byte of its record
+    offset: int  # of the first byte of its record
     size: int  # bytes of its record
-    item: int  # number within the record
+    item: int  # index within the record
     step: int
     split: str
     reward: float | None
@@ -58,20 +58,20 @@ class SampleHead(NamedTuple):
     group: str | None
     dataset: str
     ok: bool
-    prompt: int  # hash of the prompt: equal prompts are a group where none is named
+    prompt: int  # hash of the prompt: equal prompts are a group if there is no `group`
     copy_key: int = 0  # hash that equal samples share where a framework writes some twice; else 0
 
     @property
     def key(self) -> str:
-        """Tells it from the other samples of its run, as long as its file is not rewritten."""
+        """Identifies it among the samples of its run, until its file is rewritten."""
         return f"{self.file}:{self.offset}:{self.item}"
 
 
 class Evaluation(NamedTuple):
-    """What the held-out samples of one data set at one step say. Shares are of 1.
+    """The held-out samples of one data set at one step. Shares are in [0, 1].
 
-    passed and pass_at_k are None where rewards do not tell right from wrong; k is the number of responses
-    that each task has at least.
+    passed, pass_at_k: None if rewards do not show which responses pass. k: the smallest number of responses
+    to a task.
     """
 
     dataset: str
@@ -85,33 +85,33 @@ class Evaluation(NamedTuple):
 
 
 class RunSamples(NamedTuple):
-    """What is known of the samples of a run at a moment. `by_step` rises."""
+    """The samples of a run at one moment; immutable. by_step: by rising step."""
 
     by_step: Mapping[int, tuple[SampleHead, ...]] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
-    left_out: int = 0  # samples beyond what is held
-    bytes_left: int = 0  # known to be there and not read yet
+    left_out: int = 0  # samples beyond the limit
+    bytes_left: int = 0  # that were not read yet
     evaluations: tuple[Evaluation, ...] = ()  # by data set, then by step
 
     def nearest(self, step: int) -> int | None:
-        """The step with samples that is nearest to a step, the earlier of two; None without samples."""
+        """See `nearest_step`; of the steps with samples."""
         return nearest_step(self.by_step, step)
 
 
 class SampleSummary(NamedTuple):
-    """What a list shows of a sample beyond its head; the beginning of its response is cleaned."""
+    """Further fields of a sample for lists; the beginning of its response is cleaned."""
 
     rewards: Mapping[str, float]
     response: str
 
 
 def nearest_step(steps: Iterable[int], step: int) -> int | None:
-    """The one of some steps that is nearest to a step, the earlier of two; None of none."""
+    """The nearest of some steps to a step, the earlier of two; None without steps."""
     return min(steps, key=lambda each: (abs(each - step), each), default=None)
 
 
 def head_of(sample: Sample, file: int, offset: int, size: int, item: int) -> SampleHead:
-    """The head of a sample that was read from a place."""
+    """The head of a sample; for file, offset, size and item see `SampleHead`."""
     return SampleHead(
         file=file,
         offset=offset,
