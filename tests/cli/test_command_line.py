@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.shared import BUNDLED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,8 +20,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two small runs in two formats."""
     root = tmp_path_factory.mktemp("runs")
     rows = [{"step": i, "data": {"critic/rewards/mean": i / 40, "actor/ppo_kl": 0.001}} for i in range(1, 41)]
-    (root / "a").mkdir()
-    (root / "a" / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(root / "a" / "metrics.jsonl", rows)
     (root / "b").mkdir()
     (root / "b" / "progress.csv").write_text("step,reward\n1,0.5\n2,0.75\n")
     return root

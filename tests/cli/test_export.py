@@ -26,6 +26,7 @@ from rltui.store.store import Store
 from tests.support.commands.child_process import running
 from tests.support.commands.in_process import Done, rltui
 from tests.support.logs import tfwriter as w
+from tests.support.logs.live_logs import write_rows
 from tests.support.runs.deliveries import Row, batch, delivery, histories, ticks
 from tests.support.shared import LOGS, needs_shared, oracles
 
@@ -453,7 +454,7 @@ def test_tags_are_exported_exactly_as_written(tmp_path: Path, form: str) -> None
         "y" * 999,
     ]
     records = ({"step": step, **dict.fromkeys(keys, step / 2)} for step in range(3))
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_rows(tmp_path / "metrics.jsonl", records)
     done = rltui("export", tmp_path, "--format", form)
     if form == "jsonl":
         tags = [point["tag"] for point in done.lines()]

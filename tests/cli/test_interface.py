@@ -20,6 +20,7 @@ import pytest
 from tests.support.commands.child_process import running
 from tests.support.commands.in_process import Done, rltui
 from tests.support.logs import tfwriter
+from tests.support.logs.live_logs import write_rows
 from tests.support.shared import BUNDLED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,8 +56,7 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write(path: Path, rows: Sequence[dict[str, Any]], *, ago: float = WEEK) -> Path:
     """A JSONL log that was last written some time ago."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(path, rows)
     os.utime(path, (time.time() - ago,) * 2)
     return path
 

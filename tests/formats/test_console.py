@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.printed_metrics import trainer_console
-from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole, rows
 from tests.support.logs.text_oracles import read_path
 from tests.support.shared import BUNDLED
 
@@ -20,11 +20,6 @@ FORM = trainer_console.FORMAT
 def read(text: str) -> Batch:
     """A console log read to its end."""
     return read_whole(FORM, MemFile("console.log", text.encode()))
-
-
-def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
-    """Tag, step and value of each point."""
-    return [(tag, step, value) for tag, step, _, value in points(batch)]
 
 
 @pytest.mark.parametrize(

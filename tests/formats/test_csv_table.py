@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rltui.logs.batch import Batch
 from rltui.logs.formats.lines import csv_table
 from rltui.logs.records.parse_number import real, step_of
-from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole, rows
 from tests.support.shared import BUNDLED
 
 FORM = csv_table.FORMAT
@@ -22,11 +22,6 @@ FORM = csv_table.FORMAT
 def read(text: str, name: str = "progress.csv") -> Batch:
     """A table read to its end."""
     return read_whole(FORM, MemFile(name, text.encode()))
-
-
-def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
-    """Tag, step and value of each point."""
-    return [(tag, step, value) for tag, step, _, value in points(batch)]
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,12 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs.batch import Batch
 from rltui.logs.formats.trackers import swanlab
-from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, read_in_pieces, read_whole, rows
 from tests.support.logs.record_logs import SWANLAB, column, encode, finished, record_log, scalar
 
 FORM = swanlab.FORMAT
 NAME = "run-abc.swanlab"
-
-
-def rows(batch: Batch) -> list[tuple[str, int, float]]:
-    """Tag, step and value of each point."""
-    return [(tag, step, value) for tag, step, _, value in points(batch)]
 
 
 def version_2(*payloads: bytes) -> bytes:

@@ -12,17 +12,12 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.trackers import wandb
-from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.logs.file_in_memory import MemFile, cut, read_in_pieces, read_whole, rows
 from tests.support.logs.record_logs import WANDB, config, ended, history, metric, record_log, stats
 from tests.support.shared import SHARED
 
 FORM = wandb.FORMAT
 NAME = "run-abc.wandb"
-
-
-def rows(batch: Batch) -> list[tuple[str, int, float]]:
-    """Tag, step and value of each point; NaN as None."""
-    return [(tag, step, value) for tag, step, _, value in points(batch)]
 
 
 def read(*payloads: bytes) -> Batch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from rltui.screen.input.key_table import Bind, bindings
 from rltui.screen.state import ChartOverlay
 from rltui.session.session import Session
+from tests.support.logs.live_logs import write_rows
 from tests.support.screen.consoles import SECONDS, clock, console_text, press
 from tests.support.screen.screens import Screen
 
@@ -23,7 +23,7 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g(
 def folder(tmp_path: Path) -> Path:
     """A run of thirty steps, ten seconds each, with a console."""
     rows = [{"step": step, "loss": 1.0, "wall_time": START + 10 * step} for step in range(30)]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(tmp_path / "metrics.jsonl", rows)
     (tmp_path / "slurm-7.out").write_text(console_text(30, START))
     return tmp_path
 
@@ -108,7 +108,7 @@ def test_the_time_at_the_cursor_finds_the_line(folder: Path) -> None:
 def test_a_step_leads_to_the_chart_where_points_have_no_times(tmp_path: Path) -> None:
     """The line says a time, the one before it a step: the metric without times is found by that."""
     rows = [{"step": step, "loss": 1.0} for step in range(30)]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(tmp_path / "metrics.jsonl", rows)
     (tmp_path / "slurm-7.out").write_text(f"step:7 - loss:1.0\n{clock(START)} saved a checkpoint\n")
     screen = _screen(tmp_path)
     press(screen, "C", "x")

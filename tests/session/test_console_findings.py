@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rltui.cli.documents.check_document import exit_code, report
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.panes.header import header
 from rltui.session.session import Session
+from tests.support.logs.live_logs import write_rows
 
 NOW = 1_800_000_000.0
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
@@ -22,7 +22,7 @@ def _run(folder: Path, steps: int = 60, wall: float = 1_700_000_000.0) -> None:
     rows = [
         {"step": step, "loss": 1.0 + step % 3 / 10, "wall_time": wall + 10 * step} for step in range(steps)
     ]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(folder / "metrics.jsonl", rows)
 
 
 def _console(place: Path, text: str, modified: float = 1_700_000_700.0) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.shared import PUBLIC, needs_shared
 
 Record = dict[str, float | int | str]
@@ -37,7 +37,7 @@ def exported(folder: Path) -> list[dict[str, object]]:
 
 def written(path: Path, *sessions: list[Record]) -> Run:
     """The run of a JSONL file of sessions one after the other."""
-    path.write_text("".join(json.dumps(record) + "\n" for session in sessions for record in session))
+    write_rows(path, [record for session in sessions for record in session])
     return run_of(path.parent)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rltui.logs.delivery import Delivery
 from rltui.store.run import Run
 from rltui.store.store import Store
-from tests.support.runs.deliveries import Row, delivery, histories, ticks
+from tests.support.runs.deliveries import Row, delivery, histories, shown, ticks
 
 OLD = "events.out.tfevents.1795160227.vm.1.0"
 NEW = "events.out.tfevents.1795160327.vm.2.0"
@@ -25,12 +25,6 @@ def fed(*deliveries: Delivery) -> Run:
     for each in deliveries:
         run, _ = store.apply(each)
     return run
-
-
-def shown(run: Run, tag: str = "loss") -> list[tuple[int, float]]:
-    """(step, value) of the shown points."""
-    points = run.series[tag].recent()
-    return list(zip(points.step.tolist(), points.value.tolist(), strict=True))
 
 
 def steps(run: Run, tag: str = "loss") -> list[int]:

@@ -9,6 +9,7 @@ import pytest
 from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.support.logs.live_logs import Live, append, event_bytes, line, lines, write
+from tests.support.runs.deliveries import shown
 
 OLD, NEW = "events.out.tfevents.1763600000.host.1.0", "events.out.tfevents.1763600900.host.2.0"
 
@@ -21,12 +22,6 @@ def told(live: Live) -> Run:
             store.apply(delivery)
     assert len(store.runs) == 1
     return next(iter(store.runs.values()))
-
-
-def shown(run: Run, tag: str = "loss") -> list[tuple[int, float]]:
-    """(step, value) of the shown points."""
-    points = run.series[tag].recent()
-    return list(zip(points.step.tolist(), points.value.tolist(), strict=True))
 
 
 def table(steps: range, scale: float, more: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from rltui.logs.discovery.walk import FileSearch
@@ -13,6 +12,7 @@ from rltui.run_context.console.failures import is_console
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
@@ -20,7 +20,7 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g(
 
 def _run(folder: Path, console: str) -> None:
     rows = [{"step": step, "loss": 1.0, "wall_time": 1_700_000_000.0 + step} for step in range(30)]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(folder / "metrics.jsonl", rows)
     (folder / "slurm-7.out").write_text(console)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -16,6 +15,7 @@ from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, loo
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 
 NOW = 1_700_000_000.0
 JOB = Job("4711", "running", "node[01-04]", 7200.0, NOW + 7200, "/scratch", "grpo")
@@ -44,7 +44,7 @@ def _session(folder: Path, steps: int = 40, total: int = 1000, gap: float = 60.0
         {"step": step, "loss": 1.0, "reward": 0.1, "wall_time": now - gap * (steps - 1 - step)}
         for step in range(steps)
     ]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(folder / "metrics.jsonl", rows)
     (folder / "rltui.toml").write_text(f'[total_steps]\n"*" = {total}\n')
     return Session.load([folder])
 

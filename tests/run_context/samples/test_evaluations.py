@@ -17,6 +17,7 @@ from rltui.panes.without_metrics.samples_pane import samples_pane
 from rltui.run_context.samples.evaluations import evaluations_of, pass_at_k
 from rltui.run_context.samples.run_samples import catalogs_of
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 
 
 def head(
@@ -75,8 +76,7 @@ def test_the_command_and_the_pane_show_them(tmp_path: Path) -> None:
         ]
         for folder in ("validation", "rollouts"):
             path = tmp_path / "r" / "run" / folder / f"{step}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            write_rows(path, rows)
     lines = [
         json.loads(text)
         for text in rltui("samples", tmp_path, "--evaluations", "--format", "jsonl").out.split("\n")

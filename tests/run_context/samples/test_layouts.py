@@ -16,6 +16,7 @@ from rltui.run_context.samples.run_samples import catalogs_of
 from rltui.run_context.samples.sample_files import sample_files
 from rltui.run_context.samples.sample_reader import Catalog
 from rltui.screen.threads.samples_thread import SEARCH_SECONDS_HIDDEN, SEARCH_SECONDS_UNCHANGED, _Reader
+from tests.support.logs.live_logs import write_rows
 from tests.support.shared import SHARED, needs_shared
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
@@ -57,13 +58,6 @@ def catalog(root: Path) -> Catalog:
     return made
 
 
-def write(path: Path, records: list[dict[str, Any]]) -> Path:
-    """Records as JSON lines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
 def first(root: Path) -> Sample:
     """The first sample below a folder, with its text."""
     found = catalog(root)
@@ -74,7 +68,7 @@ def first(root: Path) -> Sample:
 def test_a_framework_s_layout(name: str, tmp_path: Path) -> None:
     """Step, prompt, answer and reward are found."""
     path, records = CASES[name]
-    write(tmp_path / path, records)
+    write_rows(tmp_path / path, records)
     sample = first(tmp_path)
     assert (sample.step, sample.prompt, sample.response, sample.reward) == (7, "2+2?", "4", 1.5)
 
@@ -85,7 +79,7 @@ def test_tinker_s_texts_lie_beside_its_numbers(tmp_path: Path) -> None:
     rows = [
         {"group_idx": 0, "traj_idx": k, "total_reward": float(k), "steps": [{"ac_len": 6}]} for k in range(2)
     ]
-    write(folder / "train_rollout_summaries.jsonl", rows)
+    write_rows(folder / "train_rollout_summaries.jsonl", rows)
     tree = [{"children": [], "data": {"type": "conversation", "messages": [message]}} for message in MESSAGES]
     (folder / "train_logtree.json").write_text(json.dumps({"root": {"children": tree}}))
     found = catalog(tmp_path)
@@ -97,7 +91,7 @@ def test_tinker_s_texts_lie_beside_its_numbers(tmp_path: Path) -> None:
 def test_token_ids_without_text_say_so(tmp_path: Path) -> None:
     """Open-Instruct writes ids only."""
     row = {"step": 3, "prompt_idx": 1, "prompt_tokens": [1, 2], "response_tokens": [3, 4, 5], "reward": 10.0}
-    write(tmp_path / "run_rollouts_000000.jsonl", [row])
+    write_rows(tmp_path / "run_rollouts_000000.jsonl", [row])
     sample = first(tmp_path)
     assert (sample.step, sample.length, sample.reward, sample.group) == (3, 3, 10.0, "1")
     assert sample.note.startswith("token ids only")
@@ -177,9 +171,9 @@ def test_what_prime_rl_writes_twice_is_counted_once(tmp_path: Path) -> None:
     """An answer that was trained on stands in `all` and in `effective`; it is one, and its split tells."""
     first_one, second = (EPISODE | {"id": name} for name in ("e1", "e2"))
     step = tmp_path / "rollouts" / "step_7" / "train"
-    write(step / "all" / "traces.jsonl", [first_one, second])
+    write_rows(step / "all" / "traces.jsonl", [first_one, second])
     made = catalog(tmp_path)
-    write(step / "effective" / "traces.jsonl", [second])
+    write_rows(step / "effective" / "traces.jsonl", [second])
     made.add(sample_files(str(tmp_path)))
     assert made.refresh(60.0)
     for each in (made, catalog(tmp_path)):

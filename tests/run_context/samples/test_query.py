@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from rltui.run_context.samples.sample_query import (
 )
 from rltui.run_context.samples.sample_text import as_json, as_markdown, as_text, differences
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 
 
 def head(
@@ -118,7 +118,7 @@ def test_the_command_prints_and_picks(tmp_path: Path) -> None:
     folder.mkdir()
     for step in (1, 5):
         rows = [{"input": "2+2?", "output": f"answer {k}", "score": k / 10} for k in range(4)]
-        (folder / f"{step}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_rows(folder / f"{step}.jsonl", rows)
     done = rltui(
         "samples",
         tmp_path,
@@ -150,7 +150,7 @@ def test_files_of_no_known_layout_are_found_by_their_name_and_first_record(tmp_p
         ("eval_generations.jsonl", rows),
         ("rollout_metrics.jsonl", [{"step": 1, "loss": 2.0}]),
     ):
-        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+        write_rows(tmp_path / name, records)
     found = rltui("samples", tmp_path, "--format", "jsonl").lines()
     assert [(each["step"], each["split"], each["response"]) for each in found] == [
         (7, "eval", "it is 7"),

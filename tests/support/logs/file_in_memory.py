@@ -147,3 +147,8 @@ def points(batch: Batch) -> list[tuple[str, int, float | None, float | None]]:
 
 def _known(value: float) -> float | None:
     return None if value != value else value
+
+
+def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
+    """The points of a batch as (tag, step, value), in order; NaN as None."""
+    return [(tag, step, value) for tag, step, _, value in points(batch)]

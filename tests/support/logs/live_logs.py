@@ -42,6 +42,11 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def write_rows(path: Path, rows: Iterable[object]) -> Path:
+    """Make a file of JSON lines, and the folders that it needs."""
+    return write(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
 def append(path: Path, text: str | bytes) -> None:
     """Write on."""
     with path.open("ab") as file:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch, SessionStart
 from rltui.logs.delivery import Delivery, Kind, Source
+from rltui.store.run import Run
 
 Row = tuple[str, int, float]  # tag, step, value
 _TAGS: dict[str, int] = {}  # one table for all logs: a log's table only grows
@@ -60,6 +61,12 @@ def delivery(
     """A delivery of one log."""
     source = Source(run, path, "jsonl", size=size, read=read, duplicate_of=duplicate_of, rank=rank)
     return Delivery(source, batch(rows, wall, starts, single), kind)
+
+
+def shown(run: Run, tag: str = "loss") -> list[tuple[int, float]]:
+    """(step, value) of the shown points."""
+    points = run.series[tag].recent()
+    return list(zip(points.step.tolist(), points.value.tolist(), strict=True))
 
 
 @st.composite

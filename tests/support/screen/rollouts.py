@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 
 from rltui.screen.threads.samples_thread import SamplesThread
+from tests.support.logs.live_logs import write_rows
 from tests.support.screen.screens import Screen, press_settled
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \u202eevil\u200b [link](http://x) \x9b2J"
@@ -37,7 +37,7 @@ def write_step(folder: Path, step: int, questions: int = 4, answers: int = 4) ->
     place = folder / "rollouts"
     place.mkdir(parents=True, exist_ok=True)
     rows = [rollout(step, question, answer) for question in range(questions) for answer in range(answers)]
-    (place / f"{step}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(place / f"{step}.jsonl", rows)
 
 
 def attach(screen: Screen, logdir: Path) -> Screen:
