@@ -13,7 +13,7 @@ from rltui.alerts.receivers import Write, receivers_of
 from rltui.alerts.sent_log import SentAlert, SentLog
 from rltui.alerts.throttle import Throttle
 from rltui.common.problem import Problem, Problems
-from rltui.config.settings import TERMINAL, AlertConfig
+from rltui.config.user_config import TERMINAL, AlertConfig
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.run_view import RunView

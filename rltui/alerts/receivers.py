@@ -18,7 +18,7 @@ from rltui.alerts.finding_alert import Alert, Receiver, ReceiverError
 from rltui.alerts.secrets import MissingVariableError, expand, shown_address, without_secrets
 from rltui.common.text import clean
 from rltui.common.worker_thread import in_thread
-from rltui.config.settings import COMMAND, TERMINAL, WEBHOOK, AlertConfig
+from rltui.config.user_config import COMMAND, TERMINAL, WEBHOOK, AlertConfig
 
 NOTICE = 200  # characters of a notification
 BODY_CAP = 64 << 10  # bytes; chats refuse more anyway

@@ -6,7 +6,7 @@ import os
 import re
 
 from rltui.common.regex import regex
-from rltui.config.settings import AlertConfig
+from rltui.config.user_config import AlertConfig
 
 _VARIABLE = regex(r"\$\{(\w+)\}|\$(\w+)")
 

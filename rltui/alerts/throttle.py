@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rltui.alerts.finding_alert import Alert
 from rltui.alerts.sent_log import SentAlert
 from rltui.common.data_class import dataclass
-from rltui.config.settings import AlertConfig
+from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 
 

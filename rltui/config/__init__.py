@@ -1,7 +1,7 @@
 """The user's configuration: `load_config(logdirs)`.
 
-Display settings (names, panes and scales of metrics) may also be in `rltui.toml` next to the logs, which
-takes precedence. Preferences, and settings that run or send something, are only read from the user's own
+Display entries (names, panes and scales of metrics) may also be in `rltui.toml` next to the logs, which
+takes precedence. Preferences, and entries that run or send something, are only read from the user's own
 file. Invalid entries are reported and ignored.
 """
 
@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from rltui.config.config_files import load_config, read_file
 from rltui.config.config_schema import json_schema
-from rltui.config.settings import AlertConfig, Config, Threshold
+from rltui.config.user_config import AlertConfig, Config, Threshold
 
 __all__ = ["AlertConfig", "Config", "Threshold", "json_schema", "load_config", "read_file"]

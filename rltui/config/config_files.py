@@ -13,13 +13,13 @@ from rltui.common.paths import config_file, local
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.config.config_schema import DISPLAY, PRIVATE
-from rltui.config.settings import AlertConfig, Config
+from rltui.config.user_config import AlertConfig, Config
 from rltui.schema.fields import TableField, as_dict
 from rltui.schema.toml_files import FileReport, parse
 
 LOGDIR_CONFIG = "rltui.toml"  # name of the file next to the logs
 
-Settings = dict[str, Any]  # of one file, by the fields of Config
+ConfigValues = dict[str, Any]  # of one file, by the fields of Config
 
 
 def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
@@ -28,7 +28,7 @@ def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
     Never raises; errors are in `problems`.
     """
     problems: list[Problem] = []
-    layers: list[tuple[Path, Settings | None]] = []
+    layers: list[tuple[Path, ConfigValues | None]] = []
     own = config_file()
     if own is not None:
         required = bool(os.environ.get("RLTUI_CONFIG"))
@@ -39,21 +39,25 @@ def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
     return merged_config(layers, problems)
 
 
-def merged_config(layers: Sequence[tuple[Path, Settings | None]], problems: Sequence[Problem] = ()) -> Config:
-    """The configuration from the settings of several files, later ones taking precedence."""
-    merged: Settings = {}
+def merged_config(
+    layers: Sequence[tuple[Path, ConfigValues | None]], problems: Sequence[Problem] = ()
+) -> Config:
+    """The configuration from the values of several files, later ones taking precedence."""
+    merged: ConfigValues = {}
     files = []
-    for path, settings in layers:
-        if settings is not None:
+    for path, values in layers:
+        if values is not None:
             files.append(clean(str(path)))
-            merged = _merged(merged, settings)
+            merged = _merged(merged, values)
     return Config(**merged, files=tuple(files), problems=tuple(problems))
 
 
-def read_file(path: Path, problems: list[Problem], *, own: bool, required: bool = False) -> Settings | None:
-    """The valid settings of a file; None if the file does not exist or cannot be read or parsed.
+def read_file(
+    path: Path, problems: list[Problem], *, own: bool, required: bool = False
+) -> ConfigValues | None:
+    """The valid values of a file; None if the file does not exist or cannot be read or parsed.
 
-    own: whether it is the user's own file. A file next to the logs may only contain display settings.
+    own: whether it is the user's own file. A file next to the logs may only contain display values.
     """
     report = FileReport(clean(str(path)), problems, "config", "error" if own else "warning", path)
     if not os.path.lexists(path):
@@ -70,15 +74,15 @@ def read_file(path: Path, problems: list[Problem], *, own: bool, required: bool 
             name = clean(str(config_file() or "config.toml"))
             report.fault((key,), f"is read only from your own file, {name}")
             del table[key]
-    settings = report.check(table, TableField({**DISPLAY, **PRIVATE} if own else DISPLAY, as_dict)) or {}
-    if _has_secret(settings.get("alerts", AlertConfig())) and _is_accessible_to_others(path):
+    values = report.check(table, TableField({**DISPLAY, **PRIVATE} if own else DISPLAY, as_dict)) or {}
+    if _has_secret(values.get("alerts", AlertConfig())) and _is_accessible_to_others(path):
         message = "holds the address or a header of a webhook; chmod 600 it, or name a variable: $NAME"
         problems.append(Problem("warning", "config-readable-by-others", report.path, message))
-    settings["thresholds"] = tuple(
+    values["thresholds"] = tuple(
         threshold._replace(where=f"{report.path}: thresholds {number}")
-        for number, threshold in enumerate(settings.get("thresholds", ()), 1)
+        for number, threshold in enumerate(values.get("thresholds", ()), 1)
     )
-    return settings
+    return values
 
 
 def _has_secret(alerts: AlertConfig) -> bool:
@@ -90,11 +94,11 @@ def _is_accessible_to_others(path: Path) -> bool:
     return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
-def _merged(settings: Settings, nearer: Settings) -> Settings:
-    """Settings overridden by those of a nearer file; tables are merged by key, lists are concatenated."""
-    merged = dict(settings)
+def _merged(values: ConfigValues, nearer: ConfigValues) -> ConfigValues:
+    """ConfigValues overridden by those of a nearer file; tables are merged by key, lists are concatenated."""
+    merged = dict(values)
     for key, value in nearer.items():
-        before = settings.get(key)
+        before = values.get(key)
         if isinstance(value, dict) and isinstance(before, dict):
             merged[key] = {**value, **{name: item for name, item in before.items() if name not in value}}
         elif isinstance(value, tuple) and isinstance(before, tuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rltui.common.problem import SEVERITIES
-from rltui.config.settings import (
+from rltui.config.user_config import (
     RECEIVERS,
     AlertConfig,
     Environment,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from rltui.common.regex import regex
-from rltui.config.settings import Threshold
+from rltui.config.user_config import Threshold
 from rltui.draw.numbers import format_short
 from rltui.metrics.metric_name import MetricName
 from rltui.rules.model import Applies, Rule

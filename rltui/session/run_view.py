@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
 from rltui.common.problem import Problem
 from rltui.common.text import clean
-from rltui.config.settings import UserHardware
+from rltui.config.user_config import UserHardware
 from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator

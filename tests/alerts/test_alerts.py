@@ -19,7 +19,7 @@ from rltui.alerts.receivers import CommandReceiver, WebhookReceiver, body_of, te
 from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.alerts.throttle import Throttle
 from rltui.cli.commands.alert import command
-from rltui.config.settings import AlertConfig
+from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Evidence, Finding, Severity
 
 

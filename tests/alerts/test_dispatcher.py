@@ -8,7 +8,7 @@ from rltui.alerts.dispatcher import Dispatcher, report_failures
 from rltui.alerts.finding_alert import Alert
 from rltui.alerts.throttle import Throttle
 from rltui.common.problem import Problem
-from rltui.config.settings import AlertConfig
+from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements
 from rltui.screen.saved_layout import SavedLayout, load_layout, save_layout

@@ -25,7 +25,7 @@ from rltui.alerts.receivers import (
 )
 from rltui.alerts.secrets import without_secrets
 from rltui.config import load_config
-from rltui.config.settings import AlertConfig
+from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 
 ALERT = Alert("firing", "exp1", Finding("kl", "critical", "policy", ("kl",), (), 640, message="KL is high"))

@@ -11,7 +11,7 @@ import pytest
 from rltui.alerts.dispatcher import Dispatcher
 from rltui.alerts.finding_alert import Alert
 from rltui.alerts.sent_log import MAX_AGE, MAX_ENTRIES, SentAlert, SentLog
-from rltui.config.settings import AlertConfig
+from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 
 NOW = 1.7e9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.config import Config
-from rltui.config.settings import UserHardware
+from rltui.config.user_config import UserHardware
 from rltui.panes.answers.accelerators.hardware import hardware_of, peak_of_name
 from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of

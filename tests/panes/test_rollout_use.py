@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
-from rltui.config.settings import UserHardware
+from rltui.config.user_config import UserHardware
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
 from rltui.panes.answers.answer import Answer

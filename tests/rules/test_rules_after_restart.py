@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.config import Threshold
-from rltui.config.settings import Config
+from rltui.config.user_config import Config
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.judged_series.rewindable_counter import KEPT, RewindableCounter
 from rltui.rules.judged_series.ticks import CAP, NONFINITE_KEPT, Ticks

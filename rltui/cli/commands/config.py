@@ -70,10 +70,10 @@ def _problems_of(path: Path | None) -> tuple[Problem, ...]:
         config: Config = load_config()
         problems += config.problems
     else:
-        settings = read_file(path, problems, own=path.name != LOGDIR_CONFIG)
-        if settings is None and not problems:
+        values = read_file(path, problems, own=path.name != LOGDIR_CONFIG)
+        if values is None and not problems:
             problems.append(Problem("error", "config-unreadable", clean(str(path)), "there is no such file"))
-        config = merged_config([(path, settings)])
+        config = merged_config([(path, values)])
     shown_path = config.files[0] if config.files else ""
     unknown = [Problem("error", "config", shown_path, message) for message in _unknown_names(config)]
     return (*problems, *unknown, *Keys(config.keys).problems, *MetricNames(config=config).problems)

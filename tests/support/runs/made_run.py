@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.config.settings import Config, Threshold, UserMetric
+from rltui.config.user_config import Config, Threshold, UserMetric
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.rules.finding import Finding

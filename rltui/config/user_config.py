@@ -1,4 +1,4 @@
-"""The configuration, with the defaults of all settings."""
+"""The configuration, with all its defaults."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class RemoteConfig(NamedTuple):
 
 
 class Config(NamedTuple):
-    """All settings of the user."""
+    """The whole configuration."""
 
     # display: also from rltui.toml next to the logs
     metrics: tuple[UserMetric, ...] = ()
