@@ -63,7 +63,7 @@ def manual_page(command: click.Command) -> str:
         r"rltui \- watch reinforcement learning runs in the terminal",
         ".SH SYNOPSIS",
         ".nf",
-        *(f".B {_roff(each.usage)}" for each in (top, *others)),
+        *(f".B {_roff(command.usage)}" for command in (top, *others)),
         ".fi",
         ".SH DESCRIPTION",
     ]

@@ -72,7 +72,7 @@ def _run_names(logdirs: list[str]) -> set[str]:
     end = time.monotonic() + SEARCH_SECONDS
     source = Deliveries(Follower(logdirs), wait=0.05)
     for deliveries in source:
-        names.update(each.source.run for each in deliveries if each.source.run)
+        names.update(delivery.source.run for delivery in deliveries if delivery.source.run)
         if source.at_rest or time.monotonic() > end:
             break
     return names

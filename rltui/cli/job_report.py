@@ -83,7 +83,11 @@ def jobs_by_traces(traces: Mapping[str, RunTraces], logdirs: Sequence[str]) -> d
 
 def with_time_limits(verdicts: Sequence[Verdict], logdirs: Sequence[str], now: float) -> list[Verdict]:
     """Add the finding that a live run will not finish before its job ends."""
-    live = [each for each in verdicts if each.liveness.state == "live" and each.liveness.eta is not None]
+    live = [
+        verdict
+        for verdict in verdicts
+        if verdict.liveness.state == "live" and verdict.liveness.eta is not None
+    ]
     jobs = jobs_of_verdicts(live, logdirs) if live else {}
     extended = []
     for verdict in verdicts:

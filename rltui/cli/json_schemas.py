@@ -72,4 +72,4 @@ def schema_of_fields(fields: Fields | str) -> Schema:
 def _fields(table: str) -> dict[str, Kind]:
     fields = dict(read_table("json_schemas", _tables_field)[table])
     others = (_fields(other) for other in fields.pop("with", ()))
-    return {name: kind for each in (*others, fields) for name, kind in each.items()}
+    return {name: kind for table in (*others, fields) for name, kind in table.items()}

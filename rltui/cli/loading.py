@@ -139,7 +139,7 @@ def reading_progress() -> Iterator[Callable[[Delivery], None] | None]:
             read[delivery.source.path] = (delivery.source.read, delivery.source.size)
             if time.monotonic() >= due:
                 due = time.monotonic() + 0.2
-                done, size = (sum(each) / 1e6 for each in zip(*read.values(), strict=True))
+                done, size = (sum(column) / 1e6 for column in zip(*read.values(), strict=True))
                 show(f"reading {done:.0f} of {size:.0f} MB")
 
         yield take

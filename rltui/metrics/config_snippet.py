@@ -59,6 +59,6 @@ def _unique_id(tag: str, used: set[str]) -> str:
     words = [word for part in tag.lower().split("/") if (word := _NOT_IN_IDS.sub("_", part).strip("_"))]
     base = ".".join(["own", *(words or ["metric"])])
     ids = (base if number == 1 else f"{base}_{number}" for number in count(1))
-    id_ = next(each for each in ids if each not in used)
+    id_ = next(id_ for id_ in ids if id_ not in used)
     used.add(id_)
     return id_

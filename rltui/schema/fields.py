@@ -359,9 +359,10 @@ def table_of(make: Callable[..., T], **special: Field[object]) -> TableField[T]:
     special: fields of attributes for which the type is not enough, or is none of those above.
     """
     attributes = signature(make).parameters.values()
-    required = [each.name for each in attributes if each.default is Parameter.empty]
+    required = [attribute.name for attribute in attributes if attribute.default is Parameter.empty]
     fields = {
-        each.name: special.get(each.name) or _FIELD_BY_TYPE[str(each.annotation)] for each in attributes
+        attribute.name: special.get(attribute.name) or _FIELD_BY_TYPE[str(attribute.annotation)]
+        for attribute in attributes
     }
     return TableField(fields, make, required=required)
 

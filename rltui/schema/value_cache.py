@@ -72,5 +72,5 @@ def _last_change(sources: Iterable[Path]) -> int:
 def _states(source: Path) -> list[tuple[str, os.stat_result]]:
     paths: Iterable[Path | os.DirEntry[str]] = (source,)
     with contextlib.suppress(NotADirectoryError), os.scandir(source) as found:
-        paths = [each for each in found if each.name.endswith((".toml", ".py"))]
-    return [(each.name, each.stat()) for each in paths]
+        paths = [entry for entry in found if entry.name.endswith((".toml", ".py"))]
+    return [(path.name, path.stat()) for path in paths]

@@ -99,8 +99,8 @@ def command(
         emit(f"### {in_markdown(title)}" if form == "markdown" else title)
         if (standing := beside.get(view.name)) is not None:
             emit(f"{standing.words}, which {standing.kin} ({standing.tag} at step {standing.step:,})")
-        for one in worse[view.name]:
-            emit(f"{SEVERITY_GLYPH[one.severity]} {one.message}, {one.since}")
+        for finding in worse[view.name]:
+            emit(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
         emit()
         shown = comparison.differences if every else _important(comparison)
         _print(shown, markdown=form == "markdown")
@@ -114,7 +114,7 @@ def command(
 
 def _settings(known: RunSettings, view: RunView, base: RunView) -> str:
     """The number of settings that differ, and the option that shows them."""
-    columns = [HParamsColumn(one.name, HParams(known.of(one))) for one in (base, view)]
+    columns = [HParamsColumn(run.name, HParams(known.of(run))) for run in (base, view)]
     count = sum(row.differs for row in hparams_pane(columns).hparams)
     return f"; {count_of(count, 'setting')} differ{'s' * (count == 1)}: --config" if count else ""
 
@@ -151,7 +151,7 @@ def _cells(difference: Difference) -> tuple[str, ...]:
 
 def _print(differences: tuple[Difference, ...], *, markdown: bool) -> None:
     limits = dict(enumerate((1, 34, 30, 10, 10, 10, 8, 24)))
-    rows = [_cells(each) for each in differences]
+    rows = [_cells(difference) for difference in differences]
     emit_table(
         HEADS, rows, right=(3, 4, 5, 6), limits=limits, roles=MARKS, markdown=markdown,
         min_widths={1: 20}, optional=(7, 2, 6),

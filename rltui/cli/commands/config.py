@@ -97,7 +97,7 @@ def _unknown_names(config: Config) -> Iterator[str]:
         yield f"themes/{problem.path}: {problem.message}"
     panes = {*FIXED, GENERAL, *config.panes}
     panes |= {pane.id for pane in catalogue().glossary.panes}
-    panes |= {each.metric.pane for each in config.metrics}
+    panes |= {user_metric.metric.pane for user_metric in config.metrics}
     if config.pane is not None and config.pane not in panes:
         yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"
 

@@ -60,7 +60,7 @@ def command(pane: str | None, framework: str | None, terms: bool, problems: bool
     pane = (pane_id(pane) or pane) if pane is not None else None
     pane = None if pane == "all" else pane
     if pane is not None and book.pane(pane) is None:
-        fail(f"no pane named {pane!r}; panes: {', '.join(each.id for each in book.panes)}", FOUND)
+        fail(f"no pane named {pane!r}; panes: {', '.join(known.id for known in book.panes)}", FOUND)
     written = _written(framework) if framework is not None else None
     panes = [each for each in book.panes if pane in (None, each.id)]
     shown = [

@@ -56,7 +56,7 @@ def streamed_report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | N
         "runs": (verdict.document() for verdict in (() if damaged else verdicts)),
         "diagnostics": (problem.as_json() for problem in problems if problem.code not in REMARKS),
         "notes": (problem.as_json() for problem in problems if problem.code in REMARKS),
-        "common": [one.as_json() for one in common_trouble(verdicts, at_step=at_step)],
+        "common": [trouble.as_json() for trouble in common_trouble(verdicts, at_step=at_step)],
     }
 
 
@@ -77,7 +77,10 @@ def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
     Raises ValueError for documents that do not belong together, KeyError or TypeError for other data.
     """
     blocks = [document["shard"] for document in documents]
-    if len({block["of"] for block in blocks}) > 1 or len({tuple(each["logdirs"]) for each in documents}) > 1:
+    if (
+        len({block["of"] for block in blocks}) > 1
+        or len({tuple(document["logdirs"]) for document in documents}) > 1
+    ):
         raise ValueError("the documents are of different cuts or LOGDIRs")
     by_index = {block["index"]: block for block in blocks}
     if len(by_index) < len(blocks):

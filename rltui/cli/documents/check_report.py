@@ -62,9 +62,9 @@ def text_lines(
     fine = 0
     for verdict in sorted(
         verdicts,
-        key=lambda one: (
-            _WORSE.index(one.health),
-            one.liveness.state != "stalled" and not one.liveness.cut_short,
+        key=lambda verdict: (
+            _WORSE.index(verdict.health),
+            verdict.liveness.state != "stalled" and not verdict.liveness.cut_short,
         ),
     ):
         found = grouped(verdict)
@@ -79,9 +79,9 @@ def text_lines(
             yield f"{marks[verdict.health]} {head}   {facts}"
         else:  # the terminal would break the line within a word
             yield f"{marks[verdict.health]} {head}"
-            yield from (f"      {one}" for one in wrap(facts, text_width(WIDTH) - 6))
+            yield from (f"      {line}" for line in wrap(facts, text_width(WIDTH) - 6))
         if verdict.unjudged:
-            yield from (f"      {one}" for one in wrap(_unjudged(verdict), text_width(WIDTH) - 6))
+            yield from (f"      {line}" for line in wrap(_unjudged(verdict), text_width(WIDTH) - 6))
         for finding, below in found:
             yield from _finding(finding, below, marks)
         if state is not None:
@@ -103,7 +103,7 @@ def text_lines(
         yield ""
     if common := common_trouble(verdicts, at_step=at_step):
         yield "Several runs:"
-        yield from (f"  {marks[one.severity]} {_common(one)}" for one in common)
+        yield from (f"  {marks[trouble.severity]} {_common(trouble)}" for trouble in common)
         yield ""
     yield _summary(verdicts, at_step)
 
@@ -162,7 +162,7 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
     if finding.look_next and finding.rank:
         parts.append(f"look next at {', '.join(finding.look_next)}")
     for part in parts:
-        yield from (f"      {one}" for one in wrap(part, text_width(WIDTH) - 6))
+        yield from (f"      {line}" for line in wrap(part, text_width(WIDTH) - 6))
 
 
 def _courses(finding: Finding) -> str:

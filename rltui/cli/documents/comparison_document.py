@@ -35,10 +35,10 @@ def comparison_document(
     beside: by the name of a run where it stands beside its sister runs. findings: what is worse of its speed.
     """
     runs = [_compared(run, comparison) for run, comparison in compared.items()]
-    for each in runs:
-        if (standing := beside.get(str(each["run"]))) is not None:
-            each["sisters"] = standing.as_json()
-        each["findings"] = [as_json(one) for one in findings.get(str(each["run"]), ())]
+    for record in runs:
+        if (standing := beside.get(str(record["run"]))) is not None:
+            record["sisters"] = standing.as_json()
+        record["findings"] = [as_json(finding) for finding in findings.get(str(record["run"]), ())]
     return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": baseline, "by": axis, "runs": runs}
 
 
@@ -57,5 +57,5 @@ def baseline_run(session: Session, name: str) -> RunView:
 def _compared(run: str, comparison: Comparison | None) -> dict[str, object]:
     if comparison is None:
         return {"run": run, "matched": None, "metrics": []}
-    metrics = [{name: getattr(each, name) for name in FIELDS} for each in comparison.differences]
+    metrics = [{name: getattr(difference, name) for name in FIELDS} for difference in comparison.differences]
     return {"run": run, "matched": comparison.matched, "metrics": metrics}

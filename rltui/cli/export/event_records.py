@@ -75,7 +75,7 @@ def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[s
             continue
         for record in table:
             tag = clean(str(record.get("tag", "")))
-            if metrics and not any(fnmatchcase(tag, each) for each in metrics):
+            if metrics and not any(fnmatchcase(tag, glob) for glob in metrics):
                 continue
             row: Row = {"run": run, "source": file.path, "tag": tag}
             row["step"] = None if record.get("step") is None else int(record["step"])

@@ -201,7 +201,7 @@ class Exporter:
             reader.begin(delivery)
             path = delivery.source.path
             if delivery.kind == "rewritten" and held:
-                held = [each for each in held if each.source.path != path]
+                held = [points for points in held if points.source.path != path]
             batch = delivery.batch
             if not len(batch) and not batch.starts:
                 continue
@@ -280,7 +280,7 @@ class TagFilter:
         """Whether a tag is selected."""
         found = self._known.get(tag)
         if found is None:
-            found = not self._globs or any(fnmatchcase(tag, each) for each in self._globs)
+            found = not self._globs or any(fnmatchcase(tag, glob) for glob in self._globs)
             self._known[tag] = found
         return found
 

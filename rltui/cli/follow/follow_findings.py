@@ -63,7 +63,9 @@ class FindingReporter:
         marks = symbols()
         before = self._firing.get(view.name, {})
         firing = {
-            one.id: one for one in view.evaluator.findings() if one.explained_by is None and one.rank > 0
+            finding.id: finding
+            for finding in view.evaluator.findings()
+            if finding.explained_by is None and finding.rank > 0
         }
         for name, finding in firing.items():
             if name not in before or before[name].rank < finding.rank:

@@ -137,7 +137,7 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
             return None
         return Match(condition, view.name, f"{view.name} is at step {format_step(last)}", last, last)
     if condition.kind == "finding":
-        found = [one for one in view.evaluator.findings() if one.rank >= condition.limit]
+        found = [finding for finding in view.evaluator.findings() if finding.rank >= condition.limit]
         if not found:
             return None
         message = f"{view.name}: {found[0].message} ({found[0].since})"

@@ -118,8 +118,8 @@ def get_series(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     view = _one_run(logdirs, arguments["run"])
     wanted = arguments["metrics"]
     chosen = {
-        each: [tag for tag in view.run.series if _matches(view, tag, each)] or tags_of(view, each)
-        for each in wanted
+        pattern: [tag for tag in view.run.series if _matches(view, tag, pattern)] or tags_of(view, pattern)
+        for pattern in wanted
     }
     for pattern, tags in chosen.items():
         if not tags:
@@ -212,7 +212,7 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
             sort=arguments.get("sort"),
             reverse=arguments["reverse"],
         )
-        found += [_cut(as_json(run, each), characters) for each in islice(samples, limit - len(found))]
+        found += [_cut(as_json(run, sample), characters) for sample in islice(samples, limit - len(found))]
     if not found:
         fail("no sample matches; most trainers write samples only when they are told to", FOUND)
     return {"samples": found}

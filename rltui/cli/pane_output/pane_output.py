@@ -75,14 +75,14 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
     """A pane in a format. Ends the command with 1 if no run has the pane."""
     views = how.views(session)
     tabs = [{tab.id for tab in panes_of(view)} for view in views]
-    pane = _pane_id(pane, {*FIXED, *(tab for each in tabs for tab in each)})
+    pane = _pane_id(pane, {*FIXED, *(tab for ids in tabs for tab in ids)})
     chosen = [view for view, each in zip(views, tabs, strict=True) if pane in each]
     if pane == "console" and how.at_step is not None:
         raise click.UsageError("the pane console shows what is there now: leave --at-step out")
     if pane in FIXED and (pane == "console" or not chosen):
         chosen = views  # a known pane without metrics is shown empty
     if not chosen:
-        panes = sorted({tab for each in tabs for tab in each})
+        panes = sorted({tab for ids in tabs for tab in ids})
         fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
     if how.form == "svg":
         chosen = chosen[:1]
@@ -152,7 +152,7 @@ def _pane_id(pane: str, known: set[str]) -> str:
     if pane in known:
         return pane
     word = pane.strip().lower().replace(" ", "-").replace("_", "-")
-    return pane_id(pane) or next((each for each in known if each.lower() == word), pane)
+    return pane_id(pane) or next((id_ for id_ in known if id_.lower() == word), pane)
 
 
 def _contents(
@@ -190,7 +190,7 @@ def _answer_inputs(
         from rltui.cli.pane_output.samples_output import newest_samples  # only needed here
 
         runs = {**session.others, **session.sources()}
-        found = [AnswerInputs(samples=each) for each in newest_samples(views, how.logdirs, runs)]
+        found = [AnswerInputs(samples=samples) for samples in newest_samples(views, how.logdirs, runs)]
     from rltui.run_context.spans.span_files import spans_beside  # imports archive modules, 10 ms
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]

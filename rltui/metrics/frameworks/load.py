@@ -255,7 +255,7 @@ class Frameworks:
         ]
         if found:
             order = list(self._files).index
-            vote = _vote(key, sorted(found, key=lambda each: order(each[0])))
+            vote = _vote(key, sorted(found, key=lambda item: order(item[0])))
             return Resolved(vote.entry, key, "", False), vote
         if not wild:
             return None
@@ -358,7 +358,7 @@ def _vote(name: str, meanings: Iterable[tuple[str, NameTarget]]) -> Vote:
         found.setdefault(entry, []).append(id_)
     # A name without slashes is more likely from a custom training loop than from any framework.
     plain = "/" not in name
-    entry = max(found, key=lambda each: (plain and GENERIC in found[each], len(found[each])))
+    entry = max(found, key=lambda entry: (plain and GENERIC in found[entry], len(found[entry])))
     return Vote(entry, found[entry], len(found) > 1)
 
 
