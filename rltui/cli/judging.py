@@ -32,13 +32,13 @@ def judge_runs(
     *,
     at_step: int | None = None,
     verify: bool = False,
-    standings: bool = False,
+    compare_sisters: bool = False,
     how: Work | None = None,
 ) -> JudgedRuns:
     """Read and judge all runs. Ends the command with 2 if there is nothing to read.
 
-    run_glob: value of `--run`. For an expression, all runs are read into one session.
-    standings: whether every verdict needs its comparison with sister runs, not only those with a finding.
+    run_glob: value of `--run`. For an expression, all runs are read into one session. compare_sisters:
+    whether every verdict needs its comparison with sister runs, not only those with a finding.
     """
     how = how or Work()
     if is_run_expression(run_glob):
@@ -74,7 +74,11 @@ def judge_runs(
         parts += _judge(remaining, JudgeOptions(config, now, at_step, verify, tuple(logdirs)), how.engine)
     judged = merge(
         parts,
-        compared=cache is not None and unchanged and cache.compared and how.part is None and not standings,
+        compared=cache is not None
+        and unchanged
+        and cache.compared
+        and how.part is None
+        and not compare_sisters,
     )
     if cache is not None and not (unchanged and cache.compared):
         whole = run_glob is None and how.part is None

@@ -24,7 +24,7 @@ class ListedVerdict:
         self.alive = verdict.liveness
         self.step = verdict.last_step
         self.outcome = verdict.outcome
-        self.standing = verdict.standing
+        self.sister_comparison = verdict.sister_comparison
 
     @property
     def share(self) -> float | None:

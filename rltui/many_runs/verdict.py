@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
     last_error: str  # what it printed before it stopped without saying why
     last_line: str  # of its console
     curve: OutcomeCurve | None = None  # what it has reached, to be compared with its sisters
-    standing: SisterComparison | None = None  # where it stands beside them
+    sister_comparison: SisterComparison | None = None  # where it stands beside them
     given_name: str = ""  # what a person called it in its tracker
 
     @property
@@ -141,13 +141,13 @@ def with_sister_comparisons(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [_with_comparison(verdict, found.get(verdict.run)) for verdict in verdicts]
 
 
-def _with_comparison(verdict: Verdict, standing: SisterComparison | None) -> Verdict:
-    findings = tuple(sorted(with_sister_finding(verdict.findings, standing), key=order))
+def _with_comparison(verdict: Verdict, sister_comparison: SisterComparison | None) -> Verdict:
+    findings = tuple(sorted(with_sister_finding(verdict.findings, sister_comparison), key=order))
     if findings == verdict.findings:
-        return verdict if standing is None else verdict._replace(standing=standing)
+        return verdict if sister_comparison is None else verdict._replace(sister_comparison=sister_comparison)
     health = health_of(findings)
     return verdict._replace(
-        standing=standing,
+        sister_comparison=sister_comparison,
         findings=findings,
         health="unjudged" if verdict.unjudged and health == "ok" else health,
         notes=note_positions(findings, healthy=health == "ok"),
@@ -203,7 +203,7 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "outcome": None if verdict.outcome is None else json_value(list(verdict.outcome)),
         "curve": None if verdict.curve is None else list(verdict.curve),
     }
-    del plain["standing"]  # which a comparison finds
+    del plain["sister_comparison"]  # which a comparison finds
     return plain
 
 

@@ -113,9 +113,9 @@ def _facts(state: AppState) -> list[RunFacts]:
     ):
         return cache.value
     _compare_sisters(state)
-    standings = _comparisons(state)
-    cache.key, cache.version, cache.time = (*key[:3], id(standings)), version, now
-    cache.value = [_of_run(state, view, standings) for view in state.session.ordered()]
+    sister_comparisons = _comparisons(state)
+    cache.key, cache.version, cache.time = (*key[:3], id(sister_comparisons)), version, now
+    cache.value = [_of_run(state, view, sister_comparisons) for view in state.session.ordered()]
     return cache.value
 
 
@@ -127,7 +127,7 @@ def _compare_sisters(state: AppState) -> None:
 
 def _comparisons(state: AppState) -> Mapping[str, SisterComparison]:
     """Where runs stand beside their sisters, as far as that is known."""
-    return NO_COMPARISONS if state.time.at_step is not None else state.session.standings
+    return NO_COMPARISONS if state.time.at_step is not None else state.session.sister_comparisons
 
 
 def facts_of(state: AppState, name: str) -> RunFacts:
@@ -135,10 +135,15 @@ def facts_of(state: AppState, name: str) -> RunFacts:
     return _of_run(state, state.session.runs[name], _comparisons(state))
 
 
-def _of_run(state: AppState, view: RunView, standings: Mapping[str, SisterComparison]) -> RunFacts:
-    health, standing = shown_run.health(state, view), standings.get(view.name)
+def _of_run(state: AppState, view: RunView, sister_comparisons: Mapping[str, SisterComparison]) -> RunFacts:
+    health, sister_comparison = shown_run.health(state, view), sister_comparisons.get(view.name)
     return RunFacts(
-        view, state.now, state.run_settings, health=health, at_step=state.time.at_step, standing=standing
+        view,
+        state.now,
+        state.run_settings,
+        health=health,
+        at_step=state.time.at_step,
+        sister_comparison=sister_comparison,
     )
 
 

@@ -82,7 +82,7 @@ class Session:
         self._told_of_sisters: set[str] = set()
         self._told_until = 0  # place of the run whose state is told next
         self._judging: Iterator[None] | None = None  # the comparison that is under way
-        self._standings: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
+        self._sister_comparisons: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
 
     def look_beside(self, plans: Callable[[Run], tuple[int, ...]]) -> None:
         """Ask this from now on what files beside the logs say of how far runs go, as `plans` above."""
@@ -257,20 +257,20 @@ class Session:
         if self._judging is None:
             points = sum(view.run.points for view in self.runs.values())
             known = (tuple(self.runs), int(8 * math.log2(points + 1)))
-            if self._standings[0] == known:
-                return self._standings[1]
+            if self._sister_comparisons[0] == known:
+                return self._sister_comparisons[1]
             self._judging = self._judge(known)
         end = math.inf if within is None else time.perf_counter() + within
         for _ in self._judging:
             if time.perf_counter() >= end:
-                return self._standings[1]
+                return self._sister_comparisons[1]
         self._judging = None
-        return self._standings[1]
+        return self._sister_comparisons[1]
 
     @property
-    def standings(self) -> Mapping[str, SisterComparison]:
+    def sister_comparisons(self) -> Mapping[str, SisterComparison]:
         """Where each run stands beside its sister runs, as far as `judge_sisters` has found it."""
-        return self._standings[1]
+        return self._sister_comparisons[1]
 
     @property
     def judging_sisters(self) -> bool:
@@ -287,18 +287,19 @@ class Session:
                 outcomes.append(outcome)
             yield
         found: dict[str, SisterComparison] = {}
-        for standing in iter_comparisons(outcomes):
-            if standing is not None and standing.run in self.runs:
-                found[standing.run] = standing
+        for sister_comparison in iter_comparisons(outcomes):
+            if sister_comparison is not None and sister_comparison.run in self.runs:
+                found[sister_comparison.run] = sister_comparison
             yield
-        self._standings = (known, found)
+        self._sister_comparisons = (known, found)
         told_before, self._told_of_sisters = self._told_of_sisters, set()
-        for name, standing in found.items():
-            if standing.since_step is not None and name in self.runs:
+        for name, sister_comparison in found.items():
+            if sister_comparison.since_step is not None and name in self.runs:
                 view = self.runs[name]
                 own = without_sister_finding(view.evaluator.findings())
                 view.tell(
-                    "sisters", [one for one in with_sister_finding(own, standing) if one.id == FINDING_ID]
+                    "sisters",
+                    [one for one in with_sister_finding(own, sister_comparison) if one.id == FINDING_ID],
                 )
                 self._told_of_sisters.add(name)
         for name in told_before - self._told_of_sisters:

@@ -211,7 +211,7 @@ class _CurveTable:
 
     @np.errstate(invalid="ignore", divide="ignore")
     def _against(self, reached: _SisterLevels, numbers: Sequence[int], why: str) -> list[SisterComparison]:
-        """Where runs stand; one whose curve is that of all others has no standing."""
+        """Where runs stand; one whose curve is that of all others has none."""
         grid, middle = reached.grid, reached.middle
         mine = self._at(np.array(numbers), grid)
         highest, lowest = mine.max(axis=1), mine.min(axis=1)
@@ -293,13 +293,13 @@ def _mad_correction(count: int) -> float:
     return MAD_CORRECTIONS[count - 2] if count - 2 < len(MAD_CORRECTIONS) else count / (count - 0.8)
 
 
-def sister_finding(standing: SisterComparison) -> Finding | None:
+def sister_finding(comparison: SisterComparison) -> Finding | None:
     """What is worth saying of it: a remark where it stands out, a warning where it alone learns nothing."""
-    if standing.since_step is None:
+    if comparison.since_step is None:
         return None
-    count, kin = len(standing.sisters), standing.kin
-    level, middle = f"{standing.level:.3g}", f"{standing.middle:.3g}"
-    nothing = standing.learns_nothing
+    count, kin = len(comparison.sisters), comparison.kin
+    level, middle = f"{comparison.level:.3g}", f"{comparison.middle:.3g}"
+    nothing = comparison.learns_nothing
     told = "Its sisters have gained and this run has not: it is" if nothing else "This run is"
     advice = (
         "Look what it does otherwise than they: settings, seed, the first updates. A bad seed is found by "
@@ -309,18 +309,20 @@ def sister_finding(standing: SisterComparison) -> Finding | None:
         id=FINDING_ID,
         severity="warning" if nothing else "info",
         pane="reward",
-        metrics=(standing.tag,),
-        canonical=(standing.metric,),
-        since_step=standing.since_step,
+        metrics=(comparison.tag,),
+        canonical=(comparison.metric,),
+        since_step=comparison.since_step,
         message=f"{told} below its {count} sisters, which {kin}: {level} against their median of {middle} "
-        f"at step {standing.step:,}, {standing.below:.1f} times the usual distance between them",
+        f"at step {comparison.step:,}, {comparison.below:.1f} times the usual distance between them",
         advice=advice,
         check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),
         title=f"below its {count} sister runs",
-        value=standing.level,
-        limit=standing.middle - MIN_SPREADS_BELOW * standing.spread,
+        value=comparison.level,
+        limit=comparison.middle - MIN_SPREADS_BELOW * comparison.spread,
         evidence=(
-            Evidence(standing.tag, standing.middle, standing.level, standing.since_step, standing.metric),
+            Evidence(
+                comparison.tag, comparison.middle, comparison.level, comparison.since_step, comparison.metric
+            ),
         ),
         source="reason: at equal step, against the median of at least three others, in their robust spread",
     )
@@ -332,11 +334,11 @@ def without_sister_finding(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def with_sister_finding(
-    findings: Iterable[Finding], standing: SisterComparison | None
+    findings: Iterable[Finding], comparison: SisterComparison | None
 ) -> tuple[Finding, ...]:
     """Findings with what the comparison says in place of what an earlier one said."""
     own = without_sister_finding(findings)
-    found = sister_finding(standing) if standing is not None else None
+    found = sister_finding(comparison) if comparison is not None else None
     if found is None:
         return own
     below = next(

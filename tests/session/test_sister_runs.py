@@ -45,11 +45,11 @@ def test_a_run_that_alone_learns_nothing_is_a_warning() -> None:
     """Its sisters have gained at equal step, it has not: said with their number and the step since when."""
     rng = np.random.default_rng(3)
     found = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", 0.2 + 0.02 * rng.normal(size=32))])
-    standing = found["sweep/seed_9"]
-    assert standing.learns_nothing and standing.kin == "share their settings but for the seed"
-    finding = sister_finding(standing)
+    comparison = found["sweep/seed_9"]
+    assert comparison.learns_nothing and comparison.kin == "share their settings but for the seed"
+    finding = sister_finding(comparison)
     assert finding is not None and finding.severity == "warning" and finding.since_step <= 120
-    assert "below its 4 sisters" in finding.message and finding.evidence[0].before == standing.middle
+    assert "below its 4 sisters" in finding.message and finding.evidence[0].before == comparison.middle
     assert all(sister_finding(found[f"sweep/seed_{k}"]) is None for k in range(4))
 
 
@@ -92,8 +92,8 @@ def test_runs_are_compared_at_equal_steps() -> None:
     """A young run is no failure: it is where its sisters were at its step."""
     rng = np.random.default_rng(7)
     young = run("sweep/seed_9", learning(rng)[:10], steps=STEPS[:10])
-    standing = sister_comparisons([*seeds(rng, 5), young])["sweep/seed_9"]
-    assert standing.step == int(STEPS[9]) and sister_finding(standing) is None
+    comparison = sister_comparisons([*seeds(rng, 5), young])["sweep/seed_9"]
+    assert comparison.step == int(STEPS[9]) and sister_finding(comparison) is None
 
 
 def test_healthy_sisters_raise_no_alarm() -> None:
@@ -105,7 +105,7 @@ def test_healthy_sisters_raise_no_alarm() -> None:
         gains = rng.uniform(0.3, 1.0, count) if rng.random() < 0.5 else np.full(count, 0.6)
         noise = rng.uniform(0.005, 0.15)
         group = [run(f"s/seed_{k}", learning(rng, gains[k], noise)) for k in range(count)]
-        found = [sister_finding(standing) for standing in sister_comparisons(group).values()]
+        found = [sister_finding(comparison) for comparison in sister_comparisons(group).values()]
         alarms += sum(finding is not None and finding.rank > 0 for finding in found)
         runs += count
     assert alarms < 0.01 * runs
@@ -114,9 +114,9 @@ def test_healthy_sisters_raise_no_alarm() -> None:
 def test_the_comparison_replaces_an_earlier_one() -> None:
     """Shards judge their own runs first: what they said of sisters does not stay."""
     rng = np.random.default_rng(9)
-    standing = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", np.full(32, 0.2))])["sweep/seed_9"]
-    once = with_sister_finding((), standing)
-    assert [finding.id for finding in with_sister_finding(once, standing)] == [FINDING_ID]
+    comparison = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", np.full(32, 0.2))])["sweep/seed_9"]
+    once = with_sister_finding((), comparison)
+    assert [finding.id for finding in with_sister_finding(once, comparison)] == [FINDING_ID]
     assert with_sister_finding(once, None) == ()
 
 

@@ -84,12 +84,12 @@ def command(
 
         print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
         return
-    beside = session.judge_sisters()
+    sister_comparisons = session.judge_sisters()
     found = [(view, compare(view, base, axis)) for view in others]
     worse = {view.name: speed_findings(view, base) for view in others}
     if as_json or form == "json":
         compared = {view.name: one for view, one in found}
-        emit_json(comparison_document(logdirs, base.name, axis, compared, beside, worse))
+        emit_json(comparison_document(logdirs, base.name, axis, compared, sister_comparisons, worse))
         return
     for view, comparison in found:
         if comparison is None:
@@ -97,8 +97,8 @@ def command(
             continue
         title = f"{view.name} against {base.name}, at {_place(comparison)}"
         emit(f"### {in_markdown(title)}" if form == "markdown" else title)
-        if (standing := beside.get(view.name)) is not None:
-            emit(f"{standing.words}, which {standing.kin} ({standing.tag} at step {standing.step:,})")
+        if (sisters := sister_comparisons.get(view.name)) is not None:
+            emit(f"{sisters.words}, which {sisters.kin} ({sisters.tag} at step {sisters.step:,})")
         for finding in worse[view.name]:
             emit(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
         emit()

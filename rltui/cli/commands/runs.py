@@ -87,12 +87,14 @@ def command(
             judged, settings = of_session(session), settings_below(logdirs)
             now = time.time()
             facts = [
-                RunFacts(session.runs[each.name], now, settings, standing=each.standing)
+                RunFacts(session.runs[each.name], now, settings, sister_comparison=each.sister_comparison)
                 for each in judged.verdicts
             ]
         else:
-            standings = as_json or "sisters" in f"{columns},{sort}"
-            judged = judge_runs(logdirs, run_glob, standings=standings, how=Work(cached=not no_cache))
+            compare_sisters = as_json or "sisters" in f"{columns},{sort}"
+            judged = judge_runs(
+                logdirs, run_glob, compare_sisters=compare_sisters, how=Work(cached=not no_cache)
+            )
             facts = [ListedVerdict(verdict) for verdict in judged.verdicts]
     except NothingReadError as error:
         if as_json:
@@ -137,7 +139,7 @@ def _json(run: ListedRun, verdict: Verdict, continues: Lineage | None, job: Job 
     return {
         **verdict.describe(),
         **_outcome_fields(run),
-        **({} if verdict.standing is None else {"sisters": verdict.standing.as_json()}),
+        **({} if verdict.sister_comparison is None else {"sisters": verdict.sister_comparison.as_json()}),
         "series": verdict.series,
         "sources": sources,
         "also": duplicates,

@@ -27,17 +27,17 @@ def comparison_document(
     baseline: str,
     axis: Axis,
     compared: Mapping[str, Comparison | None],
-    beside: Mapping[str, SisterComparison] = MappingProxyType({}),
+    sister_comparisons: Mapping[str, SisterComparison] = MappingProxyType({}),
     findings: Mapping[str, Sequence[Finding]] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """compared: by the name of a run its comparison; None where there is no common place.
+    """The document. All mappings are by the name of the run.
 
-    beside: by the name of a run where it stands beside its sister runs. findings: what is worse of its speed.
+    compared: None for a run without a common step, time or number of tokens. findings: about speed.
     """
     runs = [_compared(run, comparison) for run, comparison in compared.items()]
     for record in runs:
-        if (standing := beside.get(str(record["run"]))) is not None:
-            record["sisters"] = standing.as_json()
+        if (comparison := sister_comparisons.get(str(record["run"]))) is not None:
+            record["sisters"] = comparison.as_json()
         record["findings"] = [as_json(finding) for finding in findings.get(str(record["run"]), ())]
     return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": baseline, "by": axis, "runs": runs}
 

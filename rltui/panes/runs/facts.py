@@ -57,7 +57,7 @@ class RunFacts:
     """A run at a moment; properties that cost time are computed when they are read.
 
     now: seconds since 1970. at_step: the last step that is taken into account; None for all. health: without
-    acknowledged findings, if there are any. standing: the comparison with its sister runs.
+    acknowledged findings, if there are any. sister_comparison: the comparison with its sister runs.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class RunFacts:
         *,
         health: str | None = None,
         at_step: int | None = None,
-        standing: SisterComparison | None = None,
+        sister_comparison: SisterComparison | None = None,
     ) -> None:
         self.view = view
-        self.standing = standing
+        self.sister_comparison = sister_comparison
         self.now = now
         self.health: str = view.health if health is None else health
         self.at_step = at_step

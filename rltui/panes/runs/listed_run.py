@@ -48,7 +48,7 @@ class ListedRun(Protocol):
     points: int  # number of points that were read
     health: str  # ok, unjudged, warning or critical
     step: int | None  # the last one
-    standing: SisterComparison | None  # compared with its sister runs; None without enough of them
+    sister_comparison: SisterComparison | None  # compared with its sister runs; None without enough of them
 
     @property
     def alive(self) -> Liveness: ...
