@@ -116,12 +116,12 @@ def test_equal_runs_and_empty_ones_say_so() -> None:
         (["x/a/1", "x/b/1"], ["a", "b"]),
         (["runs/1", "runs/2"], ["1", "2"]),
         (["a/1", "a/2", "b/1"], ["a/1", "a/2", "b"]),
-        (["a", "a/b"], ["a", "b"]),
+        (["a", "a/b"], ["a", "a/b"]),
         (["one/run"], ["one/run"]),
     ],
 )
 def test_columns_are_named_by_what_tells_them_apart(names: list[str], short: list[str]) -> None:
-    """Folders that all runs share say nothing."""
+    """Columns have the short names of the list of runs, without folders that all runs share."""
     assert labels([HParamsColumn(name, HParams()) for name in names]) == short
 
 

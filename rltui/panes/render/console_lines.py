@@ -28,7 +28,7 @@ def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list
         lines += [BLANK, line((f" {end.path}", "strong"), (f"   {format_si(end.size)}B, {counts}", "dim"))]
         lines += [fill(line(*line_spans(each)), width) for each in end.lines]
     if not ends:
-        lines.append(line((" No console was found beside this run's logs.", "dim")))
+        lines.append(line((" No console was found next to this run's logs.", "dim")))
     return lines
 
 

@@ -140,7 +140,7 @@ COLUMNS: tuple[RunColumn, ...] = (
     RunColumn("points", "points", lambda run: format_si(run.points),
               lambda run: run.points, 7, right=True, falling=True,
               meaning="how many points were read"),
-    RunColumn("sisters", "beside its sisters",
+    RunColumn("sisters", "vs its sisters",
               lambda run: run.sister_comparison.words if run.sister_comparison is not None else "",
               lambda run: run.sister_comparison.below if run.sister_comparison is not None else None, 44,
               falling=True,

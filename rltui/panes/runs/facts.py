@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -80,27 +80,21 @@ class RunFacts:
         last = view.run.last_step
         self.step = last if at_step is None or last is None else min(last, at_step)
         self._settings = settings
-        self._alive: Liveness | None = None
-        self._outcome: Outcome | None = None
 
-    @property
+    @cached_property
     def alive(self) -> Liveness:
         """Live, stalled or ended; the age of its newest point and its estimated end."""
-        if self._alive is None:
-            self._alive = self.view.liveness(self.now)
-        return self._alive
+        return self.view.liveness(self.now)
 
     @property
     def share(self) -> float | None:
         """The share of the planned steps that is done, 0 to 1."""
         return share_done(self.step, self.alive.total)
 
-    @property
+    @cached_property
     def outcome(self) -> Outcome | None:
         """Last and best value of its main metric; None without points."""
-        if self._outcome is None:
-            self._outcome = outcome(self.view, self.at_step)
-        return self._outcome
+        return outcome(self.view, self.at_step)
 
     @property
     def outcome_title(self) -> str | None:

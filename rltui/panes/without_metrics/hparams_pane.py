@@ -92,14 +92,14 @@ def hparams_pane(
     if sources and not only_differences:
         notes.append("from " + ", ".join(sources[:3]) + (" …" if len(sources) > 3 else ""))
     if columns and columns[0].hparams.others:
-        notes.append(f"{len(columns[0].hparams.others):,} said otherwise elsewhere")
+        notes.append(f"{len(columns[0].hparams.others):,} have other values elsewhere")
     if loading:
-        notes.append("looking for files beside the logs")
+        notes.append("looking for files next to the logs")
     empty = ""
     if not rows:
         empty = (
-            "Looking for settings beside the logs." if loading else
-            "No settings known: no record in the logs, no config.json, config.yaml or the like beside."
+            "Looking for settings next to the logs." if loading else
+            "No settings known: no record in the logs, no config.json, config.yaml or the like next to them."
         )  # fmt: skip
     elif not shown and match is not None:
         empty = "No setting matches."

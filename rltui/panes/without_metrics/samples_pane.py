@@ -14,7 +14,7 @@ from rltui.logs.sample_layouts.layouts import layouts
 from rltui.logs.sample_layouts.sample import Evaluation, RunSamples, SampleHead
 from rltui.run_context.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
-NO_FILES = "No samples were found beside this run's logs."
+NO_FILES = "No samples were found next to this run's logs."
 USUALLY_OFF = "Most trainers write rollouts only when told to."
 
 

@@ -92,7 +92,7 @@ def _partition(
         flat = sum(float(one.share[last].mean()) for one in inside)
         if flat > SMALL:
             notes.append(
-                f"{format_share(flat)} of the groups have no spread, as logged beside the filtered ones"
+                f"{format_share(flat)} of the groups have no spread, as logged besides the filtered ones"
             )
         inside = []
     before = sum((one.share for one in lost.shared), np.zeros(len(axis)))

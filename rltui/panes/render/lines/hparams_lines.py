@@ -17,13 +17,7 @@ SOURCE = 26  # cells of the source of a value, if there is room
 
 
 def labels(columns: Sequence[HParamsColumn]) -> list[str]:
-    """Short names of the columns: the part of the runs' names that distinguishes them."""
-    parts = [column.label.split("/") for column in columns]
-    while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[0] for part in parts}) == 1:
-        parts = [part[1:] for part in parts]
-    for at in (0, -1):
-        if len(parts) > 1 and len({part[at] for part in parts}) == len(parts):
-            return [part[at] for part in parts]
+    """The short names of the runs of the columns."""
     short = short_run_names([column.label for column in columns])
     return [short[column.label] for column in columns]
 
