@@ -14,12 +14,12 @@ class FileSystem(NamedTuple):
     """Properties of a file system."""
 
     name: str  # the kernel's name
-    remote: bool  # other hosts may write to it, attributes may be outdated, calls may be slow
-    events: bool  # inotify reports changes by local processes
-    attributes: bool  # `stat` is up to date: a file need not be opened to see that it grew
+    remote: bool = True  # other hosts may write to it, attributes may be outdated, calls may be slow
+    events: bool = False  # inotify reports changes by local processes
+    attributes: bool = False  # `stat` is up to date: a file need not be opened to see that it grew
 
 
-UNKNOWN = FileSystem("unknown", remote=True, events=False, attributes=False)
+UNKNOWN = FileSystem("unknown")
 _LOCAL = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "tmpfs", "ramfs", "f2fs", "bcachefs", "jfs", "reiserfs"}
 )
@@ -32,7 +32,7 @@ def named(name: str) -> FileSystem:
         return FileSystem(name, remote=False, events=True, attributes=True)
     # The first write copies a file to another inode; the underlying disk is usually local.
     overlay = name == "overlay"
-    return FileSystem(name, remote=not overlay, events=overlay, attributes=False)
+    return FileSystem(name, remote=not overlay, events=overlay)
 
 
 def kind_of(path: str | os.PathLike[str]) -> FileSystem:

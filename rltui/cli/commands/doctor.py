@@ -156,7 +156,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
             "waiting": list(status.waiting),
             "complete": follower.caught_up,
         },
-        "remote": [folder.status()._asdict() for folder in follower.search.remote],
+        "remote": [folder.status() for folder in follower.search.remote],
         "runs": [_recognised(view) for view in session.ordered()],
         "unrecognised": _unrecognised(session),
         "diagnostics": [problem.as_json() for problem in session.diagnostics()],

@@ -18,7 +18,7 @@ from rltui.logs.found_file import FoundFile
 if TYPE_CHECKING:
     from rltui.logs.remote.remote_folders import RemoteFolder
 
-NOT_ANSWERING = FileSystem("not answering", remote=True, events=False, attributes=False)
+NOT_ANSWERING = FileSystem("not answering")
 SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches
 _CPU_SHARE = 0.003  # of a core, for searching
 _FULL_INTERVAL = 300.0  # seconds between two searches that list folders with unchanged time stamps, too
@@ -56,7 +56,7 @@ class LogSearch:
         self.roots: tuple[Root, ...] = ()
         self.systems: tuple[FileSystem, ...] = ()
         # The properties that all of them have.
-        self.system = system or FileSystem("", remote=False, events=False, attributes=True)
+        self.system = system or FileSystem("", remote=False, attributes=True)
         self.not_answering: set[str] = set()  # folders
         self.walker: FolderWalker | None = None
         self.first = True  # whether the first walk has not ended

@@ -199,8 +199,6 @@ class LogFile:
         forced = (self.recheck and now >= self._recheck_at) or self._damage.due(now)
         try:
             return self._unchanged(calls, forced)
-        except GivenUpError:
-            raise
         except OSError:
             return False
 

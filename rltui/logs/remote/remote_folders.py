@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.worker_thread import WorkerThread
 from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
@@ -15,24 +14,6 @@ from rltui.logs.remote.object_store import StoreError, without_password
 LONGEST = 300.0  # seconds between two updates of a folder that does not change
 SLOWER = 1.5  # factor between two such intervals
 LONGEST_AFTER_ERROR = 60.0  # seconds, so that a store that is available again is soon detected
-
-
-class RemoteStatus(NamedTuple):
-    """The state of a remote folder for doctor."""
-
-    url: str
-    mirror: str  # folder
-    objects: int  # in the store
-    bytes: int  # of the objects that are mirrored
-    bytes_copied: int
-    requests: int  # made by this process
-    seconds: float  # of the last update
-    requests_of_listing: int
-    poll: float  # seconds between two updates while the folder changes
-    requests_per_hour: float  # for listings at that rate; each log that grew needs one or two more
-    idle_per_hour: float  # the same while the folder does not change
-    limit: int  # requests per hour
-    disk: int  # bytes that all mirrors may take
 
 
 class RemoteFolder:
@@ -79,24 +60,25 @@ class RemoteFolder:
         # More frequent updates would exceed the limit of requests.
         return max(usual, last.requests * 3600 / self.mirror.limits.requests_per_hour)
 
-    def status(self) -> RemoteStatus:
-        """The present state."""
+    def status(self) -> dict[str, str | float]:
+        """The state of the folder for doctor, as JSON."""
         mirror = self.mirror
-        return RemoteStatus(
-            url=mirror.url,
-            mirror=str(mirror.folder),
-            objects=mirror.objects,
-            bytes=mirror.size,
-            bytes_copied=mirror.copied,
-            requests=mirror.store.requests,
-            seconds=self._seconds,
-            requests_of_listing=mirror.requests_of_listing,
-            poll=self.poll,
-            requests_per_hour=mirror.requests_of_listing * 3600 / self.poll,
-            idle_per_hour=mirror.requests_of_listing * 3600 / max(LONGEST, self.poll),
-            limit=mirror.limits.requests_per_hour,
-            disk=mirror.limits.disk,
-        )
+        return {
+            "url": mirror.url,
+            "mirror": str(mirror.folder),
+            "objects": mirror.objects,
+            "bytes": mirror.size,
+            "bytes_copied": mirror.copied,
+            "requests": mirror.store.requests,
+            "seconds": self._seconds,  # of the last update
+            "requests_of_listing": mirror.requests_of_listing,
+            "poll": self.poll,
+            # For listings alone; each log that grew needs one or two requests more.
+            "requests_per_hour": mirror.requests_of_listing * 3600 / self.poll,
+            "idle_per_hour": mirror.requests_of_listing * 3600 / max(LONGEST, self.poll),
+            "limit": mirror.limits.requests_per_hour,
+            "disk": mirror.limits.disk,
+        }
 
 
 class RemoteFolders:
