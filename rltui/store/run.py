@@ -28,9 +28,7 @@ from rltui.store.tag_rows import PointBlock, TagRows
 KEPT_TEXTS = 1000  # newest text tags that are kept
 KEPT_LOGS = 64  # newest logs whose own hyperparameters are kept separately
 WRITTEN_TOGETHER = 60.0  # most seconds between the last writes of logs that one process closes
-WRITE_DELAY = (
-    300.0  # most seconds between a point's wall time and its writing: most writers flush within 120 s
-)
+WRITE_DELAY = 300.0  # most seconds from a point to its writing; most writers flush within 120 s
 PACE_STEPS = 256  # recent (step, wall time) pairs from which the pace of the run follows
 
 

@@ -70,7 +70,7 @@ def sample(known: Format, file: File) -> LogBeginning:
             batch = log.read(file, max(_FIRST_PIECE, min(log.offset, SAMPLE_BYTES // 4)))
             codes.update(problem.code for problem in batch.problems)
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
-            batch = batch.where(np.array([_tells(tag) for tag in batch.tags])[batch.tag])
+            batch = batch.where(np.array([_is_distinctive(tag) for tag in batch.tags])[batch.tag])
             if len(batch):
                 tags = batch.tags
                 counted = np.bincount(batch.tag, minlength=len(used)) > 0
@@ -91,8 +91,8 @@ def sample(known: Format, file: File) -> LogBeginning:
     )
 
 
-def _tells(tag: str) -> bool:
-    """Whether values of that name tell one training from another of the same settings: schedules do not."""
+def _is_distinctive(tag: str) -> bool:
+    """Whether values of a tag differ between trainings with the same settings: those of schedules do not."""
     return not (tag.startswith(_MACHINE) or is_small(tag) or compared(tag) in _SCHEDULES)
 
 

@@ -306,10 +306,8 @@ class RunAssignment:
             if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
                 if not self._end_alike(log, other, calls):
                     continue
-                begin, its_begin = (
-                    min(sample.rows),
-                    min(its.rows),
-                )  # the one that begins earlier has more data
+                # the one that begins earlier has more data
+                begin, its_begin = min(sample.rows), min(its.rows)
             its_rank = duplicate_logs.rank(other.format, other.found.name)
             its_key = (its_begin, its_rank, -other.size, _is_copy(other), other.found.path)
             if its_key < (begin, own_rank, -log.size, _is_copy(log), found.path):
@@ -468,15 +466,12 @@ def _has_less_than_console(
     its: duplicate_logs.LogBeginning,
 ) -> bool:
     """Whether one is a console and the other has less data: that of evaluations, or few series."""
-    pairs = [(one, sample), (other, its)]
-    consoles = [
-        (log, says) for log, says in pairs if log.format and log.format.name in names().copied_formats
-    ]
-    if len(consoles) != 1:
+    first, second = (log.format and log.format.name in names().copied_formats for log in (one, other))
+    if bool(first) == bool(second):
         return False
-    proper, few = pairs[1 if consoles[0][0] is one else 0]
+    (_, printed), (proper, logged) = ((one, sample), (other, its)) if first else ((other, its), (one, sample))
     evaluates = names().evaluation.search(proper.found.name) is not None
-    return evaluates or _SERIES_RATIO * len(few.tags) <= len(consoles[0][1].tags)
+    return evaluates or _SERIES_RATIO * len(logged.tags) <= len(printed.tags)
 
 
 def _prints_by(one: LogFile, other: LogFile) -> bool:

@@ -110,14 +110,9 @@ class Follower:
         self._calls = Calls()
         self._found: list[FoundFile] = []  # if everything is read once, until the search has ended
         self._absorbed: set[str] = set()  # paths of rotated copies that were read as part of their log
-        self._unrequested: dict[
-            str, FoundFile
-        ] = {}  # not asked for, but perhaps the main logs of duplicates that are
+        self._unrequested: dict[str, FoundFile] = {}  # perhaps main logs of requested duplicates
         self._placed = 0  # rises when logs may have been found or assigned to runs
-        self._others: tuple[int, dict[str, list[str]]] = (
-            -1,
-            {},
-        )  # result of `others` at a value of `_placed`
+        self._others: tuple[int, dict[str, list[str]]] = (-1, {})  # `_placed`, and `others` at that time
         self._assignment = RunAssignment()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()

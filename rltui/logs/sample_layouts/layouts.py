@@ -261,9 +261,8 @@ def _of_row(record: Mapping[str, object], place: Place) -> Sample:
     tokens = take("response_tokens"), take("prompt_tokens")
     length = take("length")
     if not text and not answer and isinstance(tokens[0], list):
-        asked, said = len(_list(tokens[1])), len(tokens[0])
-        note = f"token ids only ({asked} of the prompt, {said} of the response), no text"
         length = len(tokens[0])
+        note = f"token ids only ({len(_list(tokens[1]))} of the prompt, {length} of the response), no text"
     step = take("step")
     reward = _total(take("reward"))
     advantage, stop, group = _mean(take("advantage")), take("stop"), take("group")

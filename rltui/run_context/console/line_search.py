@@ -52,7 +52,7 @@ class LineSearch:
             self.end = end
         elif self.begin > least and not self.full:
             begin = max(self.begin - BLOCK, 0)
-            # A word may lie on the border of two blocks, and a traceback reach over it.
+            # A word or a traceback may span two blocks.
             found = self._block(begin, self.begin + max(map(len, self._words)))
             reach = found[-1].end if found else 0
             kept = [line for line in self.lines if line.offset >= reach]
