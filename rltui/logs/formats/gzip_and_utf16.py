@@ -95,7 +95,7 @@ class _EncodedReader(ReadFromStart):
         """The format of the content; the first metrics line of a console may be far from its start."""
         if not self._content.size():
             return None
-        known = _inner_format(self._path, self._content.read_at(0, HEAD), self._formats)
+        known = _format_of_content(self._path, self._content.read_at(0, HEAD), self._formats)
         return known or next((form for form in self._formats if form.name == "console"), None)
 
     def _read_decoded(self, budget: int) -> Batch:
@@ -161,7 +161,7 @@ class _GzipReader(_EncodedReader):
         content = self._content
         if content.size() < HEAD and not self._ended:
             return None
-        form = _inner_format(self._path, content.read_at(0, HEAD), self._formats)
+        form = _format_of_content(self._path, content.read_at(0, HEAD), self._formats)
         if form is None:
             content.drop_before(content.size())
         return form
@@ -175,7 +175,7 @@ def gzipped(formats: Sequence[Format]) -> Format:
         if not name.endswith(".gz"):
             return False
         content = decompressed_head(head) if head.startswith(GZIP) else b""
-        return (bool(content) or not head) and _inner_format(name, content, formats) is not None
+        return (bool(content) or not head) and _format_of_content(name, content, formats) is not None
 
     return Format("gzip", matches, lambda path, verify: _GzipReader(path, formats, verify))
 
@@ -188,7 +188,7 @@ def utf16(formats: Sequence[Format]) -> Format:
         if not _MARK.match(head):
             return False
         text = head[: len(head) & ~1].decode("utf-16", "replace").encode("utf-8", "replace")
-        return _inner_format(name, text, formats) is not None
+        return _format_of_content(name, text, formats) is not None
 
     return Format("utf-16", matches, lambda path, verify: _EncodedReader(path, formats, verify))
 
@@ -202,7 +202,7 @@ def is_unread(name: str, could_be_log: Callable[[str], bool]) -> bool:
     return telling and could_be_log(inner)
 
 
-def _inner_format(path: str, head: bytes, formats: Sequence[Format]) -> Format | None:
+def _format_of_content(path: str, head: bytes, formats: Sequence[Format]) -> Format | None:
     """The format of the content of a file whose decoded bytes start with `head`."""
     inner = path.rpartition("/")[2].removesuffix(".gz")
     inner = rotated_from(inner) or inner

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from rltui.common.regex import regex
@@ -141,9 +142,12 @@ def statistics(values: list[object]) -> tuple[float, float, float] | None:
     numbers = [real(value) for value in values]  # type: ignore[arg-type]  # the types were just checked
     if any(map(math.isnan, numbers)):
         return (math.nan, math.nan, math.nan)
-    low, high = min(numbers), max(numbers)
+    return (mean(numbers), min(numbers), max(numbers))
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean of n >= 1 numbers; NaN if there is a NaN or infinities of both signs."""
     try:
-        mean = math.fsum(numbers) / len(numbers)
+        return math.fsum(values) / len(values)
     except (OverflowError, ValueError):  # infinities of both signs, or a sum beyond float64
-        mean = math.nan if low == -math.inf and high == math.inf else sum(n / len(numbers) for n in numbers)
-    return (mean, low, high)
+        return sum(value / len(values) for value in values)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rltui.common.arrays import median
 from rltui.logs.records.flatten import scalars
-from rltui.logs.records.parse_number import real
+from rltui.logs.records.parse_number import mean, real
 from rltui.logs.records.record_keys import compared, ended_at_limit, log_keys, text_keys, unmeasured_keys
 from rltui.logs.records.text_statistics import ResponseTexts
 
@@ -123,13 +123,13 @@ class SampledStep:
             yield from _statistics(key, values)
             groups = self._grouped(key)
             if groups:
-                yield f"{key}/gini", _mean([gini(group) for group in groups])
+                yield f"{key}/gini", mean([gini(group) for group in groups])
         lengths = self._grouped(self._key(log_keys().samples.length))
         if lengths:
-            yield "group_length_gini_mean", _mean([gini(group) for group in lengths])
+            yield "group_length_gini_mean", mean([gini(group) for group in lengths])
             ratios = [ratio for group in lengths if (ratio := max_median_ratio(group)) is not None]
             if ratios:
-                yield "group_length_max_median_ratio_mean", _mean(ratios)
+                yield "group_length_max_median_ratio_mean", mean(ratios)
         if self._with_stop_reason:
             yield "stop_reason_length_pct", 100 * self._truncated / self._with_stop_reason
         rewards = self._grouped(self._key(log_keys().samples.reward))
@@ -201,21 +201,13 @@ class LoggedStep:
 
 
 def _statistics(key: str, values: Sequence[float]) -> Iterator[tuple[str, float]]:
-    mean = _mean(values)
+    center = mean(values)
     finite = [value for value in values if math.isfinite(value)]
-    yield f"{key}/mean", mean
+    yield f"{key}/mean", center
     try:
-        yield f"{key}/std", math.sqrt(_mean([(value - mean) ** 2 for value in values]))
+        yield f"{key}/std", math.sqrt(mean([(value - center) ** 2 for value in values]))
     except OverflowError:
         yield f"{key}/std", math.inf
     if finite:
         yield f"{key}/min", min(finite)
         yield f"{key}/max", max(finite)
-
-
-def _mean(values: Sequence[float]) -> float:
-    """The mean; NaN if there is a NaN or infinities of both signs, as in the trainer."""
-    try:
-        return math.fsum(values) / len(values)
-    except (OverflowError, ValueError):
-        return math.nan

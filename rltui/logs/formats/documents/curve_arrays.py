@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 
 from rltui.common.regex import regex
 from rltui.logs import log_file_names
-from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
+from rltui.logs.formats.documents.document import DocumentReader, Parts
 from rltui.logs.formats.interface import Format
 
 _ARRAY = ".npy"
@@ -60,7 +60,7 @@ def _reader(path: str) -> DocumentReader:
     tag = stem.rstrip("0123456789").rstrip("_- ") or stem  # the number distinguishes runs, not metrics
     whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_list
     # Truncated arrays and lists cannot be read.
-    return DocumentReader(path, DocumentKind(lambda data: whole(tag, data), lambda _: []))
+    return DocumentReader(path, lambda data: whole(tag, data))
 
 
 def _matches(name: str, head: bytes) -> bool:

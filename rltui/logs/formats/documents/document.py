@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
@@ -18,24 +17,24 @@ from rltui.logs.records.record_batcher import RecordBatcher
 
 Records = list[dict[str, object]]
 Parts = dict[str, Records]  # by name; each part grows independently of the others
-# Returns the records of a document and its planned steps, if known. Raises ValueError or RecursionError if
-# the document is incomplete.
-Whole = Callable[[bytes], tuple[Parts, int | None]]
-
-
-class DocumentKind(NamedTuple):
-    """Parses one kind of document."""
-
-    whole: Whole
-    complete: Callable[[bytes], Records]  # the complete records of a truncated document
 
 
 class DocumentReader(ReadFromStart):
-    """Reads one document."""
+    """Reads one document.
 
-    def __init__(self, path: str, kind: DocumentKind) -> None:
+    parse: returns the records of a document and its planned steps, if known. Raises ValueError or
+    RecursionError if it is incomplete. parse_truncated: returns the complete records of a truncated document.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        parse: Callable[[bytes], tuple[Parts, int | None]],
+        parse_truncated: Callable[[bytes], Records] = lambda _: [],
+    ) -> None:
         self._path = path
-        self._kind = kind
+        self._parse = parse
+        self._parse_truncated = parse_truncated
         self._records = RecordBatcher(path)
         self.offset = 0  # the size when it was last read completely
         self._delivered: dict[str, int] = {}  # records delivered of each part
@@ -51,7 +50,7 @@ class DocumentReader(ReadFromStart):
             return self._report_too_large(size)
         data = file.read_at(0, size)
         try:
-            found, total = self._kind.whole(data)
+            found, total = self._parse(data)
         except (ValueError, RecursionError):
             return EMPTY
         self.offset = len(data)
@@ -64,7 +63,7 @@ class DocumentReader(ReadFromStart):
         if size <= self.offset or size > RECORD_CAP:
             return batch
         data = file.read_at(0, size)
-        found = self._kind.complete(data)
+        found = self._parse_truncated(data)
         delivered = self._deliver({"": found}, None)
         message = f"the document is cut or damaged; {len(found):,} complete records of it were read"
         problem = Problem("warning", "torn-tail", self._path, message)

@@ -13,7 +13,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts, Records
+from rltui.logs.formats.documents.document import DocumentReader, Parts, Records
 from rltui.logs.formats.interface import Format
 
 NAME = "evaluations.npz"
@@ -74,5 +74,4 @@ def _matches(name: str, head: bytes) -> bool:
 
 
 # The directory of an archive is at its end, so a part of it cannot be read.
-_KIND = DocumentKind(_evaluations, lambda _: [])
-FORMAT = Format("evaluations", _matches, lambda path, _: DocumentReader(path, _KIND), rewrites=True)
+FORMAT = Format("evaluations", _matches, lambda path, _: DocumentReader(path, _evaluations), rewrites=True)

@@ -22,7 +22,7 @@ import orjson
 
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.documents.document import DocumentKind, DocumentReader, Parts
+from rltui.logs.formats.documents.document import DocumentReader, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines.jsonl import whole_objects
 from rltui.logs.formats.printed_metrics.line_items import words
@@ -200,5 +200,8 @@ def _matches(name: str, head: bytes) -> bool:
     return text.startswith("[") and log_contents.is_cut_point(text[1:].lstrip().encode(), telling)
 
 
-_KIND = DocumentKind(_parse, lambda data: _complete_records(data.decode("utf-8", "replace")))
-FORMAT = Format("document", _matches, lambda path, _: DocumentReader(path, _KIND), rewrites=True)
+def _reader(path: str) -> DocumentReader:
+    return DocumentReader(path, _parse, lambda data: _complete_records(data.decode("utf-8", "replace")))
+
+
+FORMAT = Format("document", _matches, lambda path, _: _reader(path), rewrites=True)

@@ -178,6 +178,20 @@ _STEP_ROW = regex(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|
 _STATISTICS = b"epoch,step,min,max,mean,std"
 
 
+def _row_parser(pattern: re.Pattern[bytes]) -> Callable[[bytes, int], MetricLine | None]:
+    """A parser of rows with a step, a value and perhaps a wall time."""
+
+    def parse(line: bytes, _: int) -> MetricLine | None:
+        found = pattern.match(line)
+        try:
+            row = {} if found is None else found.groupdict()
+            return (int(row["step"]), float(row.get("wall", math.nan)), float(row["value"])) if row else None
+        except ValueError:
+            return None
+
+    return parse
+
+
 def _is_unnamed_table(place: str) -> bool:
     """Whether a path is a table without a common name for all metrics of a program."""
     found = _CSV.match(place)
@@ -195,7 +209,7 @@ def _d3rlpy_parts(place: str) -> Parts | None:
         return None
     if name != first:
         return Parts(beside=True)
-    return Parts((MetricFiles("csv", place, folder, _epoch_line, ending=".csv"),), beside=True)
+    return Parts((MetricFiles("csv", place, folder, _row_parser(_EPOCH_ROW), ending=".csv"),), beside=True)
 
 
 D3RLPY = Container(_is_unnamed_table, _d3rlpy_parts)
@@ -206,6 +220,7 @@ _SAVED_ROW = regex(
     rb"(?P<wall>[\d.]+(?:e\+?\d+)?),(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|NaN|nan|Infinity|inf))\r?\Z",
     re.IGNORECASE,
 )
+_saved_line = _row_parser(_SAVED_ROW)
 _SIMULTANEOUS = 1.0  # seconds between the first values of the metrics of one run, which are written together
 
 
@@ -258,7 +273,7 @@ def _torchrl_parts(place: str) -> Parts | None:
     tables = (f"{each}/{name}" for each, _, listed in os.walk(place) for name in sorted(listed))
     if not any(_CSV.match(table) and _STEP_ROW.match(_head(table).split(b"\n")[0]) for table in tables):
         return None
-    return Parts((MetricFiles("csv", place, place, _step_line, ending=".csv"),), ("scalars",))
+    return Parts((MetricFiles("csv", place, place, _row_parser(_STEP_ROW), ending=".csv"),), ("scalars",))
 
 
 TORCHRL = Container(lambda place: place.endswith("/scalars"), _torchrl_parts)
@@ -288,24 +303,3 @@ def _saved_beginning(path: str) -> tuple[int, float] | None:
 
 def _begin_together(one: tuple[int, float], other: tuple[int, float] | None) -> bool:
     return other is not None and one[0] == other[0] and abs(one[1] - other[1]) <= _SIMULTANEOUS
-
-
-def _saved_line(line: bytes, step: int) -> MetricLine | None:
-    found = _SAVED_ROW.match(line)
-    point = _row(found)
-    return None if found is None or point is None else (point[0], float(found["wall"]), point[2])
-
-
-def _epoch_line(line: bytes, step: int) -> MetricLine | None:
-    return _row(_EPOCH_ROW.match(line))
-
-
-def _step_line(line: bytes, step: int) -> MetricLine | None:
-    return _row(_STEP_ROW.match(line))
-
-
-def _row(found: re.Match[bytes] | None) -> MetricLine | None:
-    try:
-        return None if found is None else (int(found["step"]), math.nan, float(found["value"]))
-    except ValueError:
-        return None

@@ -11,6 +11,7 @@ import json
 import math
 import re
 import struct
+from functools import lru_cache
 
 import numpy as np
 import orjson
@@ -58,8 +59,6 @@ class SwanlabReader(ReadFromStart):
         self._axis_values: dict[tuple[str, int], int] = {}
         self._last = 0  # the newest step
         self._plain_keys: dict[bytes, int] = {}  # by length and key of a scalar: its tag, -1: see `_add`
-        self._steps: dict[bytes, int] = {}  # by varint
-        self._times: dict[bytes, float] = {}  # by timestamp message
         self._infinities = 0
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
@@ -112,7 +111,6 @@ class SwanlabReader(ReadFromStart):
         plain = self._version != 1
         take = self._take if plain else self._take_json
         match, keys = _SCALAR_RECORD.match, self._plain_keys
-        steps, times = self._steps, self._times
         for payload in payloads:
             # Nearly all records are scalars in one encoding; keys, steps and times repeat.
             try:
@@ -123,8 +121,7 @@ class SwanlabReader(ReadFromStart):
                     if tag is None:
                         tag = self._plain_key(key)
                     if tag >= 0:
-                        at = steps[step] if step in steps else self._step_of(step)
-                        wall = times[time] if time in times else self._time_of(time)
+                        at, wall = _step(step), _time(time)
                         self._tag.append(tag)
                         self._at.append(at)
                         self._wall.append(wall)
@@ -140,18 +137,6 @@ class SwanlabReader(ReadFromStart):
         plain = raw[0] == len(key) and not self._axes and not self._is_system(key)
         place = self._plain_keys[raw] = self._tags.index(key) if plain else -1
         return place
-
-    def _step_of(self, raw: bytes) -> int:
-        if len(self._steps) >= _MAX_PENDING:
-            self._steps.clear()
-        step = self._steps[raw] = signed(varint(raw, 0, len(raw))[0])
-        return step
-
-    def _time_of(self, raw: bytes) -> float:
-        if len(self._times) >= _MAX_PENDING:
-            self._times.clear()
-        time = self._times[raw] = timestamp(raw, 0, len(raw))
-        return time
 
     def _is_system(self, key: str) -> bool:
         return key in self._system or key.startswith("__swanlab__")
@@ -301,6 +286,16 @@ class SwanlabReader(ReadFromStart):
         self._last = self._newest_step()
         self._clear()
         return batch
+
+
+@lru_cache(maxsize=_MAX_PENDING)
+def _step(raw: bytes) -> int:
+    return signed(varint(raw, 0, len(raw))[0])
+
+
+@lru_cache(maxsize=_MAX_PENDING)
+def _time(raw: bytes) -> float:
+    return timestamp(raw, 0, len(raw))
 
 
 def _matches(name: str, head: bytes) -> bool:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from functools import lru_cache
 
 import numpy as np
 import orjson
@@ -342,7 +343,8 @@ def _parse_mixed_row(data: bytes, begin: int, end: int) -> _MixedRow:
             if part in _OBJECT_PARTS:
                 parts.setdefault(prefix, {})[part] = value
             elif value[:1] == b"{" and b'"_type"' in value:
-                objects[name] = _object(value)
+                whole = _json(value)
+                objects[name] = whole if isinstance(whole, dict) else {}
             items.update(_flat(key, value))
         elif number == 2 and kind == 2:
             step = integers(data, first, last).get(1, 0)
@@ -373,11 +375,6 @@ def _histogram(whole: dict[str, object]) -> Quantiles | None:
     if counts.ndim != 1 or edges.shape != (len(counts) + 1,):
         return None
     return quantiles_of(edges[:-1], edges[1:], counts)
-
-
-def _object(value: bytes) -> dict[str, object]:
-    whole = _json(value)
-    return whole if isinstance(whole, dict) else {}
 
 
 def _json(value: bytes) -> object:
@@ -432,18 +429,11 @@ def _item(data: bytes, begin: int, end: int) -> tuple[bytes, bytes]:
     return key, value
 
 
-_NAMES: dict[bytes, str] = {}
-
-
+@lru_cache(maxsize=10_000)
 def _name(key: bytes) -> str:
     """The key of an item: its parts joined by `/`."""
-    name = _NAMES.get(key)
-    if name is None:
-        parts = _PART.findall(key) if key.isascii() else re.split(rb"\x12\x01", key)[1:]
-        name = "/".join(_text(part) for part in parts)
-        if len(_NAMES) < 10_000:
-            _NAMES[key] = name
-    return name
+    parts = _PART.findall(key) if key.isascii() else re.split(rb"\x12\x01", key)[1:]
+    return "/".join(map(_text, parts))
 
 
 def _number(items: dict[bytes, bytes], name: bytes) -> float:
