@@ -370,7 +370,7 @@ class FolderWalker:
             yield from self._failed(place, _shown(folder, name), error)
             return True
         folder.containers[name] = stamp
-        if listed is None or (listed.beside and folder.root.only is not None):
+        if listed is None or (listed.includes_neighbours and folder.root.only is not None):
             folder.claimed.discard(name)
             return False
         folder.claimed.add(name)

@@ -67,7 +67,7 @@ class Parts(NamedTuple):
 
     parts: tuple[Part, ...] = ()
     folders: tuple[str, ...] = ()  # next to the container and part of it: not searched for logs
-    beside: bool = False  # files next to it belong to it: ignored for a file that the user named
+    includes_neighbours: bool = False  # files next to it belong to it; ignored if the user named it
 
 
 class Container(NamedTuple):

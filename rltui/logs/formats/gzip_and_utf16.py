@@ -154,7 +154,7 @@ class _GzipReader(_EncodedReader):
         return None
 
     def _truncated(self) -> tuple[Problem, ...]:
-        message = "the compressed data are cut; what is whole was read"
+        message = "the compressed data are truncated; complete records were read"
         return (Problem("warning", "torn-tail", self._path, message, self.offset),)
 
     def _inner_format(self) -> Format | None:

@@ -109,15 +109,15 @@ def _parts(place: str) -> Parts | None:
         return None
     ranked = worker_names(os.listdir(folder))  # noqa: PTH208 - strings are what is kept
     if not mine.ends:  # there are no episodes yet, and more workers may be created
-        return Parts(beside=True)
+        return Parts(includes_neighbours=True)
     workers = _workers(folder, ranked)
     # A single worker is a run of its own, unless another log belongs to the run of the folder.
     if name not in workers or (len(workers) < 2 and not _has_run(os.listdir(folder))):  # noqa: PTH208
         return None
     first = _beginning_of(f"{folder}/{workers[0]}")
     if name != workers[0] or first is None:
-        return Parts(beside=True)
-    return Parts((WorkersRun(folder, workers, first.start),), beside=True)
+        return Parts(includes_neighbours=True)
+    return Parts((WorkersRun(folder, workers, first.start),), includes_neighbours=True)
 
 
 MONITORS = Container(lambda place: bool(_NAME.match(place)), _parts)
@@ -161,7 +161,7 @@ class MonitorsRead:
 
     offsets: list[int]
     parsers: list[CsvParser]
-    held: list[Row] = field(default_factory=list)  # with later steps than were read of other workers
+    pending: list[Row] = field(default_factory=list)  # with later steps than were read of other workers
 
 
 class WorkersRun(TrackerPart[MonitorsRead]):
@@ -202,11 +202,11 @@ class WorkersRun(TrackerPart[MonitorsRead]):
             look.problems += parser.problems()
             progress.offsets[rank] += len(data)
             look.bytes_read += len(data)
-            progress.held += taken.rows
+            progress.pending += taken.rows
             if ends[rank] > offset + size:  # there is more
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))
-        ready = [row for row in progress.held if row[0] <= reached]
-        progress.held = [row for row in progress.held if row[0] > reached]
+        ready = [row for row in progress.pending if row[0] <= reached]
+        progress.pending = [row for row in progress.pending if row[0] > reached]
         count = len(self._paths)
         for steps, rank, wall, record in sorted(ready, key=lambda row: row[:2]):
             step = min(count * max(steps - 1, 0) + rank + 1, _MAX_STEP)

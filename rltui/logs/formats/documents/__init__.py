@@ -1,1 +1,1 @@
-"""Files that are written anew as a whole: JSON documents, arrays of evaluations."""
+"""Files that are rewritten completely: JSON documents, arrays of evaluations."""

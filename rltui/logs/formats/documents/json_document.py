@@ -71,12 +71,12 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
         total = step_of(whole.get("max_steps"))
         records = [record for record in history if isinstance(record, dict)]
         return {"": records}, total if total is not None and total > 0 else None
-    if by_step := _of_steps(whole):
+    if by_step := _records_by_step(whole):
         return {"": by_step}, None
-    return {**_of_sacred(whole), **_of_columns(dict(_columns("", whole)))} or {"": [whole]}, None
+    return {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))} or {"": [whole]}, None
 
 
-def _of_steps(whole: Mapping[str, object]) -> list[dict[str, object]]:
+def _records_by_step(whole: Mapping[str, object]) -> list[dict[str, object]]:
     """The records of an object whose keys are steps, in order; none for any other object."""
     groups = [group for group in whole.values() if isinstance(group, dict)]
     steps = [step for key in whole if (step := step_of(key)) is not None and step >= 0]
@@ -95,7 +95,7 @@ def _holds_steps(name: str, text: str) -> bool:
     return not keys[0].isdigit() or math.gcd(*steps) >= _MIN_STRIDE
 
 
-def _of_sacred(whole: dict[str, object]) -> Parts:
+def _sacred_parts(whole: dict[str, object]) -> Parts:
     """The records of metrics with their own steps, which are removed from the document."""
     parts: Parts = {}
     for name, group in list(whole.items()):
@@ -140,7 +140,7 @@ def _is_axis(name: str, column: Column = ()) -> bool:
     )
 
 
-def _of_columns(columns: Mapping[str, Column]) -> Parts:
+def _column_parts(columns: Mapping[str, Column]) -> Parts:
     """The records of each column."""
     steps = [name for name, column in columns.items() if _is_axis(name, column)]
     axes = {len(columns[name]): columns[name] for name in reversed(steps)}

@@ -64,10 +64,10 @@ class CsvParser(LineParser):
         if header is None or header.line.startswith(b"#"):
             return
         if not header.has_steps:
-            rows = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : MIN_EVEN_ROWS + 1]
-            split = [header.cells(row.strip(b"\r\0")) for row in rows]
-            held = [header.record(cells) for cells in split if len(cells) == len(header.names)]
-            if (column := header.find_step_column(held)) is not None:
+            head = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : MIN_EVEN_ROWS + 1]
+            split = [header.cells(row.strip(b"\r\0")) for row in head]
+            rows = [header.record(cells) for cells in split if len(cells) == len(header.names)]
+            if (column := header.find_step_column(rows)) is not None:
                 header = header.with_step(column)
         for line in lines:
             cells = header.cells(line.rstrip(b"\r"))
@@ -255,8 +255,8 @@ def _matches(name: str, head: bytes) -> bool:
     numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
     if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
         return False
-    told = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
-    if not (steps or told or any(map(log_file_names.names().column.search, numbers))):
+    typical = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
+    if not (steps or typical or any(map(log_file_names.names().column.search, numbers))):
         return False  # other results, such as of a simulation
     return bool(numbers) or cut
 

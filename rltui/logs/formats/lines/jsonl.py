@@ -135,7 +135,7 @@ def _matches(name: str, head: bytes) -> bool:
         return True
     telling = log_file_names.is_telling(name)
     lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
-    whole = lines[:-1]
+    complete_lines = lines[:-1]
     if name.lower().endswith(".json"):
         if not _starts_like_lines(lines):
             return False
@@ -145,7 +145,7 @@ def _matches(name: str, head: bytes) -> bool:
         if whole_one and len(lines) == 1:
             return False  # a document, such as metadata of a checkpoint: a log ends with a newline
         telling = telling and not whole_one
-    for line in whole:
+    for line in complete_lines:
         try:
             found = list(objects(line))
         except ValueError:

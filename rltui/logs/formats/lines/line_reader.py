@@ -36,7 +36,7 @@ class LineParser(ABC):
 
     @abstractmethod
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Add the records of whole lines, without their newlines, to `records`. start: their offset."""
+        """Add the records of complete lines, without their newlines, to `records`. start: their offset."""
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:  # noqa: B027
         """The same for lines from the end of the file, without keeping or reporting anything.

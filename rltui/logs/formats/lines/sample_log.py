@@ -150,31 +150,31 @@ class SamplesReader(ReadFromStart):
             self._latest if self._default is None else self._default,
         )
         step = 0 if step is None else step
-        held = self._steps.get(step)
-        if held is None:
+        samples = self._steps.get(step)
+        if samples is None:
             if step in self._dropped:
                 self._late += 1
                 return
-            held = (LoggedStep if self._logged else SampledStep)(offset, self._latest)
-            self._steps[step] = held
-        held.add(record, texts)
+            samples = (LoggedStep if self._logged else SampledStep)(offset, self._latest)
+            self._steps[step] = samples
+        samples.add(record, texts)
         self._changed[step] = None
         self._latest = step
         for key in record_keys.wall_time_keys(record):
             wall = parse_number.wall_time(record[key])
             if wall == wall:
-                held.wall_time = wall if math.isnan(held.wall_time) else max(held.wall_time, wall)
+                samples.wall_time = wall if math.isnan(samples.wall_time) else max(samples.wall_time, wall)
                 break
 
     def _batch(self, steps: list[int], torn: list[Problem] | None = None) -> Batch:
         problems = [*self._lines.problems(), *self._skipped.problems(), *(torn or [])]
         rows = []
         for at in steps:
-            held = self._steps[at]
+            samples = self._steps[at]
             del self._changed[at]
-            for key, aggregate in held.aggregates():
+            for key, aggregate in samples.aggregates():
                 if (number := self._tags.index(self._prefix + key)) >= 0:
-                    rows.append((number, at, held.wall_time, aggregate))
+                    rows.append((number, at, samples.wall_time, aggregate))
         self._drop_oldest()
         if self._late > self._late_reported:
             self._late_reported = self._late
@@ -189,7 +189,7 @@ class SamplesReader(ReadFromStart):
 
     def _drop_oldest(self) -> None:
         """Free the samples of the oldest steps beyond the limits."""
-        total = sum(held.size for held in self._steps.values())
+        total = sum(samples.size for samples in self._steps.values())
         for step in list(self._steps)[:-1]:
             if len(self._steps) <= MAX_STEPS and total <= MAX_NUMBERS:
                 break
@@ -200,7 +200,7 @@ class SamplesReader(ReadFromStart):
     def _release(self) -> None:
         """Free all samples; they are read again if more arrive."""
         if self._steps:
-            first = min(self._steps.values(), key=lambda held: held.begin)
+            first = min(self._steps.values(), key=lambda samples: samples.begin)
             self._released = (first.begin, first.after)
             self._steps.clear()
 

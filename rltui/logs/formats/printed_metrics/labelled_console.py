@@ -100,10 +100,10 @@ class LabelledLines:
                 if _DIGIT.search(text) is None:
                     self._tables.note_heading(text)
                 elif len(text) > 3:
-                    parsed = self._tables.of_columns(text) or items(text)
+                    parsed = self._tables.parse_columns(text) or items(text)
                     if parsed.counters or parsed.numbers:
                         yield from self._process(parsed)
-                    elif parsed.role and parsed.whole:
+                    elif parsed.role and parsed.only_items:
                         self._learner, self._learner_has_values = parsed.role, False
 
     def accepts(self, line: str) -> bool:
@@ -113,15 +113,15 @@ class LabelledLines:
         return bool(numbers) and group is not None and group.accepted
 
     def _process(self, line: LabelledLine) -> Iterator[Step]:
-        counters, numbers, whole, role = line
+        counters, numbers, only_items, role = line
         if self._learner and not role:
             if counters and self._learner_has_values:
                 self._learner = ""
-            elif numbers and whole:
+            elif numbers and only_items:
                 numbers = {self._learner + name: value for name, value in numbers.items()}
                 self._learner_has_values = True
         near = self._lines_since <= (_LINES_BELOW_COUNTER if self._heading else _LINES_BELOW_VALUES)
-        if self._heading and near and whole and not numbers and len(counters) == 1:
+        if self._heading and near and only_items and not numbers and len(counters) == 1:
             name = counters[0].name
             if name not in {self._heading, *self._nested_counters}:  # a total in the block of the counter
                 self._nested_counters.add(name)
@@ -146,7 +146,7 @@ class LabelledLines:
                 if group.accepted:
                     self._lines_accepted = True
                     self._update_plan(counters, role)
-        elif numbers and whole and near:
+        elif numbers and only_items and near:
             yield from self._collect(self._group((*numbers, f"below {self._heading}")), numbers)
 
     def _group(self, names: tuple[str, ...]) -> _Group:

@@ -183,15 +183,15 @@ class Counter(NamedTuple):
 
 
 class LabelledLine(NamedTuple):
-    """A parsed line. counters: the finest first; whole: there is no other text; role: prefix of names."""
+    """A parsed line. counters: finest first; only_items: there is no other text; role: prefix of names."""
 
     counters: list[Counter]
     numbers: dict[str, object]
-    whole: bool
+    only_items: bool
     role: str = ""
 
 
-NOTHING = LabelledLine([], {}, whole=False)
+NOTHING = LabelledLine([], {}, only_items=False)
 
 
 def items(text: str) -> LabelledLine:
@@ -199,32 +199,32 @@ def items(text: str) -> LabelledLine:
     if _DIGIT.search(text) is None:
         return NOTHING
     if "%|" in text and (bar := _BAR.match(text)):
-        return _of_bar(bar)
-    return _labelled(text)
+        return _parse_bar(bar)
+    return _parse_labelled(text)
 
 
-def _of_bar(bar: re.Match[str]) -> LabelledLine:
+def _parse_bar(bar: re.Match[str]) -> LabelledLine:
     """The description and postfix of a progress bar, or the line that was printed after the bar."""
     if _DIGIT.search(bar["after"]):
         return items(bar["after"].strip())
-    counters, numbers, _, role = _labelled(f"{bar['before']}  {bar['postfix'] or ''}".strip())
+    counters, numbers, _, role = _parse_labelled(f"{bar['before']}  {bar['postfix'] or ''}".strip())
     if not numbers:
         return NOTHING
     return LabelledLine(
-        _ranked([*counters, Counter(BAR, int(bar["count"]), int(bar["total"]), int(bar["total"]))]),
+        _by_rank([*counters, Counter(BAR, int(bar["count"]), int(bar["total"]), int(bar["total"]))]),
         numbers,
-        whole=True,
+        only_items=True,
         role=role,
     )
 
 
-def _labelled(text: str) -> LabelledLine:
+def _parse_labelled(text: str) -> LabelledLine:
     known = words()
     if (plain := _PLAIN.fullmatch(text)) and known.without_prefixes(text) == ("", text):
         name, number = plain[1], float(plain[2])
         named = counter_of(name) is None and name.split(" ")[-1].lower() not in known.unnamed
         if named and number < _CLOCK and not is_rounded_away(name, plain[2]):
-            return LabelledLine([], {name.rstrip("."): number}, whole=True)
+            return LabelledLine([], {name.rstrip("."): number}, only_items=True)
     if text[:1] == "(":
         text = RAY.sub("", text, count=1)
     for holds, rewrites in known.rewrites.items():
@@ -237,11 +237,11 @@ def _labelled(text: str) -> LabelledLine:
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
         if _OPENED.search(text):
-            text = _GROUP.sub(_of_group, text)
+            text = _GROUP.sub(_expand_group, text)
     if _LISTED.search(text):
-        text = _LIST.sub(_of_list, text)
+        text = _LIST.sub(_expand_list, text)
     if text.count("/") > 1:
-        text = _SLASHED.sub(_of_slashed, text)
+        text = _SLASHED.sub(_expand_slashed, text)
     counters: dict[str, Counter] = {}
     if both := _EPOCH_AND_BATCH.search(text):
         epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
@@ -278,8 +278,8 @@ def _labelled(text: str) -> LabelledLine:
     if text.endswith(")") and (remark := _REMARK.fullmatch(text, max(text.rfind("("), end))):
         text = text[: remark.start()]
     rests = rests and _RESTS.fullmatch(text, end) is not None
-    whole = rests and (labelled or bool(counters))
-    return LabelledLine(_ranked(counters.values()), numbers, whole, role)
+    only_items = rests and (labelled or bool(counters))
+    return LabelledLine(_by_rank(counters.values()), numbers, only_items, role)
 
 
 def line_of(numbers: Mapping[str, float]) -> LabelledLine:
@@ -292,10 +292,10 @@ def line_of(numbers: Mapping[str, float]) -> LabelledLine:
             counters.setdefault(counter, int(value))
         else:
             others[name] = value
-    return LabelledLine(_ranked(map(Counter, counters, counters.values())), others, whole=True)
+    return LabelledLine(_by_rank(map(Counter, counters, counters.values())), others, only_items=True)
 
 
-def _of_list(found: re.Match[str]) -> str:
+def _expand_list(found: re.Match[str]) -> str:
     """A list of numbers as its statistics, as for lists in JSON records (`records.flatten`)."""
     mean, low, high = (
         statistics([float(number) for number in _APART.split(found[2].strip("'\""))]) or (0.0,) * 3
@@ -303,11 +303,11 @@ def _of_list(found: re.Match[str]) -> str:
     return f"{found[1]}/mean: {mean:.6g}  {found[1]}/min: {low:.6g}  {found[1]}/max: {high:.6g}  "
 
 
-def _of_group(found: re.Match[str]) -> str:
+def _expand_group(found: re.Match[str]) -> str:
     return "".join(f"  {found[1]} {name}: {number}  " for name, number in _IN_GROUP.findall(found[2]))
 
 
-def _of_slashed(found: re.Match[str]) -> str:
+def _expand_slashed(found: re.Match[str]) -> str:
     """Each name with its number. Two names with whole numbers are a path: "train/step: 3/100"."""
     named, values = found["names"].split("/"), found["values"].split("/")
     path = len(named) == 2 and found["open"] is None and "." not in found["values"]
@@ -318,7 +318,7 @@ def _of_slashed(found: re.Match[str]) -> str:
     return "".join(f"  {of}{name.strip()}: {value.strip()}  " for name, value in pairs)
 
 
-def _ranked(counters: Iterable[Counter]) -> list[Counter]:
+def _by_rank(counters: Iterable[Counter]) -> list[Counter]:
     found, ranks = list(counters), words().counters
     if len(found) > 1:
         found.sort(key=lambda counter: ranks[counter.name])

@@ -65,7 +65,7 @@ class PrintedTables:
         if first not in _STARTS and not (self._numbers or self.ruled or self._braced):
             return {}, text
         if first in _SIDES and text[-1] in _SIDES:
-            return self._of_box(text)
+            return self._parse_box_row(text)
         if first in _OPENED or first in _CLOSED:
             if text[-1] not in _ENDS:
                 return self._end(), text.lstrip(_BRANCHES)
@@ -73,10 +73,10 @@ class PrintedTables:
         if first == "{" and "}" not in text:
             ended = self._end()
             self._braced = True
-            self._of_entry(text)
+            self._parse_entry(text)
             return ended, ""
         if self._braced:
-            if first in "'\"" and self._of_entry(text):
+            if first in "'\"" and self._parse_entry(text):
                 return (self._end() if text[-1] == "}" else {}), ""
             if first == "}":
                 return self._end(), ""
@@ -84,16 +84,16 @@ class PrintedTables:
             ended = self._end()
             self.ruled = True
             return ended, ""
-        if self.ruled and self._of_row(text):
+        if self.ruled and self._parse_row(text):
             return {}, ""
         return self._end(), text
 
-    def of_columns(self, text: str) -> LabelledLine | None:
+    def parse_columns(self, text: str) -> LabelledLine | None:
         """The numbers of a row below a heading; None for any other line."""
         if not self._headings:
             return None
         if _ROW.fullmatch(text) is None:
-            return self._of_labelled_row(text) if "|" in text else None
+            return self._parse_labelled_row(text) if "|" in text else None
         values = [float(value) for value in _BETWEEN.split(text.rstrip("|│,% ")) if value]
         for names in self._headings:
             if len(names) == len(values) or (names[-1] == "etc." and len(names) <= len(values)):
@@ -102,7 +102,7 @@ class PrintedTables:
                 return line_of({name: value for name, value in pairs if compared(name) not in known})
         return None
 
-    def _of_labelled_row(self, text: str) -> LabelledLine | None:
+    def _parse_labelled_row(self, text: str) -> LabelledLine | None:
         """The numbers of a row with a label below a heading; empty if the row is repeated.
 
         The first label keeps the names of the columns; for all others, the label is a prefix of the names.
@@ -132,7 +132,7 @@ class PrintedTables:
         if ways and words().telling.search(text):
             self._headings = ways
 
-    def _of_box(self, text: str) -> tuple[dict[str, float], str]:
+    def _parse_box_row(self, text: str) -> tuple[dict[str, float], str]:
         cells = [cell for each in _CELLS.split(text) if (cell := each.strip())]
         if len(cells) == 1 and cells[0].endswith("/"):
             self._prefix = cells[0]
@@ -143,14 +143,14 @@ class PrintedTables:
         self._add({prefix + name: number for name, number in numbers.items()})
         return {}, ""
 
-    def _of_entry(self, text: str) -> bool:
+    def _parse_entry(self, text: str) -> bool:
         """Whether a line within a dictionary is an entry; only numbers are kept."""
         found = _ENTRY.fullmatch(text)
         if found is not None:
             self._add({found[2]: float(found[4])})
         return found is not None or "{" not in text
 
-    def _of_row(self, text: str) -> bool:
+    def _parse_row(self, text: str) -> bool:
         """Whether a line below dashes is a row: a name, blanks and a number."""
         name, blanks, cell = text.rpartition("  ")
         numbers = _pairs([name.strip(), cell]) if blanks else {}

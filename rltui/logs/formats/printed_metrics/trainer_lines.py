@@ -73,7 +73,7 @@ class TrainerLines:
         if "\x1b" in line:
             line = ANSI.sub("", line)
         for segment in line.split("\r"):
-            for record in self._segment(segment):
+            for record in self._parse_segment(segment):
                 if record != self._last:
                     self._last = record
                     yield record
@@ -83,29 +83,29 @@ class TrainerLines:
         if self._pending:
             yield from self._decide_steps()
 
-    def _segment(self, text: str) -> Iterator[Step]:
+    def _parse_segment(self, text: str) -> Iterator[Step]:
         if "|" in text and (bar := _BAR.match(text)):
             self._bar = (int(bar[1]), int(bar[2]))
         if text[:1] == "(" or text[:2] == " (":
             text = RAY.sub("", text, count=1)
         if self._open is not None:
-            yield from self._of_lines(text)
+            yield from self._parse_dict_line(text)
             return
         grid = self._areal is not None and text[:1] in _GRID
         if (grid or self._tables.ruled or text.startswith("---")) and (line := text.strip()):
             table, text = self._tables.feed(line)
-            yield from self._of_table(table)
+            yield from self._parse_table(table)
         if "{'" in text:
-            yield from self._of_dict(text)
+            yield from self._parse_dict(text)
         elif '{"' in text:
-            yield from _of_json(text)
+            yield from _parse_json(text)
         elif "tep " in text:
             if skyrl := _SKYRL.search(text):
                 self._open = (int(skyrl[1]), [])
             elif areal := _AREAL.search(text):
                 self._areal = int(areal[1])
 
-    def _of_dict(self, text: str) -> Iterator[Step]:
+    def _parse_dict(self, text: str) -> Iterator[Step]:
         if labelled := _LABELLED.search(text):
             step = int(labelled["step"])
             numbers = {
@@ -136,9 +136,9 @@ class TrainerLines:
             yield from self.flush()
             yield self._step, numbers
             return
-        yield from self._of_trainer(numbers)
+        yield from self._parse_trainer_row(numbers)
 
-    def _of_trainer(self, numbers: dict[str, object]) -> Iterator[Step]:
+    def _parse_trainer_row(self, numbers: dict[str, object]) -> Iterator[Step]:
         """A row of the Trainer, which has no step: taken from the progress bar before it, or counted."""
         bar = self._bar[0] if self._bar else None
         if self._bar_is_step is None:
@@ -175,7 +175,7 @@ class TrainerLines:
             self._step += self._every
         return self._step
 
-    def _of_lines(self, text: str) -> Iterator[Step]:
+    def _parse_dict_line(self, text: str) -> Iterator[Step]:
         """A line of a dictionary that is printed over several lines."""
         assert self._open is not None
         step, lines = self._open
@@ -194,7 +194,7 @@ class TrainerLines:
         elif len(lines) > _MAX_DICT_LINES:
             self._open = None
 
-    def _of_table(self, table: dict[str, float]) -> Iterator[Step]:
+    def _parse_table(self, table: dict[str, float]) -> Iterator[Step]:
         """A table with its step, or the step printed above it."""
         step = self._areal
         if step is None:
@@ -204,7 +204,7 @@ class TrainerLines:
             yield step, dict(table)
 
 
-def _of_json(text: str) -> Iterator[Step]:
+def _parse_json(text: str) -> Iterator[Step]:
     """The numbers of a JSON object that contains its step."""
     found = _JSON.search(text)
     end = text.rfind("}") + 1

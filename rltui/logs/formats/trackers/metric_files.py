@@ -27,9 +27,9 @@ class MetricFiles(TrackerPart[Cursor]):
     """A `Part`: the files below a folder, each named after its metric.
 
     line_of: parses a line into a point, given the step for lines without one, which are counted from the
-    lowest first step of the files. about: hparams and exit code of the run. beside: other paths that these
-    are read from. names: of the files, if there are others with the same ending. shared: the part of the
-    names of all files that is no part of the names of metrics.
+    lowest first step of the files. about: hparams and exit code of the run. related_paths: other paths that
+    these are read from. names: of the files, if there are others with the same ending. shared: the part of
+    the names of all files that is no part of the names of metrics.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class MetricFiles(TrackerPart[Cursor]):
         run: str = "",
         about: Callable[[], tuple[dict[str, object], str]] = lambda: ({}, ""),
         ending: str = "",
-        beside: tuple[str, ...] = (),
+        related_paths: tuple[str, ...] = (),
         names: frozenset[str] | None = None,
         shared: str = "",
     ) -> None:
         super().__init__(form, (place,), run=run)
-        self._beside = beside
+        self._related_paths = related_paths
         self._folder = folder
         self._line_of = line_of
         self._about = about
@@ -77,8 +77,8 @@ class MetricFiles(TrackerPart[Cursor]):
 
     def files(self) -> tuple[str, ...]:
         """The files, their folders, and the files of hparams and exit code."""
-        found = [self.place, *self._beside]
-        for top in (self._folder, *self._beside):
+        found = [self.place, *self._related_paths]
+        for top in (self._folder, *self._related_paths):
             for folder, _, listed in os.walk(top):
                 found += [folder, *(f"{folder}/{name}" for name in listed)]
         return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))  # noqa: PTH110
@@ -208,8 +208,10 @@ def _d3rlpy_parts(place: str) -> Parts | None:
     if first is None or not any(map(is_telling, beside)):
         return None
     if name != first:
-        return Parts(beside=True)
-    return Parts((MetricFiles("csv", place, folder, _row_parser(_EPOCH_ROW), ending=".csv"),), beside=True)
+        return Parts(includes_neighbours=True)
+    return Parts(
+        (MetricFiles("csv", place, folder, _row_parser(_EPOCH_ROW), ending=".csv"),), includes_neighbours=True
+    )
 
 
 D3RLPY = Container(_is_unnamed_table, _d3rlpy_parts)
@@ -247,13 +249,13 @@ def _saved_parts(place: str) -> Parts | None:
     if len(alike) < 2:
         return None
     if name != alike[0]:
-        return Parts(beside=True)
+        return Parts(includes_neighbours=True)
     others = sorted(start for each, start in saved.items() if each not in alike)
     several = any(_begin_together(one, other) for one, other in pairwise(others))
     run = _shared_name([stem_of(each) for each in alike]) if several else ""
     called = frozenset(alike)
     part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=called, shared=run)
-    return Parts((part,), beside=True)
+    return Parts((part,), includes_neighbours=True)
 
 
 def _shared_name(stems: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ def _parts_of_folder(place: str) -> Parts | None:
         _line,
         run=f"../../{experiment}/{name}",
         about=lambda: _about_folder(place),
-        beside=(f"{folder}/params", f"{folder.rpartition('/')[0]}/meta.yaml"),
+        related_paths=(f"{folder}/params", f"{folder.rpartition('/')[0]}/meta.yaml"),
     )
     return Parts((part,), folders)
 

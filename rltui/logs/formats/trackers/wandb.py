@@ -343,8 +343,8 @@ def _parse_mixed_row(data: bytes, begin: int, end: int) -> _MixedRow:
             if part in _OBJECT_PARTS:
                 parts.setdefault(prefix, {})[part] = value
             elif value[:1] == b"{" and b'"_type"' in value:
-                whole = _json(value)
-                objects[name] = whole if isinstance(whole, dict) else {}
+                content = _json(value)
+                objects[name] = content if isinstance(content, dict) else {}
             items.update(_flat(key, value))
         elif number == 2 and kind == 2:
             step = integers(data, first, last).get(1, 0)
@@ -355,10 +355,10 @@ def _parse_mixed_row(data: bytes, begin: int, end: int) -> _MixedRow:
         prefixes = tuple(f"{name}/" for name in objects)
         items = {key: value for key, value in items.items() if not _name(key).startswith(prefixes)}
     tables, histograms = [], []
-    for name, whole in objects.items():
-        if whole.get("_type") == "table-file" and whole.get("path"):
-            tables.append(str(whole["path"]).rpartition("/")[2])
-        elif whole.get("_type") == "histogram" and (found := _histogram(whole)) is not None:
+    for name, content in objects.items():
+        if content.get("_type") == "table-file" and content.get("path"):
+            tables.append(str(content["path"]).rpartition("/")[2])
+        elif content.get("_type") == "histogram" and (found := _histogram(content)) is not None:
             histograms.append((name, found))
     return _MixedRow(items, step, tables, histograms)
 
@@ -366,10 +366,10 @@ def _parse_mixed_row(data: bytes, begin: int, end: int) -> _MixedRow:
 _OBJECT_PARTS = ("_type", "path", "values", "bins")
 
 
-def _histogram(whole: dict[str, object]) -> Quantiles | None:
+def _histogram(content: dict[str, object]) -> Quantiles | None:
     """The quantiles of a histogram object: n counts (`values`) between n + 1 edges (`bins`)."""
     try:
-        counts, edges = np.array(whole["values"], np.float64), np.array(whole["bins"], np.float64)
+        counts, edges = np.array(content["values"], np.float64), np.array(content["bins"], np.float64)
     except (KeyError, TypeError, ValueError):
         return None
     if counts.ndim != 1 or edges.shape != (len(counts) + 1,):
@@ -380,10 +380,10 @@ def _histogram(whole: dict[str, object]) -> Quantiles | None:
 def _json(value: bytes) -> object:
     """A JSON value, perhaps with bare NaN and Infinity as written by wandb; None if it is malformed."""
     try:
-        whole: object = json.loads(value)
+        content: object = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    return whole
+    return content
 
 
 def _flat(key: bytes, value: bytes) -> Iterator[tuple[bytes, bytes]]:
