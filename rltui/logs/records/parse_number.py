@@ -63,13 +63,11 @@ def seconds(key: str, text: str) -> float | None:
     if not _DURATION_KEY.search(key):
         return None
     text = text.strip()
-    if clock := _CLOCK.match(text):
-        days, hours, minutes, rest = clock.groups("0")
-        return int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60 + float(rest)
-    if text and len(text) < 64 and (units := _UNITS.match(text)):
-        days, hours, minutes, rest = units.groups("0")
-        return int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60 + float(rest)
-    return None
+    match = _CLOCK.match(text) or (_UNITS.match(text) if 0 < len(text) < 64 else None)
+    if match is None:
+        return None
+    days, hours, minutes, rest = match.groups("0")
+    return int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60 + float(rest)
 
 
 def ratio(text: str) -> tuple[int, int] | None:

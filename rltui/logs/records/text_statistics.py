@@ -119,18 +119,16 @@ class ResponseTexts:
         if written > 1:
             yield "responses/identical_pct", 100 * (1 - len(self._occurrences) / written)
         texts = [(prompt, response) for _, _, prompt, response in sorted(self._selected)]
-        repeated = [value for _, response in texts if (value := repetition(response)) is not None]
-        if repeated:
-            yield "responses/repetition", sum(repeated) / len(repeated)
-        if texts:
-            yield "responses/refusal_pct", 100 * sum(refuses(response) for _, response in texts) / len(texts)
-            yield (
-                "responses/unclosed_pct",
-                100 * sum(unclosed(response) for _, response in texts) / len(texts),
-            )
-        foreign = [value for each in texts if (value := other_script(each[1], each[0])) is not None]
-        if foreign:
-            yield "responses/other_script_pct", 100 * sum(foreign) / len(foreign)
+        results: tuple[tuple[str, int, list[float | None]], ...] = (
+            ("repetition", 1, [repetition(response) for _, response in texts]),
+            ("refusal_pct", 100, [refuses(response) for _, response in texts]),
+            ("unclosed_pct", 100, [unclosed(response) for _, response in texts]),
+            ("other_script_pct", 100, [other_script(response, prompt) for prompt, response in texts]),
+        )
+        for name, scale, values in results:
+            known = [value for value in values if value is not None]
+            if known:
+                yield f"responses/{name}", scale * sum(known) / len(known)
 
 
 def _clipped(text: str) -> str:
