@@ -23,7 +23,7 @@ class RecordSink(Protocol):
     """Takes records: a `RecordBatcher`, or the reader that merges the tables of several workers."""
 
     def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
-        """Take one record. `at` is its step and wall time where the format knows better than its keys."""
+        """Add one record. at: its step and wall time, if the format knows them better than its keys."""
         ...
 
 

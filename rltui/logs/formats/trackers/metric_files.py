@@ -236,8 +236,8 @@ def _saved_parts(place: str) -> Parts | None:
     """Tables exported from TensorBoard's web page and renamed by the user.
 
     The name may be that of a metric or of a run. Tables of one folder are metrics of one run if they start at
-    the same step and time; the first of them represents the run. Other tables are runs of their own. If the
-    tables of several runs lie there, each run is called by what the names of its tables share.
+    the same step and time; the first of them represents the run. Other tables are runs of their own. If there
+    are tables of several runs, the name of each is the common part of the names of its tables.
     """
     begins = _saved_beginning(place)
     if begins is None:
@@ -253,13 +253,13 @@ def _saved_parts(place: str) -> Parts | None:
     others = sorted(start for each, start in saved.items() if each not in alike)
     several = any(_begin_together(one, other) for one, other in pairwise(others))
     run = _shared_name([stem_of(each) for each in alike]) if several else ""
-    called = frozenset(alike)
-    part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=called, shared=run)
+    files = frozenset(alike)
+    part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=files, shared=run)
     return Parts((part,), includes_neighbours=True)
 
 
 def _shared_name(stems: Sequence[str]) -> str:
-    """The beginning or the end that all of some names share, the longer one; empty if there is none."""
+    """The longest common prefix or suffix of some names; empty if there is none."""
     begin = os.path.commonprefix(stems)  # noqa: RUF071 - by characters
     end = os.path.commonprefix([stem[::-1] for stem in stems])[::-1]  # noqa: RUF071
     return max(begin, end, key=len).strip(_JOINTS)
