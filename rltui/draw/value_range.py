@@ -71,12 +71,12 @@ def robust_range(
     span = most - least
     if span <= 0 or whole[1] - whole[0] < FLATTENED * span * (0.75 if held else 1.0):
         return whole, False
-    found = (max(whole[0], least - span / 4), min(whole[1], most + span / 4))
+    robust = (max(whole[0], least - span / 4), min(whole[1], most + span / 4))
     with np.errstate(invalid="ignore"):
-        out = (low < found[0]) | (high > found[1])
+        out = (low < robust[0]) | (high > robust[1])
     if out[np.flatnonzero(known)[-max(count // 20, 1) :]].any() or out[second : second + 1].any():
         return whole, False
-    return found, True
+    return robust, True
 
 
 def decades(low: Floats, high: Floats) -> float:

@@ -61,8 +61,8 @@ def idle_share(load: tuple[float, float, float]) -> float:
 
 
 def _value(run: RunValues, canonical: str) -> Values | None:
-    found = run.find(canonical)
-    return None if found is None else found.without_first(run.first_steps)
+    values = run.find(canonical)
+    return None if values is None else values.without_first(run.first_steps)
 
 
 def _triple(run: RunValues, listed: str) -> tuple[float, float, float] | None:

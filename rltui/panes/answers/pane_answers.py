@@ -56,11 +56,11 @@ def answer_of(
     from rltui.panes.answers.answer import Answer
     from rltui.panes.answers.recent_values import RunValues
 
-    found: Answer | None = None
+    answer: Answer | None = None
     if view.run.series:
         module, name = ANSWERS[pane]
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
-        found = make(values, pane) if ANSWERS[pane] is _LEVELS else make(values)
-    if found is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
+        answer = make(values, pane) if ANSWERS[pane] is _LEVELS else make(values)
+    if answer is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         return Answer("", UNANSWERED[pane])
-    return found
+    return answer

@@ -85,20 +85,19 @@ def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
     if not points:
         return None
     low, high, mean = cut.low, cut.high, cut.mean
+    with_points = total.nonzero()[0]
     filled = bridge(total)
     gap = filled < 0
     between = ((filled != np.arange(columns)) & ~gap).nonzero()[0]
     if len(between):
-        there = total.nonzero()[0]
         low, high, mean = low[filled], high[filled], mean[filled]
         # Straight lines between points, but not to or from NaN.
-        line = np.interp(between, there, np.where(cut.count > 0, cut.mean, math.nan)[there])
+        line = np.interp(between, with_points, np.where(cut.count > 0, cut.mean, math.nan)[with_points])
         for values in (low, high, mean):
             values[between] = line
     for values in (low, high, mean):
         values[gap] = math.nan
-    there = total.nonzero()[0]
-    second = int(there[1]) if len(there) > 1 else 1
+    second = int(with_points[1]) if len(with_points) > 1 else 1
     return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges, second)
 
 

@@ -26,8 +26,8 @@ class StepWindow(NamedTuple):
 
     def restart_columns(self, columns: int) -> list[int]:
         """The columns in which a later attempt began."""
-        found = {self.column(step, columns) for step in self.restarts}
-        return sorted(column for column in found if column is not None)
+        restarts = {self.column(step, columns) for step in self.restarts}
+        return sorted(column for column in restarts if column is not None)
 
     def column(self, step: float, columns: int) -> int | None:
         """The column, of `columns`, of a step; None if it is not shown."""
@@ -77,6 +77,5 @@ def window_for(
     """The steps that the panes of a run show; it grows if it is live at `now`, seconds since 1970."""
     first, last = span_of(view.run)
     growing = now is not None and view.liveness(now).state == "live"
-    found = window_of(first, last, share=share, growing=growing, at_step=at_step)
-    steps = tuple(attempt.first_step for attempt in view.run.attempts[1:])
-    return found._replace(restarts=steps) if steps else found
+    window = window_of(first, last, share=share, growing=growing, at_step=at_step)
+    return window._replace(restarts=tuple(attempt.first_step for attempt in view.run.attempts[1:]))

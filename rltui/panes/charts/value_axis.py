@@ -120,10 +120,10 @@ def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
     if row.unit in SHARES or (name is not None and name.declared_range is not None):
         return False
     held = ranges is not None and row.tag in ranges.automatic
-    found = decades(low, high) >= (LINEAR_DECADES if held else LOG_DECADES)
-    if ranges is not None and found != held:
-        (ranges.automatic.add if found else ranges.automatic.discard)(row.tag)
-    return found
+    log = decades(low, high) >= (LINEAR_DECADES if held else LOG_DECADES)
+    if ranges is not None and log != held:
+        (ranges.automatic.add if log else ranges.automatic.discard)(row.tag)
+    return log
 
 
 def shows_outliers(row: Row, points: int, ranges: Ranges | None) -> bool:

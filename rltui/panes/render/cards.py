@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
-from rltui.draw.numbers import format_bound, format_step, format_value, short_step
+from rltui.draw.numbers import format_bound, format_step, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
 from rltui.panes.render.card_curve import CardCurve, CardStyle, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
-from rltui.panes.rows.row import Row, value_at
+from rltui.panes.rows.row import Row
 from rltui.rules.finding import Finding, unexplained
 
 CARD_WIDTH = 36  # cells of a card, from which the number of cards side by side follows
@@ -74,9 +74,8 @@ def _head(row: Row, width: int, drawn: CardCurve, crosshair: int | None, *, back
     cells = 8 if row.against is None else 9  # the difference to a baseline has a mark
     value, value_role = row.value_text, role if glyph else "strong"
     change, change_role = row.change_text, row.change_role
-    if crosshair is not None and row.main is not None and not row.own_axis:
-        there = value_at(row.main, crosshair)[0]
-        value, value_role = "–" if there is None else format_value(there, row.unit), "mark"
+    if crosshair is not None and (text := row.text_at(crosshair)) is not None:
+        value, value_role = text, "mark"
         change, change_role = f"@{short_step(crosshair, cells - 1)}", "mark"
     room = width - cell_width(value) - cells - 2 - cell_width(glyph)
     ends = row.spread_text or drawn.band

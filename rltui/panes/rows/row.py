@@ -136,6 +136,13 @@ class Row:
             return "–"
         return "unreported" if value == 0 and self.unreported else format_value(value, self.unit)
 
+    def text_at(self, step: int) -> str | None:
+        """The value at a step with its unit, `–` without one; None for a row without values over steps."""
+        if self.main is None or self.own_axis:
+            return None
+        value = value_at(self.main, step)[0]
+        return "–" if value is None else format_value(value, self.unit)
+
     @property
     def unreported(self) -> bool:
         """Whether the writer does not know the quantity (MFU of an unknown device) and writes zeros."""

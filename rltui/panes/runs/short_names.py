@@ -67,17 +67,17 @@ def fitted_names(names: Collection[str], width: int) -> dict[str, str]:
         return {name: name for name in names}
     shared = _to_separator(shared_beginning(names)) if len(names) > 1 else 0
     cut = {name: f"…{name[shared:]}" if shared else name for name in names}
-    found = {name: fit(short, width) for name, short in cut.items()}
+    fitted = {name: fit(short, width) for name, short in cut.items()}
     alike: dict[str, list[str]] = {}
-    for name, short in found.items():
+    for name, short in fitted.items():
         alike.setdefault(short, []).append(name)
     for same in alike.values():
         if len(same) > 1:
             differs = len(shared_beginning(same))
             for name in same:
                 start = max(min(differs - 2, len(name) - width + 1), 0)
-                found[name] = f"…{head(name[start:], width - 1)}"
-    return found
+                fitted[name] = f"…{head(name[start:], width - 1)}"
+    return fitted
 
 
 def shared_beginning(texts: Collection[str]) -> str:

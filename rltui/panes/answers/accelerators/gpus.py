@@ -136,12 +136,12 @@ def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, f
         for at in (0, 1)
     )
     phase = spans.at(times)
-    found = []
-    for number, title in enumerate(spans.titles):
-        inside = values[phase == number]
-        if len(inside) >= LEAST_SAMPLES:
-            found.append((title, float(inside.mean()), float((inside < IDLE).mean())))
-    return found
+    use = ((title, values[phase == number]) for number, title in enumerate(spans.titles))
+    return [
+        (title, float(samples.mean()), float((samples < IDLE).mean()))
+        for title, samples in use
+        if len(samples) >= LEAST_SAMPLES
+    ]
 
 
 def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]]) -> str:

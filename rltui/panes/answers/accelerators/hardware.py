@@ -81,8 +81,8 @@ def hardware_of(of: RunValues) -> Hardware:
 def peak_of_name(name: str) -> Accelerator | None:
     """The kind of accelerator that a name such as `NVIDIA H100 80GB HBM3` is of."""
     lower = name.lower()
-    found = (each for each in hardware_keys().accelerator if any(_within(word, lower) for word in each.words))
-    return next(found, None)
+    known = hardware_keys().accelerator
+    return next((kind for kind in known if any(_within(word, lower) for word in kind.words)), None)
 
 
 def _within(word: str, name: str) -> bool:
@@ -139,10 +139,10 @@ def _parameters(hparams: HParams) -> tuple[SourcedNumber | None, SourcedNumber |
     if known is not None:
         return known, active
     for entry in _entries(hparams, "model"):
-        found = _SIZE.search(entry.text) if isinstance(entry.value, str) else None
-        if found is not None:
-            size = float(found[2]) * float(found[1] or 1) * 1e9
+        match = _SIZE.search(entry.text) if isinstance(entry.value, str) else None
+        if match is not None:
+            size = float(match[2]) * float(match[1] or 1) * 1e9
             name = f"{entry.key} {entry.text.rstrip('/').rpartition('/')[2][:40]}"
-            part = SourcedNumber(float(found[3]) * 1e9, name) if found[3] else active
+            part = SourcedNumber(float(match[3]) * 1e9, name) if match[3] else active
             return SourcedNumber(size, name), part
     return None, active

@@ -38,15 +38,15 @@ def gantt(run: RunValues, spans: LoggedSpans) -> Gantt | None:
     for step, edges in _steps(run):
         seconds = min(reach[1], edges[1]) - max(reach[0], edges[0])
         if seconds >= COVERED * (edges[1] - edges[0]):
-            found = _timed_chart(spans, edges, step, f"step {format_step(step)}")
-            if found is not None:
-                return found
+            chart = _timed_chart(spans, edges, step, f"step {format_step(step)}")
+            if chart is not None:
+                return chart
     if run.at_step is not None:
         return None
     for span in reversed(spans.profiled):
-        found = _timed_chart(spans, (span.begin, span.end), None, span.name)
-        if found is not None:
-            return found
+        chart = _timed_chart(spans, (span.begin, span.end), None, span.name)
+        if chart is not None:
+            return chart
     return _timed_chart(spans, reach, None, "the whole trace")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
-from rltui.draw.numbers import format_range, format_step, format_value, short_step
+from rltui.draw.numbers import format_range, format_step, short_step
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import Curve, curve
@@ -19,7 +19,7 @@ from rltui.panes.charts.healthy_range import band_of
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges, data_range, shown_range
 from rltui.panes.pane import PaneView
-from rltui.panes.rows.row import Row, value_at
+from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -163,9 +163,8 @@ def row_lines(
     if columns.key:
         spans.append((pad(short_key(row.tag, columns.key), columns.key) + "  ", "dim"))
     value, value_role = row.value_text, "strong" if role == "text" else role
-    if columns.crosshair is not None and row.main is not None and not row.own_axis:
-        there = value_at(row.main, columns.crosshair)[0]
-        value, value_role = "–" if there is None else format_value(there, row.unit), "mark"
+    if columns.crosshair is not None and (text := row.text_at(columns.crosshair)) is not None:
+        value, value_role = text, "mark"
     spans.append((pad(value, columns.value, right=True), value_role))
     if columns.change:
         spans.append((pad(row.change_text, columns.change, right=True), row.change_role))
