@@ -1,4 +1,4 @@
-"""What holds for every test of a command: a user who has just come, with nothing remembered."""
+"""A new user and an empty working directory for every test of a command."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _own_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Configuration, cache and state are those of one test."""
+    """Configuration, cache, state and working directory are those of one test."""
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.chdir(tmp_path)

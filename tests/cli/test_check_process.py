@@ -15,12 +15,6 @@ from tests.support.commands.in_process import rltui
 from tests.support.runs.checked_runs import MILD, SICK, WELL, environment, write
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names of folders are those in the test's own."""
-    monkeypatch.chdir(tmp_path)
-
-
 def test_one_when_something_is_wrong(tmp_path: Path) -> None:
     """Exit code 1: a finding at or above --fail-on, in any of several folders."""
     write(tmp_path / "logs" / "a", WELL)

@@ -48,12 +48,6 @@ RAW = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 WEEK = 7 * 86_400.0
 
 
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A working directory without logs."""
-    monkeypatch.chdir(tmp_path)
-
-
 def write(path: Path, rows: Sequence[dict[str, Any]], *, ago: float = WEEK) -> Path:
     """A JSONL log that was last written some time ago."""
     write_rows(path, rows)

@@ -1,4 +1,4 @@
-"""The catalogue of framework keys beside the project, and names that a run would make of its patterns."""
+"""The catalogue of framework keys, and keys that match its patterns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def instances(entry: dict[str, Any]) -> Iterator[str]:
-    """Keys as a run would write them, in the log and in TensorBoard; two for each pattern."""
+    """Keys for an entry of the catalogue, in the log and in TensorBoard; two for each pattern."""
     for key in dict.fromkeys((entry["key"], entry.get("tb_key", entry["key"]))):
         plain = _NUMBER.sub(r"\g<1>8", key)
         for words in _WORDS if "*" in plain else (("",),):
@@ -40,12 +40,12 @@ def instances(entry: dict[str, Any]) -> Iterator[str]:
 
 
 def differences() -> list[dict[str, Any]]:
-    """The reviewed list of what differs on purpose."""
+    """The reviewed list of intended differences."""
     return list(tomllib.loads(DIFFERENCES.read_text())["difference"])
 
 
 def difference(entry: dict[str, Any]) -> dict[str, Any]:
-    """What rltui has in place of the catalogue's fields for an entry."""
+    """The values of rltui for the fields of a catalogue entry."""
     found: dict[str, Any] = {}
     for each in differences():
         if entry["framework"] in each["frameworks"] and entry["key"] in each["keys"]:
@@ -54,7 +54,7 @@ def difference(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def logs() -> Iterator[tuple[str, str, list[str]]]:
-    """(run, kind of log, its keys) of every recorded run, from what other readers found in it."""
+    """(run, kind of log, keys) of every recorded run, from the oracles."""
     for path in oracles():
         oracle = json.loads(path.read_text())
         run = str(path.relative_to(SHARED / "logs")).removesuffix(".oracle.json")

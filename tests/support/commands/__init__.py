@@ -1,1 +1,1 @@
-"""Commands in this process and in one of their own."""
+"""Running commands in this process and in child processes."""

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def default_signals() -> None:
-    """Let the signals of the keyboard do what they do in a foreground process."""
+    """Restore the default handlers of keyboard signals, as in a foreground process."""
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
 

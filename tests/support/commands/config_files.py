@@ -28,5 +28,5 @@ def logs(tmp_path: Path) -> Path:
 
 
 def told(config: Config) -> list[str]:
-    """What is said to be wrong."""
+    """The messages of the problems."""
     return [problem.message for problem in config.problems]

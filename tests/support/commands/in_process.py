@@ -15,18 +15,18 @@ from rltui.cli import run
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended and what it printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
     err: str
 
     def json(self) -> Any:
-        """Standard output as one JSON document; `NaN` and its kin are no JSON."""
+        """Standard output as strict JSON document, without `NaN`."""
         return json.loads(self.out, parse_constant=_refuse)
 
     def lines(self) -> list[Any]:
-        """Standard output as one JSON document a line."""
+        """Standard output as JSON lines."""
         return [json.loads(line, parse_constant=_refuse) for line in self.out.splitlines()]
 
 
@@ -35,7 +35,7 @@ def _refuse(word: str) -> object:
 
 
 def rltui(*words: object) -> Done:
-    """Run the whole command line, from its arguments to its exit code, without a process of its own."""
+    """Run the command line in this process."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     code = -1

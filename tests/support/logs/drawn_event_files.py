@@ -1,4 +1,4 @@
-"""Event files drawn at random, and what reading them gives in a form that compares to the bit."""
+"""Random event files, and their batches in a form for exact comparison."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _value(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def record(draw: st.DrawFn) -> bytes:
-    """One record, or several of one kind."""
+    """One record, or several of the same kind."""
     kind = draw(st.integers(0, 19))
     step, wall = draw(_steps), draw(_walls)
     if kind == 0:

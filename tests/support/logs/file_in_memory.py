@@ -57,7 +57,7 @@ class MemFile:
         self.data[offset : offset + len(content)] = content
 
     def grow(self) -> bool:
-        """Let the next scripted piece arrive; False when there is none left."""
+        """Append the next piece; False if there is none."""
         if not self._coming:
             return False
         self.append(self._coming.pop(0))
@@ -93,13 +93,13 @@ class SparseFile:
 
 
 def cut(data: bytes, at: Iterable[int]) -> list[bytes]:
-    """The bytes in pieces, cut at the given places (any order, out of range is ignored)."""
+    """The bytes cut into pieces at the given offsets (in any order; those out of range are ignored)."""
     places = [0, *sorted({place for place in at if 0 < place < len(data)}), len(data)]
     return [data[low:high] for low, high in pairwise(places)]
 
 
 def read_on(log: LogReader, file: File, budget: int = BLOCK) -> list[Batch]:
-    """Read until a look brings nothing and moves nothing."""
+    """Read until nothing new is read."""
     batches = []
     while True:
         before = log.offset
@@ -111,7 +111,7 @@ def read_on(log: LogReader, file: File, budget: int = BLOCK) -> list[Batch]:
 
 
 def read_whole(form: Format, file: File, budget: int = BLOCK) -> Batch:
-    """Everything that a file holds now, as a one-off command reads it."""
+    """The content of a file, read once to its end."""
     log = form.open(file.path)
     batches = read_on(log, file, budget)
     batches.append(log.finish(file))
@@ -120,7 +120,7 @@ def read_whole(form: Format, file: File, budget: int = BLOCK) -> Batch:
 
 
 def read_in_pieces(form: Format, path: str, pieces: Sequence[bytes], budget: int = BLOCK) -> Batch:
-    """Everything that a file gives while its bytes arrive piece by piece, then finished."""
+    """The content of a file that is read while its pieces arrive, then finished."""
     file = MemFile(path, *pieces)
     log = form.open(path)
     batches = read_on(log, file, budget)

@@ -1,4 +1,4 @@
-"""File calls that do not come back until they are let go: what a dead network mount does."""
+"""File calls that hang until they are released, as on a dead network mount."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feed's thread hands over, and waiting for it."""
+"""A listener for the deliveries of a reader thread."""
 
 from __future__ import annotations
 

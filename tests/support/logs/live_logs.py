@@ -1,4 +1,4 @@
-"""Logs that change while they are followed, and what a follower's deliveries add up to."""
+"""Logs that change while they are followed, and the sum of a follower's deliveries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Point = tuple[str, int, float]
 
 
 def line(step: int, **values: float) -> str:
-    """One line of a JSON lines log."""
+    """A line of a JSONL log."""
     return json.dumps({"step": step, **values}) + "\n"
 
 
@@ -31,19 +31,19 @@ def lines(steps: Iterable[int], tag: str = "loss", scale: float = 0.5) -> str:
 
 
 def points(steps: Iterable[int], tag: str = "loss", scale: float = 0.5) -> list[Point]:
-    """What `lines` says."""
+    """The points of `lines`."""
     return [(tag, step, step * scale + 0.25) for step in steps]
 
 
 def write(path: Path, text: str | bytes) -> Path:
-    """Make a file, and the folders that it needs."""
+    """Write a file, creating its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
 def write_rows(path: Path, rows: Iterable[object]) -> Path:
-    """Make a file of JSON lines, and the folders that it needs."""
+    """Write a file of JSON lines, creating its folders."""
     return write(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -54,13 +54,13 @@ def append(path: Path, text: str | bytes) -> None:
 
 
 def event_bytes(steps: Iterable[int], tag: str = "loss", scale: float = 0.5, head: bool = True) -> bytes:
-    """An event file, or its continuation, that says what `lines` says."""
+    """An event file, or its continuation, with the points of `lines`."""
     body = b"".join(tfwriter.event(step, tfwriter.simple(tag, step * scale + 0.25)) for step in steps)
     return (tfwriter.version() if head else b"") + body
 
 
 class Heard:
-    """Adds up deliveries as a store would: what each source says now, and what it said before."""
+    """Accumulates deliveries as a store does, with current and earlier points by source."""
 
     def __init__(self) -> None:
         self.points: dict[str, list[Point]] = defaultdict(list)  # by path of the source
@@ -104,7 +104,7 @@ class Heard:
 
     @property
     def codes(self) -> list[str]:
-        """Codes of the troubles that stand."""
+        """The codes of the current problems."""
         return sorted(problem.code for problem in self.problems.values())
 
     def runs(self) -> dict[str, list[str]]:
@@ -117,7 +117,7 @@ class Heard:
 
 
 class Live:
-    """A follower on a clock that only moves when told, and what it delivered."""
+    """A follower with a manual clock, and its deliveries."""
 
     def __init__(self, *logdirs: Path, system: FileSystem = LOCAL, wall: float = 0.0, **options: Any) -> None:
         self.now = 1000.0
@@ -125,7 +125,7 @@ class Live:
         self.heard = Heard()
 
     def look(self) -> list[Delivery]:
-        """Look until nothing is left to do at this moment."""
+        """Look until there is nothing to read."""
         taken: list[Delivery] = []
         for _ in range(10_000):
             taken += self.heard.take(self.follower.look())

@@ -1,4 +1,4 @@
-"""Which files below a folder this process holds open."""
+"""The files below a folder that this process has open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def open_below(folder: Path) -> int:
-    """How many descriptors lead to `folder` or below; what other tests hold open does not count."""
+    """The number of open descriptors of `folder` and files below it."""
     found = 0
     for number in os.listdir("/proc/self/fd"):  # noqa: PTH208
         try:

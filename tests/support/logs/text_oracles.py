@@ -1,4 +1,4 @@
-"""What the collection's oracles say of text logs, and what a reader makes of the same files."""
+"""The oracles of text logs, and the batches of the same files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DURATIONS = {"elapsed_time", "remaining_time"}  # text for the oracle, seconds f
 
 
 def oracle_cases() -> list[tuple[Path, dict[str, Any]]]:
-    """Every text log that an oracle speaks of, with what it says."""
+    """Every text log that has an oracle, with the oracle."""
     cases = []
     for oracle in oracles():
         run = oracle.with_name(oracle.name.removesuffix(".oracle.json"))

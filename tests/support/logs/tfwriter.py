@@ -35,7 +35,7 @@ def masked_crc(data: bytes) -> bytes:
 
 
 def record(data: bytes) -> bytes:
-    """One framed record."""
+    """A framed record."""
     length = struct.pack("<Q", len(data))
     return length + masked_crc(length) + data + masked_crc(data)
 

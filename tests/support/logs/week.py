@@ -20,7 +20,7 @@ DAY = 86_400.0
 
 @dataclass
 class Sample:
-    """What the follower and the store held at one moment."""
+    """The memory and files that follower and store held at one time."""
 
     points: int
     traced: int  # bytes of Python's allocator; 0 when it is not traced
@@ -81,7 +81,7 @@ class Week:
         log.write_text("")
 
     def look(self, seconds: float) -> None:
-        """Time passes, then one look, and more until all is read."""
+        """Advance the clock, then look until everything is read."""
         self.now += seconds
         for _ in range(100):
             for delivery in self.follower.look():
@@ -91,7 +91,7 @@ class Week:
                 return
 
     def measure(self) -> Sample:
-        """What is held now: memory without the interpreter's free lists, open files below the folder."""
+        """The current memory, without the interpreter's free lists, and open files below the folder."""
         gc.collect()  # empties the free lists as well
         traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else 0
         run = self.store.runs.get("run")

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Training:
-    """The process, seen from the test. Each call returns when the writing is done and flushed."""
+    """The process that writes. Each call returns after writing and flushing."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "tests.support.logs.writer_process"]
@@ -36,7 +36,7 @@ class Training:
         self._process.communicate(timeout=10)
 
     def tell(self, what: str, path: Path, *more: Any) -> None:
-        """Have one thing done."""
+        """Send a request and wait for its completion."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([what, str(path), *more]) + "\n")
@@ -87,7 +87,7 @@ class _Writer:
 
 
 def main() -> None:
-    """Do what the lines of standard input say."""
+    """Execute the requests on standard input."""
     writer = _Writer()
     for line in sys.stdin:
         what, *arguments = json.loads(line)

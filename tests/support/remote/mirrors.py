@@ -1,4 +1,4 @@
-"""Remote folders in tests: objects in memory, mirrors of them, and what readers make of the mirrors."""
+"""Remote folders in memory, their mirrors, and reading these."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def mirror_of(url: str, limits: Limits = LIMITS, wall: Callable[[], float] | Non
 
 
 def files_of(mirror: Mirror) -> dict[str, bytes]:
-    """What the mirror holds, by path."""
+    """The content of the mirror by path."""
     place = Path(mirror.place)
     return {
         path.relative_to(place).as_posix(): path.read_bytes()
@@ -55,7 +55,7 @@ def files_of(mirror: Mirror) -> dict[str, bytes]:
 
 
 def heard(mirror: Mirror) -> Heard:
-    """What reading the mirror once says."""
+    """The result of reading the mirror once."""
     heard = Heard()
     heard.take(read_all([mirror.place]))
     return heard

@@ -1,4 +1,4 @@
-"""A server of S3 on this machine (moto), which counts what it is asked and fails when it is told to."""
+"""A local S3 server (moto) that counts requests and can be made to fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUSY = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.<
 
 
 class S3Server:
-    """moto's S3 behind a WSGI application that fails as `mode` says. `stop` and `start` keep the port."""
+    """moto's S3 behind a WSGI application that can fail (`mode`). `stop` and `start` keep the port."""
 
     def __init__(self) -> None:
         pytest.importorskip("s3fs")

@@ -1,1 +1,1 @@
-"""Runs: made of arrays, synthetic, labelled, and what is fed and asked of them."""
+"""Runs from arrays, synthetic and labelled runs, and helpers to judge them."""

@@ -1,4 +1,4 @@
-"""Runs for `check` and the surroundings of a real command: nothing of the user's own."""
+"""Runs for `check`, and an environment without the user's files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MILD = [0.05] * 50 + [5.0] * 30
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """Nothing of the user's own."""
+    """An environment without the user's files."""
     kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
     return {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **more}
 

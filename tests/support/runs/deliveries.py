@@ -1,4 +1,4 @@
-"""Deliveries made of plain lists, as readers would hand them up."""
+"""Deliveries from plain lists, as readers produce them."""
 
 from __future__ import annotations
 

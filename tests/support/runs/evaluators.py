@@ -1,4 +1,4 @@
-"""Evaluators of real runs whose tags are canonical ids: what the tests of rules are made of."""
+"""Evaluators of runs whose tags are canonical ids."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def fresh(
 def evaluator(
     names: MetricNames | None = None, config: Config | None = None, book: Rulebook | None = None
 ) -> Evaluator:
-    """One that has seen nothing yet."""
+    """A new evaluator."""
     return Evaluator(run_with(), names if names is not None else canonical_names(), config, book)
 
 
@@ -83,7 +83,7 @@ def only(*names: str) -> Rulebook:
 def judge_of(
     series: Mapping[str, Sequence[float]], *, framework: str | None = None, book: Rulebook | None = None
 ) -> Evaluator:
-    """An evaluator that has seen whole series; shorter ones are logged every so many steps."""
+    """An evaluator after complete series; shorter ones are logged at larger intervals."""
     judge = evaluator(canonical_names(framework), book=book)
     longest = max(map(len, series.values()), default=1)
     for tag, values in series.items():
@@ -110,6 +110,6 @@ def grow(judge: Evaluator, series: Mapping[str, np.ndarray], pieces: int, stride
 
 
 def ids(judge: Evaluator, least: str = "info") -> set[str]:
-    """The ids of what fires at or above a severity."""
+    """The ids of findings at or above a severity."""
     rank = ("info", "warning", "critical").index(least)
     return {finding.id for finding in judge.findings() if finding.rank >= rank}

@@ -1,4 +1,4 @@
-"""Labelled logs: what each is expected to show, a replay as if it were being written, and the verdict."""
+"""Labelled logs: expected findings, replays, and comparing both."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXPECTED = {"recording": recording.FOLDER / "expected.toml", "log": BUNDLED / "e
 
 @dataclass(frozen=True)
 class Label:
-    """What a log shows. Healthy: no alarm at any time; else what must be told, and what else may be."""
+    """The expected findings of a log. A healthy log has no alarm at any time."""
 
     name: str
     kind: str  # recording or log
@@ -46,7 +46,7 @@ class Label:
 
 @dataclass
 class Told:
-    """What was said while a run was replayed. Steps are those of the newest point when it was said."""
+    """The findings during a replay. Steps are those of the newest point at the time."""
 
     first: dict[str, int] = field(default_factory=dict)  # id -> step at which it was first told
     alarms: dict[str, int] = field(default_factory=dict)  # likewise, from when on it was a warning or worse
@@ -64,7 +64,7 @@ class Told:
 
 
 def labels() -> list[Label]:
-    """The labels of the recordings and of the logs beside the tests."""
+    """The labels of the recordings and of the bundled logs."""
     found = []
     for kind, path in EXPECTED.items():
         for name, row in tomllib.loads(path.read_text()).items():
@@ -77,7 +77,7 @@ def labels() -> list[Label]:
 
 @cache
 def told_of(label: Label) -> Told:
-    """The replay of a labelled log: of several runs, the one that was judged longest."""
+    """The replay of a labelled log; of several runs, the one with the most steps."""
     if label.kind == "log":
         return longest(replayed(BUNDLED / label.name))
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def longest(runs: list[Told]) -> Told:
 
 
 def replayed(path: Path) -> list[Told]:
-    """Replay every run below a path, from its first point on: its whole past is held as exact points."""
+    """Replay every run below a path from its first point, with all points kept exactly."""
     session = Session()
     session.store = Store(window=WHOLE)
     with patch.object(series_table, "SIZES", ()):  # a run of many series holds half a thousand points of each
@@ -104,7 +104,7 @@ def replayed(path: Path) -> list[Told]:
 
 
 def replay(view: RunView) -> Told:
-    """Feed an evaluator a run in about a hundred pieces, and note what it says after each."""
+    """Feed a run to an evaluator in about a hundred pieces, recording the findings after each."""
     columns = {tag: series.recent() for tag, series in view.run.series.items() if series.count}
     steps = np.unique(np.concatenate([points.step for points in columns.values()]))
     cuts = np.unique(steps[np.linspace(0, len(steps) - 1, min(PIECES, len(steps))).astype(int)])
@@ -132,12 +132,12 @@ def replay(view: RunView) -> Told:
 
 
 def early(told: Told, onset: int) -> dict[str, int]:
-    """Alarms that were told before the onset, which are false."""
+    """False alarms before the onset."""
     return {name: step for name, step in told.alarms.items() if step < onset}
 
 
 def late(told: Told, onset: int, names: tuple[str, ...]) -> dict[str, int | None]:
-    """The ids that were not told as alarms soon enough after the onset, with the step at which they were."""
+    """The expected ids without an alarm soon after the onset, with the step of a later alarm."""
     limit = onset + LATE * (told.end - told.begin)
     steps = {name: told.alarms.get(name) for name in names}
     return {name: step for name, step in steps.items() if step is None or step > limit}

@@ -1,4 +1,4 @@
-"""Runs made of arrays: a real store, real names and liveness; findings are given instead of judged."""
+"""Runs from arrays, with a real store, names and liveness, and given findings."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _QUIET = Threshold("*", above=1e300)  # a run without any rule is one that nobod
 
 
 class _Names(SharedNames):
-    """No shipped rule applies."""
+    """A rule selection without shipped rules."""
 
     def selection(self, label: str) -> RuleSelection:
         return RuleSelection(self.names(label), self.config, _NO_RULES)
 
 
 class MadeRun(RunView):
-    """A run whose points are given as arrays, a log for each tag."""
+    """A run from arrays, with a log for each tag."""
 
     def __init__(
         self, name: str = "verl-grpo-a", framework: str = "verl", *, modified: float = NOW - 4,
@@ -95,17 +95,17 @@ class MadeRun(RunView):
         self.evaluate_held(force=True)
 
     def lie_at(self, path: str) -> None:
-        """Its one log lies there."""
+        """Set the path of its only log."""
         self.run.sources = {path: Source(self.name, path, "jsonl", 1, 1, modified=1.0)}
 
     def end(self) -> None:
-        """The run is over, as its log says."""
+        """Log an exit code, which ends the run."""
         text = Text("exit", 0, self._modified, "exit-code", "0")
         self._take(self._delivery("metrics.jsonl", Batch(texts=(text,))))
 
     @property
     def found(self) -> list[Finding]:
-        """What is wrong with it."""
+        """The given findings."""
         return list(self._told_by("sisters"))
 
     @found.setter
@@ -114,7 +114,7 @@ class MadeRun(RunView):
 
 
 def made_series(tag: str, values: Any, step: Any = None) -> Series:
-    """One series of a run."""
+    """A series of a run."""
     run = MadeRun()
     run.add(tag, values, step)
     return run.run.series[tag]
@@ -159,7 +159,7 @@ def believable(steps: int = 300, seed: int = 3, **options: Any) -> MadeRun:
 
 
 def finding(tag: str = "actor/pg_clipfrac", severity: str = "warning", **changes: Any) -> Finding:
-    """A finding as rules give them."""
+    """A finding as rules report it."""
     base: dict[str, Any] = {
         "id": "clip-fraction-high",
         "severity": severity,

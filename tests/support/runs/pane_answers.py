@@ -1,4 +1,4 @@
-"""Runs made of values by tag, and what their panes answer."""
+"""Runs from values by tag, and the answers of their panes."""
 
 from __future__ import annotations
 
