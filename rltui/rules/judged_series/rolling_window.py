@@ -30,7 +30,6 @@ from rltui.rules.judged_series.ticks import START, Ticks
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
 BEFORE_MIN = 8  # fewer say nothing about what is usual
-FEW = 32  # values whose extremes Python finds sooner than numpy does
 BENT = 24  # ticks that `bend` sees
 NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # to a standard deviation from differences of neighbours
 BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
@@ -128,8 +127,7 @@ class RollingWindow:
         found = self._ranges.get(begin)
         if found is None:
             held = self.ticks.value[begin : self.end]
-            few = held.tolist() if len(held) < FEW else (np.minimum.reduce(held), np.maximum.reduce(held))
-            found = self._ranges[begin] = float(min(few)), float(max(few))
+            found = self._ranges[begin] = float(held.min()), float(held.max())
         return found
 
     def recent(self, length: int) -> Floats:
