@@ -57,11 +57,7 @@ class NonFiniteEpisode(RewindableCounter):
 
 
 class Ticks:
-    """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean.
-
-    `valued`: whether anything looks at their values. Of a series without rules, as most of a program's own
-    are, only steps and counts are asked for; ticks of several points then have no value.
-    """
+    """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
 
     __slots__ = (
         "_spread",
@@ -85,13 +81,11 @@ class Ticks:
         "stride",
         "tag",
         "value",
-        "valued",
     )  # fmt: skip
 
-    def __init__(self, tag: str, canonical: str | None, *, valued: bool = True) -> None:
+    def __init__(self, tag: str, canonical: str | None) -> None:
         self.tag = tag
         self.canonical = canonical
-        self.valued = valued
         self.stride = 1
         self.n = 0  # ticks held: so many of the three arrays count
         self.serial = 0  # ticks ever made
@@ -264,10 +258,8 @@ class Ticks:
             stride = self.stride
             if len(self._values) < stride + self._late:
                 return
-            middle = math.nan
-            if self.valued:
-                ranked = sorted(self._values[:stride])  # plain numbers are faster than arrays here
-                middle = (ranked[(stride - 1) // 2] + ranked[stride // 2]) / 2
+            ranked = sorted(self._values[:stride])  # plain numbers are faster than arrays here
+            middle = (ranked[(stride - 1) // 2] + ranked[stride // 2]) / 2
             self._append(self._steps[0], self._steps[stride - 1], middle)
             del self._steps[:stride], self._values[:stride]
         evaluate(self.n - 1)
@@ -297,9 +289,8 @@ class Ticks:
             if self.last is not self.first:
                 self.last[to] = steps
         else:
-            if self.valued:
-                table = np.sort(values.reshape(count, stride), axis=1)
-                self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
+            table = np.sort(values.reshape(count, stride), axis=1)
+            self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
             self.first[to], self.last[to] = steps[::stride], steps[stride - 1 :: stride]
         self.value[to] += 0.0
         self.n += count
@@ -329,8 +320,7 @@ class Ticks:
             self._spread = float(self.point_spreads(np.array((CAP,)))[0])
         half = CAP // 2
         value, first, last = np.empty(CAP), np.empty(CAP, np.int64), np.empty(CAP, np.int64)
-        if self.valued:
-            value[:half] = (self.value[::2] + self.value[1::2]) / 2
+        value[:half] = (self.value[::2] + self.value[1::2]) / 2
         first[:half], last[:half] = self.first[::2], self.last[1::2]
         self.value, self.first, self.last = value, first, last
         self.n, self.stride = half, self.stride * 2

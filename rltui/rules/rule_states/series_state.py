@@ -295,8 +295,7 @@ class SeriesState:
 
     def __init__(self, plan: RulePlan) -> None:
         self.plan = plan
-        ticks = Ticks(plan.tag, plan.canonical, valued=plan.canonical is not None or bool(plan.user_rules))
-        self.ruled = RuledTicks(ticks, plan.held_out, plan.stagger, plan.rules)
+        self.ruled = RuledTicks(Ticks(plan.tag, plan.canonical), plan.held_out, plan.stagger, plan.rules)
         self.nonzero: RuledTicks | None = None  # the same without zeros, for rules that skip them
         if plan.nonzero_rules is not None:
             ticks = Ticks(plan.tag, plan.canonical)
