@@ -244,10 +244,11 @@ def test_no_gain_is_an_alarm_after_a_thousand_episodes() -> None:
     """Unless an episode is a step or two, or nothing tells how many steps it is."""
     values = np.random.default_rng(2).normal(780, 60, 2000)
     for every, told in ((1, False), (2, False), (50, True)):
-        judge = evaluator()
-        judge.feed([fresh(RETURN, values, every * np.arange(1, 2001))])
-        assert bool(ids(judge, "warning")) is told
-        assert ("outcome-no-gain-long" in ids(judge)) is told
+        for tag in (RETURN, "reward.mean"):
+            judge = evaluator()
+            judge.feed([fresh(tag, values, every * np.arange(1, 2001))])
+            assert bool(ids(judge, "warning")) is told
+            assert ("outcome-no-gain-long" in ids(judge)) is told
 
 
 def test_a_sure_gain_is_not_called_nothing() -> None:
