@@ -105,6 +105,22 @@ def test_what_waits_sees_ticks_as_they_were_before_they_were_joined(stagger: int
     assert past[0] and past[0] == past[1]
 
 
+@pytest.mark.parametrize("size", [1, 2, CAP // 2, CAP - 1, CAP, CAP + 1, 2 * CAP])
+@pytest.mark.parametrize("delay", [0, 1, 2, 15])
+def test_ticks_do_not_depend_on_how_points_are_cut(delay: int, size: int) -> None:
+    """A piece may end where ticks are joined, with fewer points left than the next tick waits for."""
+    values, found = np.sin(np.arange(5 * CAP)), []
+    for length in (size, len(values)):
+        ticks = Ticks("x", None)
+        ticks.delay = delay
+        for begin in range(0, len(values), length):
+            part = slice(begin, begin + length)
+            ticks.feed(np.arange(len(values))[part], values[part], lambda _: None)
+        held = ticks.filled
+        found.append((ticks.stride, ticks.value[held].tolist(), ticks.last[held].tolist()))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("every", [1, 3, CAP])
 def test_a_recording_says_the_same_however_often_it_is_asked_for(every: int) -> None:
     """What was asked for sees the next tick with the other rules, then waits again, and misses nothing."""

@@ -138,7 +138,7 @@ class Ticks:
             steps = np.concatenate((np.array(self._steps, np.int64), steps))
             values = np.concatenate((np.array(self._values), values))
         begin = 0
-        while count := min((len(values) - begin - self._late) // self.stride, CAP - self.n):
+        while (count := min((len(values) - begin - self._late) // self.stride, CAP - self.n)) > 0:
             begun, end = self.n, begin + count * self.stride
             self._make_ticks(steps[begin:end], values[begin:end])
             begin = end
