@@ -103,4 +103,4 @@ def _judge(
             for shard in shards:
                 yield judge(shard, options, progress)
         return
-    yield from in_order(shards, engine, partial(judge, question=options), "judged")
+    yield from in_order(shards, engine, partial(judge, options=options), "judged")

@@ -1,4 +1,4 @@
-"""What several runs have in common: the same finding, or that they fell silent together."""
+"""Troubles that several runs share: the same finding, or a stall at the same time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from rltui.logs.log_file_names import names
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import RANK
 
-MAX_GAP_SECONDS = (
-    300.0  # seconds between last points: writers buffer up to two minutes, and steps take their time
-)
-MIN_RUNS = 2  # runs
+MAX_GAP_SECONDS = 300.0  # between last points: writers buffer up to two minutes, and steps are slow
+MIN_RUNS = 2
 
 
 class CommonTrouble(NamedTuple):
@@ -41,9 +39,9 @@ class CommonTrouble(NamedTuple):
 
 
 def common_trouble(verdicts: Sequence[Verdict], *, at_step: int | None = None) -> list[CommonTrouble]:
-    """What is wrong with at least two runs, the most severe first, then what most runs have.
+    """The troubles of at least two runs, the most severe first, then those of most runs.
 
-    Findings that another one explains and mere remarks are left out. As of an earlier step nothing stalls.
+    Remarks and findings that another one explains are left out. At an earlier step no run has stalled.
     """
     found = [*_findings(verdicts), *(_stalls(verdicts) if at_step is None else ())]
     found = [one for one in found if len(one.runs) >= MIN_RUNS]
@@ -72,7 +70,7 @@ def _findings(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
 
 
 def _stalls(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
-    """Runs that stalled, by when: their last points lie close together."""
+    """Stalled runs, grouped by the time of their last points."""
     silent = sorted(
         (verdict.pace.last_wall, verdict.run, _hosts(verdict))
         for verdict in verdicts
@@ -100,6 +98,6 @@ def _stalls(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
 
 
 def _hosts(verdict: Verdict) -> frozenset[str]:
-    """The machines that wrote its event files, as their names say."""
+    """The machines that wrote its event files, from the names of these."""
     found = (names().writer.search(source.path) for source in verdict.sources)
     return frozenset(match["writer"].rpartition(".")[0] for match in found if match is not None)

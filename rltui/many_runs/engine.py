@@ -1,4 +1,4 @@
-"""Where shards are worked on: this process, other processes, or the workers of another program."""
+"""Engines, which process shards: this process, other processes, or the workers of another program."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 from rltui.common.named_tuple import NamedTuple
 from rltui.many_runs import plan
 
-MAX_RUNS = {"slurm": 1000}  # of a shard: a job takes long to begin
+MAX_RUNS = {"slurm": 1000}  # of a shard: jobs are slow to start
 NAMES = ("local", "processes", "ray", "dask", "slurm")
 
 
 class EngineError(Exception):
-    """An engine cannot be used: one line that says why."""
+    """An engine cannot be used; the message is one line with the reason."""
 
 
 class Engine(NamedTuple):
@@ -39,14 +39,14 @@ class Engine(NamedTuple):
 
     @property
     def processes(self) -> int | None:
-        """How many shards are worked on at once; None where the engine decides."""
+        """How many shards are processed at the same time; None if the engine decides."""
         if self.name == "processes":
             return int(self.argument) if self.argument else available_processors()
         return 1 if self.name == "local" else None
 
     @property
     def most_runs(self) -> int:
-        """How many runs a shard has at most."""
+        """The largest number of runs in a shard."""
         return MAX_RUNS.get(self.name, plan.MAX_RUNS)
 
 

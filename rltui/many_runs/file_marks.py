@@ -1,4 +1,4 @@
-"""Marks of files and folders: what tells that one has not changed since it was read."""
+"""Marks of files and folders, which differ when a file or folder has changed since it was read."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from collections.abc import Iterable
 from rltui.common import paths
 from rltui.common.named_tuple import NamedTuple
 
-COMPARED_BYTES = 512  # first and last bytes of a file that are compared
-MIN_AGE_SECONDS = 3.0  # seconds after a write in which another one may bear the same time (2 s on FAT)
+COMPARED_BYTES = 512  # at each end of a file
+MIN_AGE_SECONDS = 3.0  # after a write, within which another one may have the same time stamp (2 s on FAT)
 
 
 class Mark(NamedTuple):
-    """What changes with some files. changed: when the last of them did, seconds since 1970."""
+    """A digest that changes with some files. changed: their latest change, seconds since 1970."""
 
     digest: str
     changed: float
 
     def is_before(self, moment: float) -> bool:
-        """Whether all changed so long before a moment that what is written after it bears another time."""
+        """Whether any write after a moment, in seconds since 1970, gets a later time stamp."""
         return self.changed < moment - MIN_AGE_SECONDS
 
 
 def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
-    """A mark of attributes and some bytes of files, and of attributes of folders; None where it is in doubt.
+    """A mark of attributes and some bytes of files, and of attributes of folders; None if it is unreliable.
 
-    That is where one was written so shortly before now that a later write could bear the same time, where one
-    cannot be read, and where one is neither a file nor a folder. about: what else the mark changes with.
+    It is unreliable if one was written so recently that a later write could have the same time stamp, cannot
+    be read, or is neither a file nor a folder. about: text that the mark depends on, too.
     """
     parts, changed = [os.fsencode(about)], 0.0
     for place in places:
@@ -46,7 +46,7 @@ def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
 
 
 def _status_and_ends(place: str) -> tuple[os.stat_result, bytes]:
-    """Attributes of a file or folder, first and last bytes of a file. Raises OSError, for others, too."""
+    """Attributes of a file or folder, first and last bytes of a file. Raises OSError, also for devices."""
     descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
         status = os.fstat(descriptor)
@@ -63,7 +63,7 @@ def _status_and_ends(place: str) -> tuple[os.stat_result, bytes]:
 
 
 def folder_mark(place: str, now: float) -> tuple[int, int, int, int] | None:
-    """The attributes of a folder, in a third of the time; None where they are in doubt, and for a file.
+    """The attributes of a folder, in a third of the time; None if they are unreliable, and for a file.
 
     now: when the folder was searched or later, seconds since 1970.
     """

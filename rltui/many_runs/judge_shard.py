@@ -1,4 +1,4 @@
-"""Judging the runs of one shard: from files to verdicts, in whatever process. Nothing else is touched."""
+"""Judging the runs of one shard, in any process: from files to verdicts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from rltui.store.continued_runs import life_of
 
 
 class JudgeOptions(NamedTuple):
-    """How runs are judged: the same for all shards.
+    """Options of judging, the same for all shards.
 
-    now: seconds since 1970, for how long a run is silent. logdirs: below which files beside logs are read.
+    now: seconds since 1970, the time of the verdict. logdirs: limit the search for files near logs.
     """
 
     config: Config
@@ -37,16 +37,16 @@ class JudgeOptions(NamedTuple):
 
 
 class _SharedNames(threading.local):
-    """What the shards that a thread works on have in common: most runs of a fleet log the same tags."""
+    """Names shared by the shards of a thread: most runs of a project log the same tags."""
 
-    MOST = 4096  # runs after which it is found out again, so that it does not grow without bounds
+    MOST = 4096  # runs, then a new one is made, so that memory is bounded
 
     def __init__(self) -> None:
         self._names: SharedNames | None = None
         self._runs = 0
 
     def of(self, config: Config, runs: int) -> SharedNames:
-        """That of a configuration, for so many more runs."""
+        """The shared names for a configuration and so many more runs."""
         names, self._runs = self._names, self._runs + runs
         if names is None or names.config != config or self._runs > self.MOST:
             names, self._runs = SharedNames(config), runs
@@ -58,35 +58,37 @@ _SHARED = _SharedNames()
 
 
 def judge(
-    shard: Shard, question: JudgeOptions, progress: Callable[[Delivery], None] | None = None
+    shard: Shard, options: JudgeOptions, progress: Callable[[Delivery], None] | None = None
 ) -> ShardResult:
     """Read and judge the runs of a shard, here or in another process: the result can be pickled."""
-    names = _SHARED.of(question.config, len(shard))
-    plans = PlansBeside(question.logdirs).of if question.logdirs and question.at_step is None else None
-    session = Session(question.config, shared=names, plans=plans)
-    said = chain.from_iterable(run.deliveries for run in shard)
+    names = _SHARED.of(options.config, len(shard))
+    plans = PlansBeside(options.logdirs).of if options.logdirs and options.at_step is None else None
+    session = Session(options.config, shared=names, plans=plans)
+    problems = chain.from_iterable(run.deliveries for run in shard)
     logs = [log for run in shard for log in run.logs]
-    session.take_all(
-        chain(said, read_placed(logs, verify=question.verify)), at_step=question.at_step, progress=progress
+    session.apply_all(
+        chain(problems, read_placed(logs, verify=options.verify)),
+        at_step=options.at_step,
+        progress=progress,
     )
-    if question.at_step is None:  # what a console tells of an earlier step is not known
+    if options.at_step is None:  # consoles are not dated by step
         consoles = {run.name: run.consoles for run in shard if run.consoles}
         if consoles:
-            from rltui.run_context.console.run_consoles import RunConsoles  # beside most runs lies none
+            from rltui.run_context.console.run_consoles import RunConsoles  # most runs have none
 
-            session.set_consoles(RunConsoles(()).reports(consoles), question.now)
+            session.set_consoles(RunConsoles(()).reports(consoles), options.now)
     asked = {run.name for run in shard if run.namesakes}
     verdicts = [
-        verdict_of(view, question.now, at_step=question.at_step, settings=name in asked)
+        verdict_of(view, options.now, at_step=options.at_step, settings=name in asked)
         for name, view in session.runs.items()
     ]
     return ShardResult(verdicts, list(session.problems.values()))
 
 
 def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
-    """What is known of a run now (seconds since 1970), or as of a step.
+    """The verdict on a run, now (seconds since 1970) or as of a step.
 
-    settings: whether it may have sisters, so that the settings in its log are read.
+    settings: whether to read the settings in its log, for a comparison with sister runs.
     """
     run, found = view.run, view.evaluator.findings()
     last_wall = run.last_wall if math.isfinite(run.last_wall) else None
@@ -123,7 +125,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
 
 
 def _with_written_values(view: RunView, finding: Finding) -> Finding:
-    """A finding with keys of the run to look at next, and the numbers that stand in its log as evidence."""
+    """A finding with evidence as in the log, and with the keys of the run to look at next."""
     evidence = tuple(
         one._replace(before=written(one.before), now=written(one.now), worst=written(one.worst))
         for one in finding.evidence

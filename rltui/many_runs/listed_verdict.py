@@ -1,4 +1,4 @@
-"""A verdict as lists of runs ask for it."""
+"""A verdict as an entry of the list of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rltui.run_context.hparams.hparams import HParam
 
 
 class ListedVerdict:
-    """A `ListedRun` of what is remembered of it. Its settings and single metrics are not."""
+    """A `ListedRun` made of a verdict, which has neither settings nor metrics other than the outcome."""
 
     def __init__(self, verdict: Verdict) -> None:
         self._verdict = verdict
@@ -33,7 +33,7 @@ class ListedVerdict:
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong and nothing else explains, worst first."""
+        """Findings that no other finding explains, worst first."""
         return [one for one in self._verdict.findings if one.explained_by is None]
 
     @property
@@ -44,13 +44,13 @@ class ListedVerdict:
 
     @property
     def project(self) -> str:
-        """The folder that it lies in."""
+        """The folder of the run."""
         return self.name.rpartition("/")[0] or "."
 
     def setting(self, key: str) -> HParam | None:
-        """Nothing: settings are not remembered."""
+        """None: a verdict has no settings."""
         return None
 
     def last_value(self, key: str) -> tuple[float | None, str] | None:
-        """Nothing: metrics other than that of the outcome are not remembered."""
+        """None: a verdict has no metric other than the outcome."""
         return None

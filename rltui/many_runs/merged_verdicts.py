@@ -1,4 +1,4 @@
-"""The verdicts of all shards as one: what documents, lists and exit codes are made of."""
+"""The verdicts of all shards merged, for documents, lists and exit codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class JudgedRuns:
-    """All runs that were judged, that with the newest point first.
+    """All judged runs, the one with the newest point first.
 
     problems: of folders, of files that are no logs of any run, and of shards. lost: runs without a verdict.
     """
@@ -31,11 +31,11 @@ class JudgedRuns:
 
     @cached_property
     def lineage(self) -> dict[str, Lineage]:
-        """By name, the runs that go on where another one stopped."""
+        """By name, the runs that continue another run."""
         return lineage_of_lives(verdict.life for verdict in self.verdicts if verdict.life is not None)
 
     def diagnostics(self) -> list[Problem]:
-        """What is odd about files and data, each once: of folders first, then run by run."""
+        """Problems of files and data, each once: those of folders first, then run by run."""
         return list(dict.fromkeys(self._diagnostics()))
 
     def _diagnostics(self) -> Iterator[Problem]:
@@ -47,9 +47,9 @@ class JudgedRuns:
 
 
 def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -> JudgedRuns:
-    """The verdicts of all parts, in one order whatever the order of the parts.
+    """The verdicts of all parts, in an order that does not depend on the order of the parts.
 
-    compared: their findings hold what the comparison of sister runs says already.
+    compared: whether their findings include those of the comparison of sister runs.
     """
     verdicts: list[Verdict] = []
     problems = Problems()
@@ -74,10 +74,8 @@ def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -
 
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
-    """The same of runs that one session has read."""
-    from rltui.many_runs.judge_shard import (
-        verdict_of,  # what judges runs, not only tells what is remembered of them
-    )
+    """The verdicts on the runs of a session."""
+    from rltui.many_runs.judge_shard import verdict_of  # cached verdicts need none of its imports
 
     now = time.time()
     asked = with_namesakes(session.runs)

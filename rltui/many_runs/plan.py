@@ -1,8 +1,7 @@
-"""What is judged or exported: the runs below the LOGDIRs with their logs and consoles, cut into shards.
+"""The plan of work on many runs: the runs below the LOGDIRs with their files, divided into shards.
 
-The plan is the walk and the placing of logs (which log belongs to which run, which one is a duplicate);
-nothing is read beyond the beginnings of logs. It depends on the files alone, so that every machine that sees
-the same files makes the same plan and the same cut.
+Making it means to walk the folders and to assign logs to runs; of logs only the beginnings are read. It
+depends on nothing but the files, so that every machine that sees them makes the same plan and shards.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MAX_NAMED_RUNS = 3  # runs of a lost shard that its diagnostic names
 
 @dataclass(slots=True)
 class RunPlan:
-    """One run: its logs (with those of its attempts, and duplicates), and other files that its verdict reads.
+    """One run: its logs (with those of its attempts, and duplicates) and the other files behind its verdict.
 
     deliveries: problems that placing its logs has found, such as one that does not answer. namesakes: whether
     other runs, of whichever shard, may be its sisters. part_files: what is read of containers that hold its
@@ -58,14 +57,14 @@ Shard = tuple[RunPlan, ...]
 
 
 class LostShard:
-    """A shard without a result, and why: its worker ended or failed."""
+    """A shard without a result, and the reason: its worker ended or failed."""
 
     def __init__(self, shard: Shard, reason: str) -> None:
         self.shard = shard
         self.reason = reason
 
     def problem(self, what: str) -> Problem:
-        """The diagnostic. what: was not done, such as `not judged`."""
+        """The diagnostic. what: the work that is missing, such as `not judged`."""
         names = [run.name for run in self.shard]
         more = f" and {len(names) - MAX_NAMED_RUNS} more" if len(names) > MAX_NAMED_RUNS else ""
         message = f"{what}: {', '.join(names[:MAX_NAMED_RUNS])}{more}: {self.reason}; run it again"
@@ -74,25 +73,25 @@ class LostShard:
 
 @dataclass(slots=True)
 class Plan:
-    """All runs by name. deliveries: what was said of folders, and of files that are no logs."""
+    """All runs by name. deliveries: problems of folders and of files that are no logs."""
 
     runs: list[RunPlan]
     deliveries: list[Delivery]
-    walked: Walked = field(default_factory=Walked)  # what was looked at to make it
+    walked: Walked = field(default_factory=Walked)  # the folders and files that it follows from
 
     def part(self, index: int, of: int) -> Plan:
-        """The part `index` (from 1) `of` several."""
+        """Part `index` (from 1) of `of` parts."""
         return replace(self, runs=[run for run in self.runs if shard_number(run.name, of) == index])
 
     def shards(self, *, most_runs: int = MAX_RUNS, most_bytes: int = MAX_BYTES) -> Iterator[Shard]:
-        """The runs in pieces of work, in their order."""
+        """The runs as shards, in their order."""
         return cut(self.runs, most_runs=most_runs, most_bytes=most_bytes)
 
 
 def cut(
     runs: Sequence[RunPlan], *, most_runs: int = MAX_RUNS, most_bytes: int = MAX_BYTES
 ) -> Iterator[Shard]:
-    """Runs in pieces of work, in their order; a run of more bytes than that is a piece of its own."""
+    """Runs as shards, in their order; a run with more bytes than the limit is a shard of its own."""
     shard: list[RunPlan] = []
     size = 0
     for run in runs:
@@ -106,25 +105,25 @@ def cut(
 
 
 def portable(shard: Shard) -> Shard:
-    """The shard as data that another process can be given."""
+    """The shard as data that can be pickled."""
     return tuple(replace(run, logs=[log.without_part() for log in run.logs]) for run in shard)
 
 
 def make_plan(
     logdirs: Sequence[str], *, run_glob: str | None = None, context: bool = True, verify: bool = False
 ) -> Plan:
-    """Search the LOGDIRs and place every log. Raises MissingError for one that is not there.
+    """Search the LOGDIRs and assign every log to a run. Raises MissingError for one that does not exist.
 
     context: whether consoles and files of hyperparameters are searched, too.
     """
-    # A plan that is remembered needs none of what searches.
+    # Imported here: a cached plan needs no search.
     from rltui.logs.follow.read_all import place_all
     from rltui.run_context.console.console_places import find_consoles
 
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []
-    logs, said, walked, others = place_all(logdirs, run_glob=run_glob, verify=verify)
-    for delivery in said:
+    logs, problems, walked, others = place_all(logdirs, run_glob=run_glob, verify=verify)
+    for delivery in problems:
         name = delivery.source.run
         if name:
             runs.setdefault(name, RunPlan(name)).deliveries.append(delivery)

@@ -1,4 +1,4 @@
-"""What is known of a run when its logs have been read, as data for documents, lists and other processes."""
+"""The verdict on a run, as data for documents, lists, the cache and other processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.sister_runs import OutcomeCurve, SisterComparison, sister_comparisons, with_sister_finding
 from rltui.store.continued_runs import Life
 
-USER_RULE_PREFIX = "own-"  # rules of the user's configuration
+USER_RULE_PREFIX = "own-"  # ids of rules in the user's configuration begin with it
 Plain = dict[str, Any]  # what JSON can hold
 
 
@@ -44,21 +44,21 @@ class Verdict(NamedTuple):
     series: int
     modified: float | None  # seconds since 1970; newer runs come first
     health: RunHealth
-    unjudged: str  # what could not be judged, the run or its outcome; empty where both could
+    unjudged: str  # why the run or its outcome could not be judged; empty if both could
     now: float  # seconds since 1970
     pace: RunPace
     findings: tuple[Finding, ...]  # most important first
-    notes: frozenset[int]  # places of findings that are merely worth a look
+    notes: frozenset[int]  # positions of findings that are remarks on a healthy run
     problems: tuple[Problem, ...]  # of its files and data
     sources: tuple[ListedSource, ...]
     consoles: tuple[str, ...]  # paths
     life: Life | None
     outcome: Outcome | None
-    last_error: str  # what it printed before it stopped without saying why
+    last_error: str  # in its consoles, if it stopped without a known reason
     last_line: str  # of its console
-    curve: OutcomeCurve | None = None  # what it has reached, to be compared with its sisters
-    sister_comparison: SisterComparison | None = None  # where it stands beside them
-    given_name: str = ""  # what a person called it in its tracker
+    curve: OutcomeCurve | None = None  # of its outcome, for the comparison with its sisters
+    sister_comparison: SisterComparison | None = None  # with its sisters
+    given_name: str = ""  # its display name in a tracker
 
     @property
     def name(self) -> str:
@@ -66,12 +66,12 @@ class Verdict(NamedTuple):
         return self.run
 
     def title(self, logdirs: Sequence[str]) -> str:
-        """Its name for people, after the one that a person gave it."""
+        """Its name for people, after its display name."""
         return f"{self.given_name} {shown_name(self.run, logdirs)}".lstrip()
 
     @property
     def order(self) -> tuple[float, str]:
-        """Sorts the run with the newest point first."""
+        """A key that sorts the run with the newest point first."""
         return (math.inf if self.modified is None else -self.modified, self.run)
 
     @property
@@ -91,7 +91,7 @@ class Verdict(NamedTuple):
 
     @property
     def damaged(self) -> bool:
-        """Whether its files have something wrong with them, and gave not one point."""
+        """Whether its files have problems and no points."""
         return not self.points and any(problem.level != "info" for problem in self.problems)
 
     def describe(self) -> dict[str, Any]:
@@ -123,20 +123,20 @@ class Verdict(NamedTuple):
             yield state
 
     def _all_notes(self) -> Iterator[Finding]:
-        told = len(self.findings)
-        return (one for at, one in enumerate(self.all_findings()) if at in self.notes or at >= told)
+        count = len(self.findings)
+        return (one for at, one in enumerate(self.all_findings()) if at in self.notes or at >= count)
 
 
 @dataclass(slots=True)
 class ShardResult:
-    """What became of a shard: its runs, and problems with files that are no logs of any run."""
+    """The verdicts on the runs of a shard, and problems of files that belong to no run."""
 
     verdicts: list[Verdict] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 def with_sister_comparisons(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts with what the comparison of sister runs says, in place of what an earlier one said."""
+    """The verdicts with a new comparison of sister runs in place of an earlier one."""
     found = sister_comparisons(verdict.curve for verdict in verdicts if verdict.curve is not None)
     return [_with_comparison(verdict, found.get(verdict.run)) for verdict in verdicts]
 
@@ -155,10 +155,9 @@ def _with_comparison(verdict: Verdict, sister_comparison: SisterComparison | Non
 
 
 def note_positions(findings: Sequence[Finding], *, healthy: bool) -> frozenset[int]:
-    """A healthy training has no findings: what is merely worth a look is a note there.
+    """The positions of findings that are notes: all of a healthy run, except those of the user's own rules.
 
-    Unless the user's own limits asked for it. Where something is wrong, the same remarks are part of the
-    picture.
+    In a run that is not healthy the same remarks belong to the diagnosis.
     """
     return frozenset(
         at for at, one in enumerate(findings) if healthy and not one.id.startswith(USER_RULE_PREFIX)
@@ -166,7 +165,7 @@ def note_positions(findings: Sequence[Finding], *, healthy: bool) -> frozenset[i
 
 
 class TagSets:
-    """Sets of tags by number. Runs of one project log the same tags: each set is kept and written once."""
+    """Sets of tags by number. Runs of one project log the same tags: each set is stored once."""
 
     def __init__(self, plain: Iterable[Iterable[str]] = ()) -> None:
         self._sets = [frozenset(tags) for tags in plain]
@@ -203,26 +202,26 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "outcome": None if verdict.outcome is None else json_value(list(verdict.outcome)),
         "curve": None if verdict.curve is None else list(verdict.curve),
     }
-    del plain["sister_comparison"]  # which a comparison finds
+    del plain["sister_comparison"]  # computed again when verdicts are merged
     return plain
 
 
 def shard_result_as_plain(judged: ShardResult) -> Plain:
-    """What became of a shard, for JSON."""
+    """A shard's result for JSON."""
     sets = TagSets()
     verdicts = [as_plain(verdict, sets) for verdict in judged.verdicts]
     return {"verdicts": verdicts, "tags": sets.as_plain(), "problems": list(map(astuple, judged.problems))}
 
 
 def shard_result_from_plain(plain: Plain) -> ShardResult:
-    """What `shard_result_as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
+    """The result written by `shard_result_as_plain`. Raises KeyError, TypeError, ValueError."""
     sets = TagSets(plain["tags"])
     verdicts = [from_plain(each, sets) for each in plain["verdicts"]]
     return ShardResult(verdicts, [Problem(*problem) for problem in plain["problems"]])
 
 
 def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
-    """The verdict of which `as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
+    """The verdict written by `as_plain`. Raises KeyError, TypeError or ValueError for other data."""
     life = plain["life"]
     known = {
         **plain,
@@ -256,7 +255,7 @@ def _curve(plain: Sequence[Any] | None) -> OutcomeCurve | None:
 
 
 def _finding(plain: Plain) -> Finding:
-    """A finding whose texts, most of them those of its rule, are held once."""
+    """A finding; its texts, most of which come from rules, are interned."""
     for name in ("id", "severity", "pane", "advice", "title", "state", "source"):
         plain[name] = sys.intern(plain[name])
     for name in ("metrics", "canonical", "check_next"):

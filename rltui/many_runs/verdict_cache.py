@@ -1,10 +1,9 @@
-"""Verdicts that are remembered, so that runs whose files did not change are not read again.
+"""A cache of verdicts, so that runs whose files did not change are not read again.
 
-A verdict is taken from the cache only where nothing speaks against it: every log and console of its run has
-the size, times, inode, first and last bytes that it had before it was read; nothing was written so shortly
-before that a later write could bear the same time; program, configuration and time zone are the same; and
-the run is still as live, stalled or ended as it was. Where that holds of all runs, and no folder has changed,
-the plan of the runs is not made again either.
+A verdict is valid if every file behind it has the size, times, inode, first and last bytes that it had
+before it was read; none was written so recently that a later write could have the same time stamp; program,
+configuration and time zone are the same; and the run still has the same state (live, stalled, ended). If
+all verdicts are valid and no folder has changed, the plan of the runs is valid, too.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ import orjson
 import rltui
 from rltui.common import paths
 from rltui.config import Config
+from rltui.many_runs.cached_plan import read_plan, write_plan
 from rltui.many_runs.file_marks import Mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
-from rltui.many_runs.remembered_plan import read_plan, write_plan
 from rltui.many_runs.verdict import TagSets, Verdict, as_plain, from_plain
 from rltui.schema.value_cache import file_stamps
 
-MAX_CACHE_FILES = 64  # LOGDIRs whose verdicts are kept, those judged last
+MAX_CACHE_FILES = 64  # of the LOGDIRs judged last
 
 
 class VerdictCache:
-    """The verdicts that were remembered for some LOGDIRs. Reads and writes one private file.
+    """The cached verdicts of some LOGDIRs. Reads and writes one private file.
 
-    now: before anything is asked of the LOGDIRs, seconds since 1970; verdicts are those of then.
+    now: seconds since 1970, before the LOGDIRs are searched; the verdicts are as of then.
     """
 
     def __init__(self, logdirs: Sequence[str], config: Config, now: float) -> None:
@@ -45,12 +44,12 @@ class VerdictCache:
         self._known: dict[str, tuple[str, Verdict]] = {}  # by run: key, verdict
         self._keys: dict[str, Mark] = {}
         self._plan = b"null"
-        self._planned: dict[str, str] = {}  # the keys of the runs of that plan
-        self.compared = False  # whether all sisters were compared with each other when it was written
+        self._planned: dict[str, str] = {}  # the keys of its runs
+        self.compared = False  # whether the findings include those of the comparison of all sister runs
         self._load()
 
     def plan(self) -> Plan | None:
-        """The plan of all runs where nothing at all has changed since."""
+        """The plan of all runs if nothing has changed since."""
         plan = read_plan(self._plan, self._logdirs, self._now) if self._planned else None
         if plan is None:
             return None
@@ -63,7 +62,7 @@ class VerdictCache:
         return plan
 
     def read(self, runs: Iterable[RunPlan]) -> dict[str, Verdict]:
-        """The verdicts of these runs that still hold, by run."""
+        """The valid verdicts of these runs, by run."""
         found = {}
         for run in runs:
             key = self._keys.get(run.name) or _key(run)
@@ -76,34 +75,34 @@ class VerdictCache:
         return found
 
     def write(self, verdicts: Sequence[Verdict], plan: Plan | None) -> None:
-        """Remember verdicts of runs that `read` was asked for.
+        """Cache verdicts of runs that were passed to `read`.
 
-        plan: of all runs that are left; None: of some.
+        plan: of all runs; None if these are only some.
         """
         changed = {
             verdict.run: (key.digest, verdict)
             for verdict in verdicts
             if (key := self._keys.get(verdict.run)) is not None
-            # Without points the silence of its consoles decides, from one minute to the next.
+            # Without points the state depends on how long its consoles have been silent.
             and (verdict.points or not verdict.consoles)
             and self._known.get(verdict.run, ("",))[0] != key.digest
         }
         kept, new = self._known, False
         if plan is not None:
-            told = {verdict.run: verdict for verdict in verdicts}  # beside all of their sisters
-            kept = {name: (key, told[name]) for name, (key, _) in self._known.items() if name in told}
-            new = self._take(plan) or not self.compared
+            latest = {verdict.run: verdict for verdict in verdicts}  # compared with all their sisters
+            kept = {name: (key, latest[name]) for name, (key, _) in self._known.items() if name in latest}
+            new = self._keep_plan(plan) or not self.compared
         self.compared = plan is not None
         if self._path is None or not (changed or new or len(kept) < len(self._known)):
             return
-        with contextlib.suppress(OSError):  # a full or read-only disk: they are judged again
+        with contextlib.suppress(OSError):  # a full or read-only disk: the runs are judged again
             paths.make_private(self._path.parent)
             with paths.atomic_file(self._path, mode=0o600, sync=False) as file:
                 file.writelines(self._lines({**kept, **changed}))
             _remove_oldest(self._path.parent)
 
-    def _take(self, plan: Plan) -> bool:
-        """Remember a plan, if it will be known whether it still holds; whether it is another one."""
+    def _keep_plan(self, plan: Plan) -> bool:
+        """Keep a plan, if its validity can be checked later. True if it is a new one."""
         planned = {name: key.digest for name, key in self._keys.items() if key.is_before(self._now)}
         if planned == self._planned or any(run.name not in planned for run in plan.runs):
             return False
@@ -144,11 +143,11 @@ class VerdictCache:
                         self._known[verdict.run] = (key, verdict._replace(now=self._now))
             self._plan, self._planned = plan.rstrip(), planned
         except (OSError, ValueError, KeyError, TypeError, IndexError):
-            self._known.clear()  # not there, or not whole: as good as none
+            self._known.clear()  # missing or damaged: as if it were empty
 
 
 def _key(run: RunPlan) -> Mark | None:
-    """What changes when the run may have changed; None where that cannot be told."""
+    """The mark of the files of a run; None if it is unreliable."""
     if run.deliveries:
         return None
     logs = [
@@ -165,7 +164,7 @@ def _is_private(status: os.stat_result) -> bool:
 
 @cache
 def _program() -> str:
-    """What changes with the program's own files."""
+    """A digest of the program's own files."""
     folders = sorted(folder for folder, _, _ in os.walk(Path(rltui.__file__).parent))
     return paths.digest(repr([(folder, file_stamps(Path(folder))) for folder in folders]), 40)
 

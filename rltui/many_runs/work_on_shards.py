@@ -1,6 +1,6 @@
-"""Working on shards by an engine: its executor, results in the order of the shards, and what was lost.
+"""Processing of shards by an engine: its executor, the results in the order of the shards, lost shards.
 
-The executors of Ray, Dask and Slurm come from their own packages, imported only when they are asked for.
+The executors of Ray, Dask and Slurm come from optional packages, which are imported on use.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ SLURM_MINUTES = 120  # time limit of one job of an array
 
 @contextlib.contextmanager
 def executor_of(engine: Engine, folder: Path) -> Iterator[Executor]:
-    """The executor of an engine; what is not begun when the block ends is cancelled.
+    """The executor of an engine; tasks that have not started when the block ends are cancelled.
 
-    folder: where Slurm's jobs leave their results, on a file system that they share. Raises EngineError.
+    folder: for the results of Slurm jobs, on a shared file system. Raises EngineError.
     """
     makers: dict[str, Callable[[], contextlib.AbstractContextManager[Executor]]] = {
         "processes": lambda: _processes(engine.processes or 1),
@@ -48,14 +48,14 @@ def executor_of(engine: Engine, folder: Path) -> Iterator[Executor]:
         "dask": lambda: _dask(engine.argument),
         "slurm": lambda: _slurm(engine.argument, folder),
     }
-    # Ray's driver prints what befalls a worker: standard output is for the document alone.
+    # Ray's driver prints messages of workers: standard output is for the document only.
     with contextlib.redirect_stdout(sys.stderr), makers[engine.name]() as executor:
         yield executor
 
 
 @contextlib.contextmanager
 def _processes(count: int) -> Iterator[Executor]:
-    # Forked from a process that has no threads yet, and has imported what the work needs.
+    # Workers are forked from a process without threads that has imported what they need.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rltui.many_runs.judge_shard"])
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
@@ -66,10 +66,10 @@ def _processes(count: int) -> Iterator[Executor]:
 
 
 def _begin_worker() -> None:
-    """A worker of this machine: signals are the driver's, and it ends with the driver."""
+    """Prepare a worker process: the driver handles signals, and the worker ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()  # what was imported stays
-    # A shard's runs are no garbage until it is judged: looking through them takes 5 % of the time.
+    gc.freeze()  # imported modules are never garbage
+    # Nor are the runs of a shard until it is judged: collecting more often takes 5 % of the time.
     gc.set_threshold(20_000)
     threading.Thread(target=_end_with_driver, daemon=True).start()
 
@@ -102,7 +102,7 @@ def _ray(address: str) -> Iterator[Executor]:
 
 
 class _RayExecutor(Executor):
-    """Ray's tasks as an executor. A task whose worker is lost is not tried again."""
+    """Ray's tasks as an executor. A task whose worker is lost is not repeated."""
 
     def __init__(self, remote: Callable[..., Callable[..., object]]) -> None:
         self._remote = remote
@@ -115,7 +115,7 @@ class _RayExecutor(Executor):
 
 
 def _call(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Ray's tasks are functions; what is submitted may be any callable."""
+    """Call any callable: Ray's tasks have to be functions."""
     return fn(*args, **kwargs)
 
 
@@ -136,7 +136,7 @@ def _dask(address: str) -> Iterator[Executor]:
 def _slurm(partition: str, folder: Path) -> Iterator[Executor]:
     import submitit
 
-    # `local`: submitit's own stand-in for Slurm, processes of this machine; for trying it out.
+    # `local`: submitit's replacement for Slurm for tests, processes of this machine.
     cluster = "local" if partition == "local" else None
     executor = submitit.AutoExecutor(folder=str(folder), cluster=cluster)
     if cluster is None and executor.cluster != "slurm":
@@ -178,14 +178,14 @@ def work(
 def _until_broken(
     left: deque[Shard], executor: Executor, processes: int | None, task: Callable[[Shard], T]
 ) -> Iterator[tuple[Shard, T | LostShard]]:
-    """Work on shards, and take them off `left`, until all are done or the executor takes no more."""
+    """Process shards and remove them from `left` until all are done or the executor is broken."""
     begun: deque[tuple[Shard, Future[T]]] = deque()
     broken = False
     if isinstance(executor, ArrayExecutor):
         tasks = [partial(task, portable(shard)) for shard in left]
         begun.extend(zip(left, executor.submit_all(tasks), strict=True))
         left.clear()
-    # One more than there are workers: a worker that dies takes few shards with it.
+    # One more than there are workers: few shards are lost with a worker.
     most = len(left) if processes is None else processes + 1
     while begun or (left and not broken):
         while left and len(begun) < most and not broken:
@@ -203,14 +203,14 @@ def _until_broken(
         except BrokenProcessPool:
             broken = True
             yield shard, LostShard(shard, "the process that worked on it ended")
-        except Exception as error:  # noqa: BLE001 - whatever an engine raises, the other shards go on
+        except Exception as error:  # noqa: BLE001 - an engine may raise anything; other shards go on
             broken |= isinstance(error, BrokenExecutor)
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            yield shard, LostShard(shard, quote(said[-1]))
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            yield shard, LostShard(shard, quote(lines[-1]))
 
 
 def _shared_folder(engine: Engine) -> Path | None:
-    """Slurm's jobs run on other machines, which share the user's home: what they are given lies there."""
+    """For Slurm a folder in the user's home, which the machines of its jobs share."""
     folder = paths.state()
     if engine.name != "slurm" or folder is None:
         return None

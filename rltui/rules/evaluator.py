@@ -161,7 +161,7 @@ class Evaluator:
             found = self._ratios[rule.id, held_out] = RatioState(rule, held_out, stagger_of(rule.id))
         return found
 
-    def set_job_findings(self, findings: Sequence[Finding]) -> bool:
+    def set_external_findings(self, findings: Sequence[Finding]) -> bool:
         """Findings of the job, not of metrics, in place of those before; True when they changed."""
         changed = self._job_findings != tuple(findings)
         if changed:

@@ -1,4 +1,4 @@
-"""Findings that the user has seen: acknowledged for as long as they last, or snoozed for half an hour."""
+"""Findings that the user has acknowledged until they resolve, or snoozed for half an hour."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _Key = tuple[str, str, int | None]  # run, id of the finding, its first step; no
 class Acknowledgements:
     """Saved with the layout as `[run, id, since_step, until]`, one JSON text each.
 
-    An acknowledgement holds for one episode of a finding, until it resolves; a snooze for the finding's id
-    in a run, whatever episode, until a moment in seconds since 1970.
+    An acknowledgement is valid for one episode of a finding, until it resolves; a snooze for all episodes of
+    a finding in a run, until a time in seconds since 1970.
     """
 
     def __init__(self, saved: SavedLayout) -> None:
@@ -39,14 +39,14 @@ class Acknowledgements:
         return "acknowledged" if (run, finding.id, finding.since_step) in entries else ""
 
     def unacknowledged(self, run: str, findings: Sequence[Finding], now: float) -> list[Finding]:
-        """The findings that still count: neither they nor the symptom that explains them is acknowledged."""
+        """The findings that are not acknowledged, nor explained by an acknowledged one."""
         handled = (
             {one.id for one in findings if self.status(run, one, now)} if self.saved.acknowledged else set()
         )
         return [one for one in findings if one.id not in handled and one.explained_by not in handled]
 
     def health(self, view: RunView, now: float, found: Sequence[Finding] | None = None) -> RunHealth:
-        """The health of a run without what is acknowledged: a screen that stays red would show no news.
+        """The health of a run without acknowledged findings, so that new ones are noticed.
 
         `found` are its findings, where not those that fire now.
         """
@@ -67,7 +67,7 @@ class Acknowledgements:
         )
 
     def acknowledge(self, run: str, finding: Finding) -> bool:
-        """Acknowledge an episode, or take that back. True when it is acknowledged now."""
+        """Acknowledge an episode, or undo that. True if it is acknowledged now."""
         entries = self._load()
         key = (run, finding.id, finding.since_step)
         if entries.pop(key, None) is None:
@@ -76,7 +76,7 @@ class Acknowledgements:
         return key in entries
 
     def snooze(self, run: str, finding: Finding, now: float) -> bool:
-        """Snooze a finding for half an hour, or end that. True when it is snoozed now."""
+        """Snooze a finding for half an hour, or undo that. True if it is snoozed now."""
         entries = self._load()
         key = (run, finding.id, None)
         if entries.pop(key, -math.inf) <= now:
@@ -100,7 +100,7 @@ class Acknowledgements:
 
 
 def _entry(text: str) -> tuple[_Key, float] | None:
-    """One remembered line; None when it is none of ours."""
+    """An entry from its text; None if it is not valid."""
     try:
         run, name, since, until = json.loads(text)
     except (ValueError, TypeError, RecursionError):

@@ -40,23 +40,23 @@ from rltui.session.run_view import RunView
 if TYPE_CHECKING:
     from rltui.alerts.dispatcher import Dispatcher
 
-FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
-JOBS_SECONDS = 15.0  # between two looks at what tells the jobs of runs
-SLICE_PAUSE_SECONDS = 0.002  # seconds between two slices of taking data in, for keys
-MAX_RUNS_FOR_LINEAGE = 200  # runs of which is found out which goes on where another stopped: 0.1 ms each
-MAX_STATES_PER_SECOND = 500  # runs whose silence is looked at in one second: 0.03 ms each, and no key waits
+FRAME_SECONDS = 0.25  # between frames that follow from data, not from keys
+JOBS_SECONDS = 15.0  # between updates of the traces of jobs
+SLICE_PAUSE_SECONDS = 0.002  # between two slices of applying data, for keys
+MAX_RUNS_FOR_LINEAGE = 200  # in which continued runs are looked for: 0.1 ms each
+MAX_STATES_PER_SECOND = 500  # runs whose state is updated: 0.03 ms each, so that no key waits
 
 
 class DataArrived(Message):
-    """The reader thread has handed something in."""
+    """The reader thread, or another one, has new data."""
 
     def can_replace(self, message: Message) -> bool:
-        """It carries nothing: one is as good as many."""
+        """One message in the queue is enough: it carries no data."""
         return isinstance(message, DataArrived)
 
 
 class Monitor(CellDiffApp, inherit_bindings=False):
-    """The screen over a session. Give `updates.put` to a `ReaderThread`, or call `changed` after changes."""
+    """The screen of a session. Pass `updates.put` to a `ReaderThread`, or call `changed` after changes."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
@@ -76,14 +76,14 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None
         self.follower: Follower | None = None
-        self.alerts: Dispatcher | None = None  # where the user's own configuration asks for alerts
+        self.alerts: Dispatcher | None = None  # where the user's configuration enables alerts
         self._layout_path = layout_path
         self.updates = DeliveryQueue(self.session, lambda: self.post_message(DataArrived()), self._on_error)
-        self.page = Page()  # what is shown, and what the mouse can click there
+        self.page = Page()  # the last frame, with the spots for clicks
         self._painted = 0.0
-        self._waiting = False  # data wait for their next slice
+        self._waiting = False  # a next slice is scheduled
         self._input_loaded = False
-        self._memory_held = True  # by what reading needed
+        self._memory_held = True  # garbage of reading, to be released
         self._timer_set = False
         self._clock_words = ""
         self._jobs_due = 0.0
@@ -105,7 +105,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         yield LineWidget(self.palette)
 
     def on_mount(self) -> None:
-        """Draw first, read afterwards."""
+        """Draw the first frame, then start reading."""
         widget = self.line_widget
         widget.clicked = self._clicked
         widget.wheeled = self._wheeled
@@ -114,7 +114,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         widget.draws = self.draw
         widget.focus()
         if isinstance(self._driver, GuardedDriver):
-            self._driver.input_arrived = self.updates.key_pressed  # what takes data in makes way at once
+            self._driver.input_arrived = self.updates.key_pressed  # applying data is interrupted at once
         self.set_interval(1.0, self._second)
         self.call_after_refresh(self._begin)
 
@@ -143,7 +143,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         return super()._on_exit_app()
 
     def stop(self) -> None:
-        """Let the reader go, whatever it is waiting for, and save the layout."""
+        """Stop all threads without waiting for blocked calls, and save the layout."""
         self.updates.stop()
         state = self.state
         for worker in (state.samples.files, state.console.files, state.node, self.consoles, self.jobs):
@@ -159,7 +159,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._layout_path = None
 
     def _handle_exception(self, error: Exception) -> None:
-        """An internal error: keep it for the report, leave quietly; the traceback goes into a file."""
+        """Keep an internal error for the crash report and exit; the traceback goes into a file."""
         if self.crash is None:
             self.crash = error
         if self._exception is None:
@@ -169,11 +169,11 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._close_messages_no_wait()
 
     def panic(self, *renderables: object) -> None:
-        """Textual's own way to end after an error is ours too."""
+        """Handle errors that Textual reports as any internal error."""
         self._handle_exception(sys.exception() or RuntimeError("the screen gave up"))  # type: ignore[arg-type]
 
     def on_driver_signal_resume(self, _: GuardedDriver.SignalResume) -> None:
-        """Stopped and continued: whatever is on the terminal now is not ours."""
+        """After a stop another program may have drawn on the terminal."""
         self._repaint()
 
     def _repaint(self) -> None:
@@ -186,7 +186,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     # ---- data
 
     def on_data_arrived(self) -> None:
-        """Apply and evaluate for a slice of time, then let keys through."""
+        """Apply and evaluate for a slice of time, then handle keys."""
         updates = self.updates
         if updates.key_wait:
             self._continue_later()
@@ -194,17 +194,17 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         updates.apply()
         self._focus()
         if not updates.shown and self._has_data:
-            self._frame()  # whatever frame was planned: this is the first with data, and rules can wait
+            self._frame()  # at once: it is the first frame with data, and rules can wait
         view = self._view
         views = sorted(self.session.waiting(), key=lambda one: one is not view)
         if not updates.empty or updates.evaluate(views):
             self._continue_later()
-        elif self.session.judging_sisters:
-            self.session.judge_sisters(SLICE_SECONDS)
+        elif self.session.comparing_sisters:
+            self.session.compare_sisters(SLICE_SECONDS)
             self._continue_later()
         elif run_list.prepare(self.state, SLICE_SECONDS):
             self._continue_later()
-        self.session.choose_again()
+        self.session.refilter()
         self.changed()
 
     @property
@@ -212,7 +212,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         return shown_run.run(self.state)
 
     def _continue_later(self) -> None:
-        """Continue when others have had their turn; a message posted at once would be taken before them."""
+        """Continue after other events; a message posted now would be handled before them."""
         if not self._waiting:
             self._waiting = True
             self._later(max(self.updates.key_wait, SLICE_PAUSE_SECONDS), self._continue)
@@ -222,17 +222,17 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.on_data_arrived()
 
     def _later(self, wait: float, act: Callable[[], None]) -> None:
-        """Do something after so many seconds; a timer of Textual would cost more than most frames."""
+        """Call a function after so many seconds; a timer of Textual would cost more than most frames."""
         asyncio.get_running_loop().call_later(wait, self._now, act)
 
     def _now(self, act: Callable[[], None]) -> None:
         try:
             act()
-        except Exception as error:  # noqa: BLE001 (as outermost as a message: the app reports it)
+        except Exception as error:  # noqa: BLE001 (outermost, as in message handlers: the app reports it)
             self._handle_exception(error)
 
     def _on_error(self, error: Exception, where: str, what: str) -> None:
-        """An unforeseen error about one log or run: shown once, its traceback saved in a file."""
+        """Show an unexpected error about one log or run once; its traceback goes into a file."""
         problem = Problem(
             "error", "internal-error", where, f"internal error ({type(error).__name__}): {what}"
         )
@@ -241,7 +241,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self.state.notify(crash.report(error))
 
     def changed(self) -> None:
-        """The data changed: evaluate and draw at the next frame."""
+        """Draw the changed data in the next frame."""
         if not self._timer_set:
             self._timer_set = True
             soon = not self.updates.shown and self._has_data
@@ -256,35 +256,35 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     def _frame(self) -> None:
         self._timer_set = False
         if isinstance(self._driver, GuardedDriver) and self._driver.congested:
-            self.changed()  # the terminal lags: leave this frame out
+            self.changed()  # the terminal lags: skip this frame
             return
         view = self._view
         if view is not None:
-            view.recognise_again()
+            view.recognise()
         self.paint()
-        if self.session.judging_sisters:
+        if self.session.comparing_sisters:
             self._continue_later()
         self._load_input()
         self._release_memory()
 
     def _load_input(self) -> None:
-        """Once values are shown: import what keys need, so that the first one need not wait for it."""
+        """Once values are shown, import what keys need, so that the first key need not wait."""
         if self.updates.shown and not self._input_loaded:
             self._input_loaded = True
             from rltui.panes.answers.pane_answers import load_answers
-            from rltui.screen.input import dispatch  # noqa: F401 (the modules are what is wanted)
+            from rltui.screen.input import dispatch  # noqa: F401 (imported for later)
             from rltui.screen.pages import findings_page, pane_page  # noqa: F401
 
             load_answers()
 
     def _release_memory(self) -> None:
-        """When all that was there has been read and evaluated, release what that needed."""
+        """Release memory when everything has been read and evaluated."""
         if self._memory_held and self.updates.empty and not self._waiting and self._progress() is None:
             self._memory_held = False
             interpreter_settings.release_memory()
 
     def _second(self) -> None:
-        """Once a second: redraw if the words about time have changed."""
+        """Once a second: update what depends on time, and redraw if the header has changed."""
         state, view = self.state, self._view
         self._alert()
         if self.updates.shown:
@@ -296,8 +296,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._look_at_consoles()
             self._ask_for_jobs()
             if self._progress() is None and len(self.session.runs) <= MAX_RUNS_FOR_LINEAGE:
-                self.session.tell_continued()
-            if self.session.tell_states(self.state.options.clock(), MAX_STATES_PER_SECOND):
+                self.session.mark_continued_runs()
+            if self.session.update_state_findings(self.state.options.clock(), MAX_STATES_PER_SECOND):
                 self.changed()
         words = state.message
         if view is not None:
@@ -313,18 +313,18 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self.changed()
 
     def _look_at_consoles(self) -> None:
-        """Take in what the consoles of the runs tell, once their thread has looked."""
+        """Follow the consoles of the runs, and take the reports of their thread."""
         if self.follower is not None:
             known = self.consoles.thread.started or (self.follower.all_found and self.updates.empty)
             if not known:
-                return  # of some runs alone, a console might seem another one's
+                return  # with some runs missing, a console could be assigned to a wrong one
             self.session.others = self.follower.others()
             self.session.folder_changes = self.follower.search.changes
         session = self.session
         self.consoles.follow(session.sources(), session.others, session.folder_changes)
         reports = self.consoles.take()
         if reports is not None:
-            self._jobs_due = min(self._jobs_due, time.monotonic())  # consoles carry the numbers of jobs
+            self._jobs_due = min(self._jobs_due, time.monotonic())  # they contain job ids
         if reports is not None and self.session.set_consoles(reports, self.state.options.clock()):
             self.changed()
         if error := self.consoles.thread.error:
@@ -332,7 +332,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self.consoles.thread.error = ""
 
     def _ask_for_jobs(self) -> None:
-        """Take in which jobs write the runs, once the scheduler has answered; it is asked once a minute."""
+        """Take the answers of the scheduler on the jobs of the runs, which is asked once a minute."""
         jobs = self.jobs
         now = time.monotonic()
         if now >= self._jobs_due:
@@ -344,11 +344,11 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self.changed()
         error = jobs.thread.error
         if error and error != self._jobs_error:
-            self.state.notify(error)  # once: it is asked again and again
+            self.state.notify(error)  # once, though the query is repeated
         self._jobs_error = error
 
     def _alert(self) -> None:
-        """Send alerts about what fires and is not acknowledged here; show here which receiver fails."""
+        """Send alerts on firing findings that are not acknowledged; show which receivers fail."""
         if self.alerts is None:
             return
         from rltui.alerts.dispatcher import report_failures
@@ -364,7 +364,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         report_failures(self.alerts.problems(), self.session.problems, state.notify)
 
     def ring(self, text: str) -> str:
-        """Write a bell or notification to the terminal, past the picture. Returns what went wrong."""
+        """Write a bell or notification to the terminal. Returns an error message, or an empty string."""
         if not isinstance(self._driver, GuardedDriver):
             return "there is no terminal to ring"
         self._driver.write(text)
@@ -374,18 +374,18 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.follower is None or self.follower.complete:
             return None
         read, known = self.follower.progress()
-        if not known:  # nothing is read while there is nothing to read, or nobody knows yet whether there is
+        if not known:  # nothing to read, or it is not known yet
             return 0.0 if self.follower.search.fetching else None
         return min(read / known, 0.99)
 
     # ---- picture
 
     def paint(self) -> None:
-        """Draw what has changed."""
+        """Draw a frame."""
         self._painted = time.monotonic()
         try:
             widget = self.line_widget
-        except NoMatches:  # a timer may fire once more while the screen is taken down
+        except NoMatches:  # a timer may fire while the screen is closed
             return
         width, height = widget.size
         if width and height:
@@ -408,7 +408,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     # ---- keys and mouse
 
     async def on_event(self, event: events.Event) -> None:
-        """All keys become actions here; nothing else on the screen listens."""
+        """Turn keys into actions; no widget handles keys."""
         if isinstance(event, events.Key):
             self.updates.key_pressed()
             self.press(key_name(event))
@@ -416,11 +416,11 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             return
         await super().on_event(event)
 
-    # What keys and the mouse call, with the pages that only they open, takes 14 ms to import: the first
-    # values do not wait for it.
+    # The handlers of keys and mouse, with the pages that only they open, take 14 ms to import: this is done
+    # after the first values are shown.
 
     def press(self, key: str) -> None:
-        """A key, as the table of bindings names it."""
+        """Handle a key, named as in the table of bindings."""
         from rltui.screen.input import dispatch
 
         dispatch.press(self.state, key)
@@ -464,7 +464,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.paint()
 
     def _focus(self) -> None:
-        """What is shown is read first and held in full; other runs hold less."""
+        """Read the run shown first, and keep its data in full; other runs keep less."""
         view, base = self._view, shown_run.baseline(self.state)
         if view is None:
             return

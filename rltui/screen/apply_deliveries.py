@@ -13,21 +13,20 @@ from rltui.logs.delivery import Delivery
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 
-SLICE_SECONDS = 0.012  # of applying and evaluating between two chances for keys
-KEY_SECONDS = 0.03  # without applying, evaluating or reading after a key, so that its frame gets out
-MAX_KEY_SECONDS = 0.25  # of that in a row: while a key is held or the mouse dragged, data come, too
-FIRST_FRAME_SECONDS = 0.25  # that the reader leaves to the first frame with data, at most
-MAX_WAITING_LISTS = 2  # of deliveries that may wait before the reader waits
-MAX_PART_POINTS = 20_000  # applied or evaluated without a look at the clock
+SLICE_SECONDS = 0.012  # of applying and evaluating, then keys are handled
+KEY_SECONDS = 0.03  # after a key without applying, evaluating or reading, for its frame
+MAX_KEY_SECONDS = 0.25  # of that in a row, so that data come while a key is held
+FIRST_FRAME_SECONDS = 0.25  # that the reader pauses for the first frame with data
+MAX_WAITING_LISTS = 2  # of deliveries in the queue
+MAX_PART_POINTS = 20_000  # applied or evaluated between checks of the clock
 
-ErrorHandler = Callable[[Exception, str, str], None]  # an error, the log or run it is about, what it cost
+ErrorHandler = Callable[[Exception, str, str], None]  # an error, its log or run, what is missing now
 
 
 class DeliveryQueue:
-    """Lists of deliveries that wait for the session. `put` and `key_pressed` may be called from any thread.
+    """A bounded queue of deliveries for the session. `put` and `key_pressed` may be called from any thread.
 
-    arrived: called when something has been put; on_error: called with one log's unforeseen error, which must
-    not end the others.
+    arrived: called after `put`; on_error: called with an unexpected error about one log or run.
     """
 
     def __init__(self, session: Session, arrived: Callable[[], object], on_error: ErrorHandler) -> None:
@@ -40,11 +39,11 @@ class DeliveryQueue:
         self._key_since = 0.0
         self._key_until = 0.0
         self._slice_end = 0.0
-        self._has_values = False  # have been put
+        self._has_values = False  # passed to `put`
         self.shown = False  # values are on the screen
 
     def put(self, deliveries: list[Delivery]) -> None:
-        """Take what the reader found; waits while the screen lags behind or answers a key."""
+        """Add deliveries; waits while the queue is full or a key is handled."""
         if not deliveries or self._stopping:
             return
         with self._room:
@@ -54,11 +53,11 @@ class DeliveryQueue:
         self._arrived()
         if not self._has_values and any(len(delivery.batch) for delivery in deliveries):
             self._has_values = True
-            with self._room:  # reading on now would make the first frame with data wait
+            with self._room:  # reading would delay the first frame with data
                 self._room.wait_for(lambda: self._stopping or self.shown, FIRST_FRAME_SECONDS)
 
     def key_pressed(self) -> None:
-        """A key has come: it has the processor for itself until its frame is out."""
+        """Reserve the processor for a key until its frame is drawn."""
         now = time.perf_counter()
         if now >= self._key_until:
             self._key_since = now
@@ -66,7 +65,7 @@ class DeliveryQueue:
 
     @property
     def key_wait(self) -> float:
-        """Seconds for which a key still has the processor for itself."""
+        """Seconds for which the processor is reserved for a key."""
         return max(self._key_until - time.perf_counter(), 0.0)
 
     @property
@@ -75,7 +74,7 @@ class DeliveryQueue:
         return not self._lists
 
     def apply(self) -> None:
-        """Begin a slice of time; apply until it is over."""
+        """Begin a slice of time, and apply deliveries until it is over."""
         self._slice_end = time.perf_counter() + SLICE_SECONDS
         while self._lists and not self._slice_over:
             deliveries = self._lists[0]
@@ -84,20 +83,20 @@ class DeliveryQueue:
                 deliveries[:0] = rest
                 try:
                     self._session.apply((first,))
-                except Exception as error:  # noqa: BLE001 (one log's error must not end the others)
+                except Exception as error:  # noqa: BLE001 (other logs are still applied)
                     self._on_error(error, first.source.path, "its newest points were left out")
             if not deliveries:
                 self._lists.popleft()
                 self._wake()
 
     def evaluate(self, views: Iterable[RunView]) -> bool:
-        """Evaluate the rules of runs in this order until the slice is over. True when there is more."""
+        """Evaluate the rules of runs in this order until the slice is over. True if there is more to do."""
         for view in views:
             try:
                 while view.evaluate_held(most=MAX_PART_POINTS):
                     if self._slice_over:
                         return True
-            except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without findings)
+            except Exception as error:  # noqa: BLE001 (curves are useful without findings)
                 self._on_error(error, view.name, "some of it was not evaluated")
         return False
 
@@ -107,13 +106,13 @@ class DeliveryQueue:
         return now >= self._slice_end or now < self._key_until
 
     def values_shown(self) -> None:
-        """Values have been shown: the reader may go on."""
+        """Note that values are shown, and let the reader continue."""
         if not self.shown:
             self.shown = True
             self._wake()
 
     def stop(self) -> None:
-        """Take nothing more; whoever waits goes on."""
+        """Accept no more deliveries, and wake the reader."""
         self._stopping = True
         self._wake()
 
@@ -123,9 +122,9 @@ class DeliveryQueue:
 
 
 def delivery_parts(delivery: Delivery) -> list[Delivery]:
-    """A large delivery in parts of at most `MAX_PART_POINTS` points, so that keys need not wait.
+    """A delivery divided into parts of at most `MAX_PART_POINTS` points, so that keys need not wait.
 
-    Only the first part says that the log starts again; a preview is small and stays whole.
+    Only the first part keeps the kind of the delivery; previews are small and not divided.
     """
     batch = delivery.batch
     if len(batch) <= MAX_PART_POINTS or delivery.kind == "newest":

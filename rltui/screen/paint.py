@@ -1,4 +1,4 @@
-"""One frame: the state is brought up to date with the data, drawn, and told what was drawn where."""
+"""One frame: the state is updated with the data and drawn, and what was drawn is stored in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rltui.screen.state import (
     SampleOverlay,
 )
 
-BASELINE_SECONDS = 3.0  # between two looks at what is worse than the baseline's
+BASELINE_SECONDS = 3.0  # between comparisons of speed with the baseline
 
 
 def paint(state: AppState, width: int, height: int) -> Page:
@@ -39,9 +39,9 @@ def paint(state: AppState, width: int, height: int) -> Page:
 
 
 def follow_newest_run(state: AppState) -> None:
-    """Until the user chooses a run, the one written last is shown.
+    """Until the user chooses a run, show the one written last.
 
-    Once all is read, a run that goes on is not left for another one, and that another one is shown is said.
+    Once everything is read, a live run is not replaced, and a message says when another run is shown.
     """
     selection = state.selection
     current = state.session.runs.get(selection.run or "")
@@ -63,7 +63,7 @@ def follow_newest_run(state: AppState) -> None:
 
 
 def judge_beside_baseline(state: AppState) -> None:
-    """Let the run shown know what of its speed is worse than the baseline's; at most seconds old."""
+    """Set the findings on speed compared with the baseline, at most a few seconds old."""
     view, base, cache = shown_run.run(state), shown_run.baseline(state), state.caches.baseline
     if view is None:
         return
@@ -72,16 +72,16 @@ def judge_beside_baseline(state: AppState) -> None:
     if cache.key == key and (key is None or 0 <= now - cache.time <= BASELINE_SECONDS):
         return
     if cache.value is not None and cache.value in state.session.runs:
-        state.session.runs[cache.value].tell("baseline", ())
+        state.session.runs[cache.value].set_findings("baseline", ())
     if key is not None and base is not None:
         from rltui.panes.baseline.speed_findings import speed_findings  # as in `frame`
 
-        view.tell("baseline", speed_findings(view, base))
+        view.set_findings("baseline", speed_findings(view, base))
     cache.key, cache.time, cache.value = key, now, None if key is None else view.name
 
 
 def follow_samples(state: AppState) -> None:
-    """Tell the thread that reads samples which runs there are, and whose samples are shown."""
+    """Pass the runs, and the one whose samples are shown, to the thread that reads samples."""
     view = shown_run.run(state)
     session = state.session
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
@@ -92,7 +92,7 @@ def follow_samples(state: AppState) -> None:
 
 
 def follow_console(state: AppState) -> None:
-    """Tell the thread that reads a console which one is shown, and go where it found a moment."""
+    """Pass the console shown to the thread that reads it, and go to the moment that it has found."""
     if not state.on_console:
         state.console.files.show(None)
         return
@@ -104,7 +104,7 @@ def follow_console(state: AppState) -> None:
 
 
 def leave_empty_pane(state: AppState) -> None:
-    """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
+    """Leave a pane restored from an earlier session if the run has nothing in it, once all is read."""
     view, selection = shown_run.run(state), state.selection
     if not selection.pane_recalled or view is None or not view.run.series:
         return
@@ -117,7 +117,7 @@ def leave_empty_pane(state: AppState) -> None:
 
 
 def _store(state: AppState, drawn: list[Drawn | None]) -> None:
-    """Keep what keys and the next frame need to know of the picture: of the pane, then of each overlay."""
+    """Store what keys and the next frame need of what was drawn: of the pane, then of each overlay."""
     pane, *overlays = drawn
     if isinstance(pane, PaneDrawn):
         state.drawn[state.selection.pane] = pane

@@ -1,4 +1,4 @@
-"""The list of runs as it is shown: filtered, sorted and grouped; what a filter can be completed to."""
+"""The list of runs as shown: filtered, sorted and grouped; completions of a filter; sister runs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import SisterComparison
 
-SECONDS_PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
-SISTERS_SECONDS = 0.01  # for comparing sister runs while a list is drawn; the rest comes between keys
-MAX_RUNS_AT_ONCE = 32  # runs that are compared at once: a millisecond each
+SECONDS_PER_RUN = 0.002  # maximum age of facts: those of a run take 0.1 ms
+SISTERS_SECONDS = 0.01  # of comparing sister runs in a frame; the rest is done between keys
+MAX_RUNS_AT_ONCE = 32  # that are compared in one frame: a millisecond each
 NO_COMPARISONS: Mapping[str, SisterComparison] = MappingProxyType({})
-MAX_RUNS_COMPARED = 100  # runs that are asked for their main metric, to see whether they have the same
-MAX_AGE_SECONDS = 5.0  # seconds after which ages are told anew
-MAX_ALIKE_RUNS = 32  # runs whose settings are read for the bands of cards
+MAX_RUNS_COMPARED = 100  # to see whether they have the same outcome
+MAX_AGE_SECONDS = 5.0  # after which ages of runs are computed again
+MAX_ALIKE_RUNS = 32  # whose settings are read for the bands of cards
 MAX_COMPLETIONS = 40  # completions
-MAX_RUNS_FOR_CHOICES = 1000  # runs whose settings and metrics are offered: 35 ms, of ten thousand 330 ms
+MAX_RUNS_FOR_CHOICES = 1000  # 35 ms; ten thousand take 330 ms
 
 _LAST_WORD = regex(r"[-!]?([^\s<>=!~|]*)$")
 
@@ -49,7 +49,7 @@ def order_of(state: AppState) -> RunOrder:
 
 
 def listing(state: AppState, query: str) -> RunListing:
-    """The runs that a filter leaves. Made anew for another question, and for new data."""
+    """The runs that match a filter, cached until options or data change."""
     group, columns = state.saved.run_group, tuple(state.saved.run_columns)
     expression, order = parse_expression(query), order_of(state)
     asks = expression.asks_settings or any(
@@ -62,7 +62,7 @@ def listing(state: AppState, query: str) -> RunListing:
         runs = tuple(chosen_runs(expression, order, facts))
         metrics, column = _metrics(runs[:MAX_RUNS_COMPARED]), column_named(order.column)
         mixed = column is not None and column.by_metric and len(metrics) > 1
-        by = group or (BY_METRIC if mixed else "")  # without headings 9.8 above 5606 looks unsorted
+        by = group or (BY_METRIC if mixed else "")  # values of different metrics need headings
         groups = tuple(grouped_runs(runs, by)) if by else ()
         if groups:
             runs = tuple(run for one in groups for run in one.runs)
@@ -75,9 +75,9 @@ def listing(state: AppState, query: str) -> RunListing:
 
 
 def prepare(state: AppState, seconds: float) -> bool:
-    """Find out what lists ask of runs that have changed, for so long. True when there is more to find out.
+    """Compute the facts of changed runs in advance, for so many seconds. True if there is more to do.
 
-    It takes half a millisecond for a run: a thousand would make the key wait that opens their list.
+    It takes half a millisecond a run: with a thousand runs the key that opens their list would wait.
     """
     if len(state.session.runs) <= MAX_RUNS_AT_ONCE:
         return False
@@ -95,7 +95,7 @@ def prepare(state: AppState, seconds: float) -> bool:
 
 
 def _facts(state: AppState) -> list[RunFacts]:
-    """What is known of all runs; of many they may be a moment old: no key waits for a thousand."""
+    """The facts of all runs; those of many runs may be a moment old, so that no key waits."""
     cache, now = state.caches.run_facts, state.options.clock()
     if len(state.session.runs) <= MAX_RUNS_AT_ONCE:
         _compare_sisters(state)
@@ -104,7 +104,7 @@ def _facts(state: AppState) -> list[RunFacts]:
     if cache.key == key and cache.value is not None and 0 <= age < len(cache.value) * SECONDS_PER_RUN:
         return cache.value
     version = sum(view.run.version for view in state.session.runs.values())
-    version = version << 20 | len(state.session.waiting())  # those are judged next
+    version = version << 20 | len(state.session.waiting())  # they change when these are judged
     if (
         cache.key == key
         and cache.value is not None
@@ -113,42 +113,44 @@ def _facts(state: AppState) -> list[RunFacts]:
     ):
         return cache.value
     _compare_sisters(state)
-    sister_comparisons = _comparisons(state)
-    cache.key, cache.version, cache.time = (*key[:3], id(sister_comparisons)), version, now
-    cache.value = [_of_run(state, view, sister_comparisons) for view in state.session.ordered()]
+    comparisons = _comparisons(state)
+    cache.key, cache.version, cache.time = (*key[:3], id(comparisons)), version, now
+    cache.value = [_of_run(state, view, comparisons) for view in state.session.ordered()]
     return cache.value
 
 
 def _compare_sisters(state: AppState) -> None:
-    """Compare runs with their sisters; of a thousand runs it is known after some frames."""
+    """Compare runs with their sisters, many runs in several frames."""
     if state.time.at_step is None:
-        state.session.judge_sisters(None if len(state.session.runs) <= MAX_RUNS_AT_ONCE else SISTERS_SECONDS)
+        state.session.compare_sisters(
+            None if len(state.session.runs) <= MAX_RUNS_AT_ONCE else SISTERS_SECONDS
+        )
 
 
 def _comparisons(state: AppState) -> Mapping[str, SisterComparison]:
-    """Where runs stand beside their sisters, as far as that is known."""
+    """The comparisons with sister runs so far; none at an earlier step."""
     return NO_COMPARISONS if state.time.at_step is not None else state.session.sister_comparisons
 
 
 def facts_of(state: AppState, name: str) -> RunFacts:
-    """What is known of a run at the moment shown; of other runs than the one shown at their ends."""
+    """The facts of a run at the moment shown; for runs other than the one shown as remembered."""
     return _of_run(state, state.session.runs[name], _comparisons(state))
 
 
-def _of_run(state: AppState, view: RunView, sister_comparisons: Mapping[str, SisterComparison]) -> RunFacts:
-    health, sister_comparison = shown_run.health(state, view), sister_comparisons.get(view.name)
+def _of_run(state: AppState, view: RunView, comparisons: Mapping[str, SisterComparison]) -> RunFacts:
+    health, comparison = shown_run.health(state, view), comparisons.get(view.name)
     return RunFacts(
         view,
         state.now,
         state.run_settings,
         health=health,
         at_step=state.time.at_step,
-        sister_comparison=sister_comparison,
+        sister_comparison=comparison,
     )
 
 
 def _lacking(runs: Sequence[RunFacts]) -> frozenset[str]:
-    """The columns in which none of a few runs has anything of its own: they leave their room to others."""
+    """Columns that are left out because they have no values, or the same for all of a few runs."""
     if len(runs) > MAX_RUNS_COMPARED:
         return frozenset()
     empty = {
@@ -168,7 +170,7 @@ def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
 
 
 def titles(state: AppState, width: int) -> dict[str, str]:
-    """By run, its name in at most so many cells: the same whatever a filter leaves."""
+    """By run, its name in at most so many cells, independent of the filter."""
     key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(state.session.given_names))
     known: dict[int, dict[str, str]] = state.caches.run_titles.of(key, dict)
     if width not in known:
@@ -201,7 +203,7 @@ def sisters(state: AppState, view: RunView, *, everywhere: bool) -> list[RunView
 
 
 def _named_alike(state: AppState, name: str) -> list[RunView]:
-    """Runs whose names differ from another one by numbers alone, as those of seeds do."""
+    """Runs whose names differ in numbers only, as those of seeds do."""
     pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"\d+", name))))
     alike = (one for one in state.session.ordered() if pattern.fullmatch(one.name))
     return list(islice(alike, MAX_ALIKE_RUNS))
@@ -211,9 +213,9 @@ def _named_alike(state: AppState, name: str) -> list[RunView]:
 
 
 def choices(state: AppState) -> Choices:
-    """Keys that a filter, a group or a column can be made of: those of the newest runs, where there are many.
+    """Keys for filters, groups and columns, of the newest runs where there are many.
 
-    Files are asked for by this.
+    Requests the files of hyperparameters.
     """
     cache, now = state.caches.run_choices, state.options.clock()
     age = now - cache.time
@@ -255,7 +257,7 @@ def choices(state: AppState) -> Choices:
 
 
 def column_choices(state: AppState) -> list[str]:
-    """Ids of columns that can be added: what is not shown by itself, settings, metrics."""
+    """Ids of columns that can be added: those not shown by default, settings, metrics."""
     found = choices(state)
     settings = [f"{SETTING}{name}" for name in (*found.differing, *found.settings)]
     return [
@@ -270,13 +272,13 @@ def column_choices(state: AppState) -> list[str]:
 
 
 def group_choices(state: AppState) -> list[str]:
-    """What runs can be grouped by; the empty one is no groups."""
+    """Keys for grouping runs; the empty one removes the groups."""
     found = choices(state)
     return ["", *GROUPS, *(f"{SETTING}{name}" for name in found.differing)]
 
 
 def completions(state: AppState, query: str) -> list[str]:
-    """What the last word of a filter can become: keys, healths and states, settings, metrics."""
+    """Completions of the last word of a filter: keys, healths and states, settings, metrics."""
     match = _LAST_WORD.search(query)
     word = match[1].lower() if match is not None else ""
     if match is None or query[match.start(1) - 1 : match.start(1)] in tuple("<>=~|"):
@@ -299,7 +301,7 @@ def completions(state: AppState, query: str) -> list[str]:
 
 
 def completed(query: str, offered: Sequence[str]) -> str:
-    """A filter with its last word completed as far as all that is offered agrees, else to the first of it."""
+    """A filter with its last word completed to the common beginning of all completions, else to the first."""
     match = _LAST_WORD.search(query)
     if match is None or not offered:
         return query

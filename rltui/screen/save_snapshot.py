@@ -1,4 +1,4 @@
-"""The `s` key: the pane or the chart in files beside the user, never in LOGDIR, never over another file."""
+"""The `s` key: saves the pane or the chart to files, never in LOGDIR, never over another file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXT_WIDTH = 100  # cells of a chart as text
 
 
 def save_snapshot(state: AppState) -> None:
-    """Write what is shown, copy it, say where it is: a chart as text and pictures, a pane as text."""
+    """Write and copy what is shown: a chart as text and pictures, a pane as text."""
     view, pane, at_step = shown_run.run(state), state.selection.pane, state.time.at_step
     chart = next((one for one in reversed(state.overlays) if isinstance(one, ChartOverlay)), None)
     if view is None:
@@ -54,7 +54,7 @@ def save_snapshot(state: AppState) -> None:
 
 
 def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
-    """The chart over the steps that it shows, with the same metric of the runs beside: text, SVG, PNG."""
+    """Write the visible part of the chart with the overlaid runs, as text, SVG and PNG."""
     row, run = chart.row, shown_run.short_name(state, view.name)
     window = window_for(view, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":
@@ -90,7 +90,7 @@ def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
 
 
 def _spelled(state: AppState, text: str) -> str:
-    """Text as this terminal could show it."""
+    """Text in the characters of this terminal."""
     return to_ascii(text) if state.options.ascii_only else text
 
 
@@ -100,16 +100,16 @@ def _write_beside(path: Path, ending: str, data: bytes, endings: list[str]) -> N
 
 
 def file_name(run: str, pane: str, step: int | None) -> str:
-    """`rltui-<run>-<pane>-step812.txt` with nothing in it that a shell or file system minds."""
+    """`rltui-<run>-<pane>-step812.txt` without characters that are special to shells or file systems."""
     words = re.sub(r"[^A-Za-z0-9._=-]+", "-", run).strip("-.") or "run"
     pane = re.sub(r"[^A-Za-z0-9._-]+", "-", pane).strip("-.") or "pane"
     return f"rltui-{words[-60:]}-{pane[:30]}" + (f"-step{step}" if step is not None else "") + ".txt"
 
 
 def folder_outside(logdirs: Sequence[str]) -> Path:
-    """The working directory, or the user's own folder when that lies in a LOGDIR: logs are only ever read.
+    """The working directory, or the user's state folder if that is inside a LOGDIR.
 
-    Raises OSError where there is neither.
+    Raises OSError without either.
     """
     current = Path.cwd()
     if paths.enclosing_logdir(current, logdirs) is None:
@@ -121,7 +121,7 @@ def folder_outside(logdirs: Sequence[str]) -> Path:
 
 
 def write(data: bytes, name: str, folder: Path) -> Path:
-    """Write a new file whole or not at all; a number is added rather than overwrite. Raises OSError."""
+    """Write a new file atomically; a number is added to a name that exists. Raises OSError."""
     paths.make_private(folder)
     stem, dot, ending = name.rpartition(".")
     for number in range(1, 10_000):

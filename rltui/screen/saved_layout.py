@@ -12,7 +12,7 @@ from typing import Any
 from rltui.common import paths
 from rltui.common.data_class import dataclass
 
-_MAX_BYTES = 1 << 20  # bytes; a larger file is not ours
+_MAX_BYTES = 1 << 20  # a larger file is not a layout
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ def path_for(logdirs: Sequence[str]) -> Path | None:
 
 
 def load_layout(path: Path) -> SavedLayout:
-    """The saved layout; the defaults where there is no file or no sensible one."""
+    """The saved layout; the defaults without a valid file."""
     layout = SavedLayout()
     try:
         if path.stat().st_size > _MAX_BYTES:
@@ -65,6 +65,6 @@ def save_layout(path: Path, layout: SavedLayout) -> None:
 
 
 def delete_layout(path: Path) -> None:
-    """Forget the layout."""
+    """Delete the layout."""
     with contextlib.suppress(OSError):
         path.unlink()

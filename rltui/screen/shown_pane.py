@@ -1,4 +1,4 @@
-"""The rows of the pane shown: filtered, compared with the baseline, computed again only after changes."""
+"""The rows of the pane shown: filtered, compared with the baseline, cached until something changes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from rltui.session.run_view import RunView
 if TYPE_CHECKING:
     from rltui.panes.baseline.comparison import Difference
 
-CARD_PANES = ("overview", PINNED)  # panes that are made of cards
-MANY_ROWS = 300  # rows from which a pane is not made anew for every point
+CARD_PANES = ("overview", PINNED)  # panes that consist of cards
+MANY_ROWS = 300  # from here on a pane is not rebuilt for every point
 MAX_NOTES_AGE = 30.0
-COMPARISON_SECONDS = 3.0  # between two comparisons with the baseline
+COMPARISON_SECONDS = 3.0  # between comparisons with the baseline
 
 
 def differences(state: AppState) -> Mapping[str, Difference] | None:
-    """By tag, how the run shown differs from the baseline at matched steps; at most seconds old."""
+    """By tag, the difference from the baseline at matched steps, at most a few seconds old."""
     view, base = shown_run.run(state), shown_run.baseline(state)
     if view is None or base is None or base is view or state.time.at_step is not None:
         return None
 
     def compared() -> Mapping[str, Difference]:
-        from rltui.panes.baseline.comparison import compare  # for those who chose a baseline
+        from rltui.panes.baseline.comparison import compare  # needed only with a baseline
 
         found = compare(view, base)
         return {one.tag: one for one in found.differences} if found is not None else {}
@@ -45,7 +45,7 @@ def differences(state: AppState) -> Mapping[str, Difference] | None:
 
 
 def pane(state: AppState) -> PaneView | None:
-    """The pane shown, filtered. Made anew only when something that it shows has changed."""
+    """The pane shown, filtered; rebuilt only when its content changes."""
     made = _whole_pane(state)
     return None if made is None else _in_open_branches(made, state)
 
@@ -60,7 +60,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
     merge, pins = saved.density != "full", shown_run.pinned_tags(state, view)
     found = shown_run.findings(state)
     against = differences(state)
-    # Before the files are asked: what arrives meanwhile makes the pane anew.
+    # Read before the files: data that arrive meanwhile must change the key.
     versions = (state.hparams.files.version, state.samples.files.heads_version)
     inputs = shown_run.answer_inputs(state, view, name)
     key = (
@@ -95,7 +95,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
 
 
 def _in_open_branches(made: PaneView, state: AppState) -> PaneView:
-    """A pane whose rows are a tree, without what is in closed branches."""
+    """A pane without the rows in closed branches."""
     if made.pane not in TREES:
         return made
     branches, selected = state.selection.branches, state.selection.row
@@ -103,16 +103,16 @@ def _in_open_branches(made: PaneView, state: AppState) -> PaneView:
     def in_sight() -> tuple[PaneView, PaneView]:
         rows = folded(made.rows, branches, selected)
         answer = folded_answer(made.answer, rows) if made.answer is not None else None
-        return made, replace(made, rows=rows, answer=answer)  # what is held keeps its id
+        return made, replace(made, rows=rows, answer=answer)  # `made` is kept, so that its id stays valid
 
     return state.caches.open_branches.of((id(made), dict(branches), selected), in_sight)[1]
 
 
 def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: RunView) -> PaneView | None:
-    """A pane made before, if it is still right.
+    """A cached pane, if it is still valid.
 
-    The rows of a large pane look their values up when they are drawn, so that new points call for a new
-    window only; what is counted for its notes may be half a minute old.
+    Rows of a large pane look up their values when they are drawn, so that new points need only a new window;
+    the counts in its notes may be half a minute old.
     """
     if cache.version == view.run.version:
         return pane
@@ -128,13 +128,13 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
 
 
 def _filter_words(row: Row) -> list[str]:
-    """What a filter looks at: title, key and canonical id, for each key of the row."""
+    """The text that a filter searches: title, key and canonical id, for each key of the row."""
     canonical = (row.name.canonical or "") if row.name is not None else ""
     return [f"{row.title} {tag} {canonical}" for tag in row.tags]
 
 
 def rows(state: AppState) -> list[Row]:
-    """The rows that can be selected in the pane shown; among findings the evidence of the selected one."""
+    """The rows that can be selected in the pane shown; in the findings pane the selected evidence."""
     if state.shown_pane == "findings":
         return evidence_rows(state, shown_run.selected_finding(state))
     if state.shown_pane not in CARD_PANES:
@@ -144,7 +144,7 @@ def rows(state: AppState) -> list[Row]:
 
 
 def cards(state: AppState) -> tuple[list[Row], list[Row]]:
-    """The rows of a pane of cards, and what never changed and needs none."""
+    """The rows of a pane of cards, and the constants, which have no card."""
     view = shown_run.run(state)
     if view is None:
         return [], []
@@ -181,7 +181,7 @@ def selected(state: AppState) -> Row | None:
 
 
 def overlaid_rows(state: AppState, row: Row) -> list[Row]:
-    """The metrics that were marked to go with others, without those of a row."""
+    """The metrics marked for charts of other metrics, without those of a row."""
     view = shown_run.run(state)
     if view is None:
         return []

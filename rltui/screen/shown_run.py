@@ -1,4 +1,4 @@
-"""What the screen shows of a session: the run, its findings, header and tabs. Nothing is changed here."""
+"""Queries on what the screen shows of a session: the run, its findings, header and tabs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings
 
-NEWER_SECONDS = 30.0  # seconds by which another run has to be newer before it is shown instead
+NEWER_SECONDS = 30.0  # by which another run has to be newer to be shown instead
 
 
 # ---- runs
@@ -32,10 +32,9 @@ def run(state: AppState) -> RunView | None:
 
 
 def newest_run(state: AppState) -> RunView | None:
-    """The run written last, unless that shown is about as new: equal ages must not make the screen jump.
+    """The run written last, unless the one shown is about as new, so that the screen does not alternate.
 
-    Of several that are about as new, one that has points. The baseline is what others are compared with: it
-    is shown only where there is no other.
+    Among several of about the same age one with points is preferred, and the baseline comes last.
     """
     base = baseline(state)
     ordered = state.session.ordered()
@@ -55,14 +54,14 @@ def newest_run(state: AppState) -> RunView | None:
 
 
 def baseline(state: AppState) -> RunView | None:
-    """The run to compare with: the only one that may be meant by the name given."""
+    """The run to compare with, if its name is unambiguous."""
     name = state.selection.baseline
     found = state.session.named(name) if name else []
     return state.session.runs[found[0]] if len(found) == 1 else None
 
 
 def compared_runs(state: AppState, view: RunView) -> list[RunView]:
-    """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
+    """The runs drawn over the charts of the one shown: marked ones in their order, then the baseline."""
     base = baseline(state)
     names = [*state.selection.marked_runs, base.name if base is not None else ""]
     others = [name for name in dict.fromkeys(names) if name != view.name]
@@ -70,7 +69,7 @@ def compared_runs(state: AppState, view: RunView) -> list[RunView]:
 
 
 def short_name(state: AppState, name: str) -> str:
-    """A short name of a run that tells it from the others."""
+    """A short unambiguous name of a run."""
     given = state.session.given_names
     key = (len(state.session.runs), next(reversed(state.session.runs), ""), len(given))  # new ones come last
     short_names = state.caches.short_names.of(
@@ -81,7 +80,7 @@ def short_name(state: AppState, name: str) -> str:
 
 
 def answer_inputs(state: AppState, view: RunView, pane: str) -> AnswerInputs:
-    """What files beside the logs say for the answer of a pane, as far as they have been read."""
+    """Data of other files for the answer of a pane, as far as they have been read."""
     hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NO_HPARAMS
     samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
     spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else NO_SPANS
@@ -89,11 +88,11 @@ def answer_inputs(state: AppState, view: RunView, pane: str) -> AnswerInputs:
     return AnswerInputs(hparams, samples, spans) if known else NO_INPUTS
 
 
-# ---- findings, at the step shown
+# ---- findings at the step shown
 
 
 def past_findings(state: AppState) -> PastFindings | None:
-    """What was found by the step shown; None while that is now."""
+    """The findings at an earlier step that is shown; None if the present is shown."""
     view, step = run(state), state.time.at_step
     if view is None or step is None:
         return None
@@ -113,7 +112,7 @@ def findings(state: AppState) -> list[Finding]:
 
 
 def resolved_findings(state: AppState) -> list[Finding]:
-    """What was over at the step shown, latest first; of what came and went often the last time."""
+    """The findings resolved at the step shown, latest first; only the last of repeated ones."""
     view, past = run(state), past_findings(state)
     if view is None:
         return []
@@ -129,7 +128,7 @@ def resolved_findings(state: AppState) -> list[Finding]:
 
 
 def listed_findings(state: AppState) -> list[Finding]:
-    """The findings of their pane in order: those that fire, what unfolded ones explain, what is over."""
+    """The findings of the pane in order: firing ones with unfolded consequences, then resolved ones."""
     every = findings(state)
     found: list[Finding] = []
     for one in unexplained(every):
@@ -139,13 +138,13 @@ def listed_findings(state: AppState) -> list[Finding]:
 
 
 def selected_finding(state: AppState) -> Finding | None:
-    """The selected finding of their pane."""
+    """The selected finding of the findings pane."""
     found = listed_findings(state)
     return found[selected_index(state, len(found))] if found else None
 
 
 def selected_index(state: AppState, count: int) -> int:
-    """The index of the selected one of so many findings."""
+    """The index of the selected finding among so many."""
     at = state.selection.rows.get("findings", "0")
     return min(int(at) if at.isdigit() else 0, max(count - 1, 0))
 
@@ -168,7 +167,7 @@ def file_warnings(state: AppState) -> list[Problem]:
 
 
 def health(state: AppState, view: RunView) -> str:
-    """The health of a run at the step shown, without what was acknowledged; of other runs as remembered."""
+    """The health of a run at the step shown, without acknowledged findings; of other runs as remembered."""
     if state.time.at_step is None:
         return state.acknowledgements.health(view, state.now)
     if view is run(state):
@@ -187,12 +186,12 @@ def window(state: AppState, view: RunView) -> StepWindow:
 
 
 def moment_state(state: AppState) -> str:
-    """What a moment that is not now is: `paused` or `past`."""
+    """The state shown at an earlier step: `paused` or `past`."""
     return "paused" if state.time.frozen_now is not None and state.time.reached is None else "past"
 
 
 def header(state: AppState, view: RunView) -> Header:
-    """The header of the run shown, at the step shown; in the past that stands in place of the run's state."""
+    """The header of the run at the step shown; an earlier step replaces the state of the run."""
     time = state.time
     head = run_header.header(view, state.now, time.at_step, past_findings(state))
     if time.at_step is not None:
@@ -204,7 +203,7 @@ def header(state: AppState, view: RunView) -> Header:
 
 
 def step_text(state: AppState, view: RunView, width: int) -> str:
-    """How far a run had come at the step shown, in at most so many cells."""
+    """The last step of a run at the step shown, in at most so many cells."""
     last, at_step = view.run.last_step, state.time.at_step
     if last is None:
         return "–"
@@ -222,7 +221,7 @@ def tabs(state: AppState) -> list[PaneTab]:
 
 
 def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
-    """Panes without metrics that not every run has."""
+    """The optional panes that the run has."""
     there = (
         (PINNED, bool(pinned_tags(state, view))),
         (CONSOLE, bool(view.consoles)),
@@ -232,13 +231,13 @@ def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
 
 
 def pinned_tags(state: AppState, view: RunView) -> list[str]:
-    """The tags of a run that are pinned, or are the same metric as a pinned tag of another run."""
+    """The tags of a run that are pinned, also under the tag of another run for the same metric."""
     found = (own_tag(state, view, tag) for tag in state.saved.pins)
     return list(dict.fromkeys(tag for tag in found if tag is not None))
 
 
 def own_tag(state: AppState, view: RunView, tag: str) -> str | None:
-    """The tag of a run that is the metric of a tag of any run; None where the run lacks it."""
+    """The tag of a run for the metric of a tag of any run; None if the run lacks it."""
     if tag in view.run.series:
         return tag
     origin = next((one for one in state.session.runs.values() if tag in one.run.series), view)
@@ -246,6 +245,6 @@ def own_tag(state: AppState, view: RunView, tag: str) -> str | None:
 
 
 def tag_of(state: AppState, canonical: str) -> str | None:
-    """The tag of the run shown that is a metric of the glossary."""
+    """The tag of the run shown for a metric of the glossary; None without one."""
     view = run(state)
     return None if view is None else next(iter(view.tag_index.canonical.get(canonical, ())), None)

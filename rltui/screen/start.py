@@ -1,4 +1,4 @@
-"""Opening the monitor: state, keys and themes as the user wants them, the reader, the terminal restored."""
+"""Opening the monitor: state, keys and themes from the configuration, the reader, the terminal restored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rltui.session.session import Session
 
 
 class RefusedError(Exception):
-    """The monitor cannot be opened here, or not as asked; says why. name: something asked for is unknown."""
+    """The monitor cannot be opened; the message says why. name: a name on the command line is unknown."""
 
     def __init__(self, message: str, *, name: bool = False) -> None:
         super().__init__(message)
@@ -73,7 +73,7 @@ def build(
         state.notify(f"{problem.path}: {problem.message}")
     app = Monitor(state, color=color, layout_path=layout_path)
     if config.alerts.receivers:
-        from rltui.alerts.dispatcher import Dispatcher  # only needed if alerts are configured
+        from rltui.alerts.dispatcher import Dispatcher  # few users configure alerts
         from rltui.alerts.sent_log import SentLog
 
         sent = SentLog.of_logdirs(logdirs) if layout_path is not None else None
@@ -102,9 +102,9 @@ def run(
     message: str = "",
     config: Config | None = None,
 ) -> int:
-    """Open the monitor and stay until the user leaves. Returns the exit code. Raises RefusedError.
+    """Open the monitor and run it until the user quits. Returns the exit code. Raises RefusedError.
 
-    message: what the last line says at first.
+    message: shown in the footer at first.
     """
     config = config if config is not None else Config()
     color = color and config.color is not False
@@ -124,7 +124,7 @@ def run(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,
     )  # fmt: skip
-    session.choose(selection.test(app.state.run_settings, app.state.options.clock))
+    session.show_only(selection.test(app.state.run_settings, app.state.options.clock))
     if message:
         app.state.notify(message)
     interpreter_settings.use_one_memory_arena()
@@ -137,11 +137,11 @@ def run(
 
 
 def show(app: Monitor, *, mouse: bool = True) -> int:
-    """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
+    """Run a monitor in this terminal until it ends. Returns the exit code."""
     interpreter_settings.shorten_switch_interval()
     try:
         app.run(mouse=mouse)
-    except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)
+    except Exception as error:  # noqa: BLE001 (outermost: the terminal must be restored)
         app.crash = app.crash or error
     finally:
         app.stop()

@@ -23,7 +23,7 @@ from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.screen.threads.samples_thread import SamplesThread
 from rltui.session.session import Session
 
-if TYPE_CHECKING:  # what the first values do not wait for
+if TYPE_CHECKING:  # imported later than the first values
     from rltui.logs.sample_layouts.sample import SampleHead
     from rltui.panes.baseline.comparison import Difference
     from rltui.panes.pane import PaneView
@@ -44,7 +44,7 @@ CONSOLE = "console"  # the id of that of consoles
 DENSITIES = ("auto", "compact", "full")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 DEFAULT_SMOOTHING = 4  # index into SMOOTHINGS
-MESSAGE_SECONDS = 3.0  # and as long as it takes to read
+MESSAGE_SECONDS = 3.0  # plus the time to read it
 SECONDS_PER_CHARACTER = 0.05  # per character
 
 Range: TypeAlias = tuple[float, float]
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is fixed when the screen is opened."""
+    """Settings that are fixed when the screen is opened."""
 
     logdirs: tuple[str, ...] = ()
     clock: Callable[[], float] = time.time
@@ -64,12 +64,12 @@ class Options:
 
 @dataclass(slots=True)
 class Selection:
-    """The run, the pane and the rows that are shown and selected; the runs and tags drawn beside them."""
+    """The run, pane and rows that are shown and selected; the runs and tags drawn with them."""
 
     run: str | None = None
     run_chosen: bool = False  # by the user; until then the run written last is shown
     pane: str = "overview"
-    pane_recalled: bool = False  # the pane is that of an earlier session, maybe of other runs
+    pane_recalled: bool = False  # restored from an earlier session, maybe with other runs
     rows: dict[str, str] = field(default_factory=dict)  # by pane: tag, hyperparameter, index of a finding
     marked_runs: list[str] = field(default_factory=list)  # drawn over the charts of the run shown
     evidence: int = 0  # of the selected finding
@@ -94,8 +94,8 @@ class TimeTravel:
 
     at_step: int | None = None  # None: now
     frozen_now: float | None = None  # seconds since 1970, while paused or in the past
-    crosshair: int | None = None  # a step at which all charts of a pane, and what lies beside it, are read
-    reached: int | None = None  # how far the run had come when an earlier step was asked for
+    crosshair: int | None = None  # the step marked on all charts of a pane
+    reached: int | None = None  # the last step when the user went back in time
     window: int = 0  # index into WINDOW_SHARES
 
     @property
@@ -104,7 +104,7 @@ class TimeTravel:
         return WINDOW_SHARES[self.window]
 
     def resume(self) -> None:
-        """Show what is now."""
+        """Return to the present."""
         self.at_step = self.frozen_now = self.reached = None
 
 
@@ -131,33 +131,33 @@ TYPED_LISTS: tuple[ListKind, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ListDrawn:
-    """What the last frame showed of a list."""
+    """What the last frame drew of a list."""
 
     at: int = 0
     top: int = 0  # first line in sight
-    first_reach: int = 0  # lines to scroll until the first item is in sight: what is above it is read first
+    first_reach: int = 0  # lines to scroll until the first item is visible
     rows: int = 10  # that fit
-    count: int = 0  # places that `at` can have
-    items: tuple[tuple[int, str], ...] = ()  # line and argument of what can be chosen
-    found: tuple[int, ...] = ()  # lines that hold what is searched for
-    at_line: int = 0  # of the match that was gone to, else the first line in sight
+    count: int = 0  # possible values of `at`
+    items: tuple[tuple[int, str], ...] = ()  # line and argument of each selectable item
+    found: tuple[int, ...] = ()  # lines with a match
+    at_line: int = 0  # of the current match, else the first visible line
     size: tuple[int, int] = (80, 24)  # cells for its content
-    tall: int = 0  # lines that a palette keeps while the user types
+    tall: int = 0  # height that a palette keeps while the user types
 
 
 @dataclass(slots=True, eq=False)
 class ListOverlay:
-    """A list over the panes with a selected item, or a first line in sight where nothing can be chosen.
+    """A list over the panes with a selected item, or only a scroll position if it has no items.
 
-    kind: help, the table of problems, what the metric of a row means, a setting in full, the runs, everything
-    by name; metrics to draw beside that of a large chart, or instead of it; what the list of runs is grouped
-    by, or a column more for it. of: the key of the setting, the tag of the chart, the run selected, which
-    stays so wherever it moves. match: the line that a search went to; None for the first one that is found.
+    kind: help, the table of problems, the explanation of a metric, a setting in full, the runs, the palette;
+    a choice of metrics to draw beside or instead of that of a large chart, or of a group or column of the
+    list of runs. of: the key of the setting, the tag of the chart, or the name of the selected run. match:
+    the line of the current match; None for the first one.
     """
 
     kind: ListKind
     of: str = ""
-    row: Row | None = None  # that is explained
+    row: Row | None = None  # of the explanation
     at: int = 0
     top: int = 0
     query: str = ""
@@ -170,18 +170,18 @@ class ListOverlay:
 
     @property
     def place(self) -> str:
-        """The place whose keys it takes."""
+        """The place of its key bindings."""
         return "runs" if self.kind == "runs" else "list"
 
     @property
     def searches(self) -> bool:
-        """Whether its query is searched for in its lines; others filter by it."""
+        """Whether its query searches the lines; in other lists it filters them."""
         return self.kind in READ_LISTS
 
 
 @dataclass(slots=True, eq=False)
 class FilterPrompt:
-    """A filter typed in the footer."""
+    """The prompt for a filter, in the last line."""
 
     place: str = "list"
     typing: bool = True
@@ -191,10 +191,10 @@ Spread: TypeAlias = Literal["fitted", "whole", "none"]
 
 
 class ChartDrawn(NamedTuple):
-    """What the last frame showed of a large chart."""
+    """What the last frame drew of a large chart."""
 
     x: Range = (0.0, 1.0)
-    y: Range | None = None  # held, so that the axis does not move with every point
+    y: Range | None = None  # kept, so that the axis does not move with every point
     columns: int = 100  # cells of the plot
     curve_columns: int = 200  # buckets of curves: two for each cell
     points: int = 0  # of the first curve
@@ -206,19 +206,19 @@ class ChartOverlay:
     """The large chart of a row."""
 
     row: Row
-    log: bool | None = None  # None: where it crosses three decades
-    spread: Spread = "fitted"  # how much of the band of a distribution is shown
+    log: bool | None = None  # None: automatic, for values over three decades
+    spread: Spread = "fitted"  # of a distribution: how much of it the axis shows
     superseded: bool = False  # whether points of earlier attempts are shown
     zoom: Range | None = None
     cursor: float | None = None
     drawn: ChartDrawn = field(default_factory=ChartDrawn)
-    y_range: Range | None = None  # of the last frame; None: to be found anew
+    y_range: Range | None = None  # of the last frame; None: to be computed
     place: str = "chart"
     typing: bool = False
 
 
 class SampleDrawn(NamedTuple):
-    """What the last frame showed of a sample."""
+    """What the last frame drew of a sample."""
 
     top: int = 0  # first line in sight
     rows: int = 10  # that fit
@@ -227,7 +227,7 @@ class SampleDrawn(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class SampleOverlay:
-    """One sample to read, or its answer compared with that of another one."""
+    """One sample in full, or its response compared with that of another sample."""
 
     head: SampleHead
     top: int = 0
@@ -243,14 +243,14 @@ class SampleOverlay:
 Overlay: TypeAlias = ListOverlay | FilterPrompt | ChartOverlay | SampleOverlay
 
 
-# ---- what the last frame showed, and values that are costly to compute again
+# ---- what the last frame drew, and cached values
 
 
 class PaneDrawn(NamedTuple):
-    """What the last frame showed of a pane."""
+    """What the last frame drew of a pane."""
 
     top: int = 0  # first line in sight
-    rows: int = 10  # that keys move by as a page
+    rows: int = 10  # by which a page key moves
     card_columns: int = 1
     cards: int = 0  # in sight; 0 where rows are shown
 
@@ -260,7 +260,7 @@ Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn | SampleDrawn
 
 @dataclass(slots=True, eq=False)
 class Cached(Generic[T]):
-    """A value and what it was computed from."""
+    """A cached value with its key."""
 
     key: object = None
     value: T | None = None
@@ -268,7 +268,7 @@ class Cached(Generic[T]):
     time: float = 0.0  # when it was computed, seconds since 1970
 
     def of(self, key: object, make: Callable[[], T], *, now: float = 0.0, seconds: float = math.inf) -> T:
-        """The value, computed again when its key has changed, or when it is older than so many seconds."""
+        """The value, computed again if its key has changed or it is older than so many seconds."""
         if self.value is None or self.key != key or not 0 <= now - self.time <= seconds:
             self.key, self.time, self.value = key, now, make()
         return self.value
@@ -276,11 +276,11 @@ class Cached(Generic[T]):
 
 @dataclass(slots=True, eq=False)
 class Caches:
-    """Values that several parts of a frame ask for; each is computed again when its key has changed."""
+    """Values that several parts of a frame use; each is computed again when its key has changed."""
 
     past_findings: Cached[PastFindings] = field(default_factory=Cached)
     differences: Cached[Mapping[str, Difference]] = field(default_factory=Cached)
-    baseline: Cached[str] = field(default_factory=Cached)  # the run that was judged beside the baseline
+    baseline: Cached[str] = field(default_factory=Cached)  # the run compared with the baseline
     short_names: Cached[dict[str, str]] = field(default_factory=Cached)
     pane: Cached[PaneView] = field(default_factory=Cached)
     open_branches: Cached[tuple[PaneView, PaneView]] = field(default_factory=Cached)  # all and open rows
@@ -290,7 +290,7 @@ class Caches:
     sample: Cached[SampleView] = field(default_factory=Cached)
     runs: Cached[RunListing] = field(default_factory=Cached)
     run_facts: Cached[list[RunFacts]] = field(default_factory=Cached)
-    prepared_runs: dict[str, int] = field(default_factory=dict)  # by name, the version a list may be asked of
+    prepared_runs: dict[str, int] = field(default_factory=dict)  # by name, the version with computed facts
     unprepared_runs: list[str] = field(default_factory=list)
     run_titles: Cached[dict[int, dict[str, str]]] = field(default_factory=Cached)
     run_choices: Cached[Choices] = field(default_factory=Cached)
@@ -299,7 +299,7 @@ class Caches:
 
 @dataclass(slots=True)
 class HParamsView:
-    """The config pane: files read by a thread, and whether only differences are shown (None: if any)."""
+    """The config pane: its thread, and whether only differences are shown (None: if there are any)."""
 
     files: HParamsThread
     only_differences: bool | None = None
@@ -307,46 +307,46 @@ class HParamsView:
 
 @dataclass(slots=True)
 class SamplesView:
-    """The samples pane: what a thread has read of them, the step, order and filter of the list."""
+    """The samples pane: its thread, the step, order and filter of the list."""
 
     files: SamplesThread
     step: int | None = None  # None: the newest
     sort: SortKey | None = None  # None: as they were written
     reverse: bool = False
     query: str = ""
-    origin: tuple[str, list[Overlay]] | None = None  # the pane and chart from which they were opened
+    origin: tuple[str, list[Overlay]] | None = None  # the pane and overlays from which it was opened
 
 
 @dataclass(slots=True)
 class ConsoleView:
-    """The console pane: what a thread has read of the console shown, the line selected, level and search."""
+    """The console pane: its thread, the console shown, the selected line, level and search."""
 
     files: ConsoleViewThread
-    run: str = ""  # whose console it is
+    run: str = ""  # of the console
     place: str = ""  # of the console shown
-    at: int | None = None  # byte offset of the selected line; None: the last one, which is followed
+    at: int | None = None  # byte offset of the selected line; None: follow the end
     level: Level = ""  # only lines of this level or worse
     query: str = ""
-    unfolded: set[int] = field(default_factory=set)  # offsets of lines that are shown in full
-    moment: Moment | None = None  # looked for in the console
+    unfolded: set[int] = field(default_factory=set)  # offsets of lines shown in full
+    moment: Moment | None = None  # to go to, once it is located
     charted: Row | None = None  # of the chart from which the console was opened
 
 
-Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # for the owner of the terminal
+Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # to be executed by the app
 
 
 @dataclass(slots=True, eq=False)
 class AppState:
-    """What is shown: a session, and what the user has chosen of it."""
+    """The state of the screen: a session, and the user's selections."""
 
     session: Session = field(default_factory=Session)
     options: Options = field(default_factory=Options)
     saved: SavedLayout = field(default_factory=SavedLayout)
     selection: Selection = field(default_factory=Selection)
     time: TimeTravel = field(default_factory=TimeTravel)
-    metric_query: str = ""  # which metrics are shown
+    metric_query: str = ""  # filter of metrics
     overlays: list[Overlay] = field(default_factory=list)
-    theme_id: str = ""  # in force; `saved` holds only what was chosen by key
+    theme_id: str = ""  # in use; `saved` has only the one chosen by key
     smoothing: int = DEFAULT_SMOOTHING
     loading: float | None = None  # share read, None when all is read
     exit_code: int | None = None
@@ -365,7 +365,7 @@ class AppState:
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
         self.hparams = HParamsView(HParamsThread(self.options.logdirs))
-        self.session.look_beside(self.hparams.files.plan_of)
+        self.session.set_plan_lookup(self.hparams.files.plan_of)
         self.run_settings = RunSettings(self.hparams.files.of)
         self.samples = SamplesView(SamplesThread(self.options.logdirs))
         self.console = ConsoleView(ConsoleViewThread())
@@ -373,12 +373,12 @@ class AppState:
 
     @property
     def now(self) -> float:
-        """Seconds since 1970; stands still while paused."""
+        """Seconds since 1970; constant while paused."""
         return self.options.clock() if self.time.frozen_now is None else self.time.frozen_now
 
     @property
     def theme(self) -> Theme:
-        """The theme in force."""
+        """The theme in use."""
         themes = self.options.themes
         known = next((name for name in (self.theme_id, DEFAULT) if name in themes), next(iter(themes)))
         return themes[known]
@@ -395,13 +395,13 @@ class AppState:
 
     @property
     def shown_pane(self) -> str:
-        """The pane that is drawn: all metrics where those of a pane that shows a choice are filtered."""
+        """The pane that is drawn: `all` if a pane that shows a selection of metrics is filtered."""
         pane = self.selection.pane
         return "all" if self.metric_query and pane in ("overview", PINNED, "findings") else pane
 
     @property
     def query(self) -> str:
-        """The filter of the pane shown; of consoles what is searched for."""
+        """The filter of the pane shown; for consoles the search."""
         if self.on_console:
             return self.console.query
         return self.samples.query if self.on_samples else self.metric_query
@@ -422,12 +422,12 @@ class AppState:
 
     @property
     def drawn_pane(self) -> PaneDrawn:
-        """What the last frame showed of the pane."""
+        """What the last frame drew of the pane shown."""
         return self.drawn.get(self.selection.pane, PaneDrawn())
 
     @property
     def message(self) -> str:
-        """The last message, for a few seconds."""
+        """The current message; empty after a few seconds."""
         text, until = self._message
         return text if self.options.clock() < until else ""
 
@@ -436,5 +436,5 @@ class AppState:
         self._message = (text, self.options.clock() + MESSAGE_SECONDS + SECONDS_PER_CHARACTER * len(text))
 
     def clear_message(self) -> None:
-        """Show no message."""
+        """Remove the message."""
         self._message = ("", 0.0)

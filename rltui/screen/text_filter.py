@@ -6,13 +6,13 @@ import fnmatch
 import re
 from collections.abc import Callable
 
-SCATTERED_COST = 100  # from which letters match that do not stand together
+SCATTERED_COST = 100  # of letters that are not adjacent
 
 Match = Callable[[str], bool]
 
 
 def edited(query: str, key: str) -> str | None:
-    """The query after a key; None for a key that types nothing."""
+    """The query after a key; None if the key is not text."""
     if key == "backspace":
         return query[:-1]
     if key == "ctrl+u":
@@ -21,9 +21,9 @@ def edited(query: str, key: str) -> str | None:
 
 
 def matcher(query: str) -> Match:
-    """A test for texts: every word stands in them, in any case.
+    """A test for texts: a regex, a glob, or words that all have to occur, in any case.
 
-    A regex that is not complete yet matches everything, so that nothing flickers while it is typed.
+    An incomplete regex matches everything, so that nothing flickers while it is typed.
     """
     query = query.strip()
     if not query:
@@ -48,7 +48,7 @@ def matcher(query: str) -> Match:
 
 
 def fuzzy(query: str, text: str) -> int | None:
-    """How badly a text matches letters in order: 0 is a whole word at the start, None is not at all."""
+    """The cost of matching letters in order: 0 for a match at the start, None for no match."""
     query, lower = query.lower(), text.lower()
     if not query:
         return 0

@@ -1,4 +1,4 @@
-"""Failures that consoles tell of, as findings of their run."""
+"""Failures in consoles, as findings of their run."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.run_context.console.failures import console_facts
 from rltui.store.run import Run
 
-if TYPE_CHECKING:  # with it comes what reads consoles
+if TYPE_CHECKING:  # it imports the readers of consoles
     from rltui.run_context.console.failure_search import ConsoleReport, FoundFailure
 
 PANE = "console"
-OUTLIVED_SECONDS = 60.0  # seconds by which a run's points outlive a console whose failure did not end it
+OUTLIVED_SECONDS = 60.0  # between a failure and the last point of a run that it did not end
 
 
 def console_findings(
     run: Run, reports: Sequence[ConsoleReport], state: Literal["live", "stalled", "ended"]
 ) -> tuple[Finding, ...]:
-    """One finding for each failure, with the line of the console that was written last.
+    """One finding for each failure, with the line of the console written last.
 
-    A failure after which the training went on is a remark. While a run still writes points nobody knows
-    whether it will: then no failure is more than a warning, and an exception is none.
+    A failure after which the training went on is a remark. While a run is live this is not yet known: then
+    a failure is at most a warning, and an exception is no finding.
     """
     last_wall = run.last_wall
     found: dict[str, Finding] = {}
@@ -44,13 +44,13 @@ def console_findings(
             known = found.get(finding.id)
             if known is None or finding.rank > known.rank:
                 found[finding.id] = finding
-    # An exception in one console says nothing new where another one names the failure.
+    # An exception in one console adds nothing where another one names the failure.
     named = any(one.rank > 0 and one.id != "exception" for one in found.values())
     return tuple(one for one in found.values() if not (named and one.id == "exception"))
 
 
 def reports_end(run: Run, report: ConsoleReport) -> bool:
-    """Whether the last line of a console tells that the training is over, and no points came much later."""
+    """Whether the last line of a console says that the training has ended, and no points came much later."""
     outlived = math.isfinite(run.last_wall) and run.last_wall > report.modified + OUTLIVED_SECONDS
     return not outlived and console_facts().finished.search(report.last_line) is not None
 

@@ -1,4 +1,4 @@
-"""What a run's job means for it: whether its time limit comes before the end of the training."""
+"""The finding that the time limit of a run's job comes before the end of the training."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rltui.run_context.jobs.scheduler import Job
 
 FINDING_ID = "job-time-too-short"
 PANE = "timing"
-MIN_RATIO = 1.1  # of the time left, by which the time needed exceeds it: the pace is an estimate
-MIN_STEPS = 20  # steps from which a pace is one
-MIN_MISSING_SECONDS = 600.0  # seconds that are missing from which it is worth a word
+MIN_RATIO = 1.1  # of the time needed to the time left: the pace is an estimate
+MIN_STEPS = 20  # for an estimate of the pace
+MIN_MISSING_SECONDS = 600.0  # less is not reported
 ADVICE = "Save a checkpoint before the limit and resume in another job, or ask for more time or nodes."
 
 
@@ -23,10 +23,10 @@ def time_limit_finding(
     last_step: int | None,
     before: Finding | None = None,
 ) -> Finding | None:
-    """The finding that a run will not finish within its job; None where it will, or where that is not known.
+    """The finding that a run will not finish within its job; None if it will, or if this is not known.
 
-    now: seconds since 1970. steps: how many are known by their points. before: the finding of the last time;
-    once told it holds until the time left is enough.
+    now: seconds since 1970. steps: how many have points. before: the finding of the last call; once reported,
+    it holds until the time left is enough.
     """
     left = None if job is None or job.state != "running" else job.left_at(now)
     if job is None or left is None or alive.eta is None or alive.state != "live":

@@ -1,4 +1,4 @@
-"""What a run has reached, as a short curve that its sisters are compared with."""
+"""The outcome of a run as a short curve, for the comparison with sister runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import OutcomeCurve
 
-MAX_LEVELS = 32  # levels that a curve is kept as
+MAX_LEVELS = 32  # of a curve
 
 # Outcomes by which runs are compared, best first; all grow as a run gets better.
 OUTCOMES = (

@@ -28,30 +28,25 @@ from rltui.session.time_travel import PastFindings, current_findings, reevaluate
 from rltui.store.points import NewPoints
 from rltui.store.run import Run
 
-if TYPE_CHECKING:  # with it comes what reads consoles
+if TYPE_CHECKING:  # it imports the readers of consoles
     from rltui.run_context.console.failure_search import ConsoleReport
 
-# New points of all runs held back while history is still being read: evaluating large pieces is faster,
-# and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
-# save a sixth of the evaluation of a large log.
+# New points of all runs that are held back while history is being read: evaluating large pieces is faster,
+# and by then all tags are known, and with them the framework. They take 7 MB; three times as many would save
+# a sixth of the evaluation of a large log.
 HELD_POINTS = 300_000
-MAX_REPLAYED_POINTS = (
-    2048  # means of a series whose older points are in buckets: four for each tick of its rules
-)
-MAX_GIVEN_NAME = 80  # characters of a name that a person gave
-CONSOLE_END_SECONDS = (
-    60.0  # seconds without a line after which a console that ends with an exception has ended
-)
+MAX_REPLAYED_POINTS = 2048  # of a series, means where points are in buckets: four for each tick of its rules
+MAX_GIVEN_NAME = 80  # characters of a display name
+CONSOLE_END_SECONDS = 60.0  # without a line, after which a console that ends with an exception has ended
 T = TypeVar("T")
 
-
-# Who tells of a run what its rules cannot know: consoles, the job, that it writes no more, sister runs,
-# the baseline that the user chose.
+# Sources of findings other than rules: consoles, the job, the state of the run, the comparison with sister
+# runs, the comparison with the baseline.
 FindingSource = Literal["consoles", "job", "state", "sisters", "baseline"]
 
 
 class HeldPoints:
-    """How many points all runs together hold back before they are evaluated, and which runs do."""
+    """The points that wait for evaluation: how many in all runs together, and in which runs."""
 
     def __init__(self) -> None:
         self.points = 0
@@ -59,7 +54,7 @@ class HeldPoints:
 
 
 class RunView:
-    """One run with the names of its metrics and what its rules found."""
+    """One run with the names of its metrics and its findings."""
 
     def __init__(
         self,
@@ -70,46 +65,44 @@ class RunView:
         plans: Callable[[Run], tuple[int, ...]] | None = None,
     ) -> None:
         self.run = run
-        self.shown_name = shown_name or run.name  # its name for people
+        self.shown_name = shown_name or run.name  # for people
         self._shared = shared
-        self._all_held = held if held is not None else HeldPoints()
-        self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, and how many points they are
+        self._held_by_all = held if held is not None else HeldPoints()
+        self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, with their number of points
         self._held_points = 0
-        self.continued = False  # by another run
-        self._said_over = False  # by the last line of its console
-        self.plans = plans  # what files beside the log say of how far it goes, as far as they are read
-        self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of which version, by which plans
+        self.continued = False  # by another run, which means that it has ended
+        self._reported_end = False  # the last line of its console says that it has ended
+        self.plans = plans  # looks up its planned steps in files near its logs
+        self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of a version, for planned steps
         self._tags_recognised = -1
         self.recognition: FrameworkMatch = shared.recognise((), run.name)
         self._evaluator: Evaluator | None = None
         self._tag_index: TagIndex | None = None
-        self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
-        self.last_line = ""  # of the console that was written to last
-        self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
-        # Of what, from, until.
-        self._state_told: tuple[tuple[object, ...], float, float] | None = None
-        self._told: dict[
-            FindingSource, tuple[Finding, ...]
-        ] = {}  # what its rules cannot know, by who tells it
-        self._once: dict[str, tuple[object, object]] = {}
+        self.consoles: tuple[ConsoleReport, ...] = ()  # the latest reports
+        self.last_line = ""  # of the console written last
+        self.job: Job | None = None  # of the scheduler, as last known
+        # What the state was determined from, and from when until when it holds.
+        self._state_checked: tuple[tuple[object, ...], float, float] | None = None
+        self._external: dict[FindingSource, tuple[Finding, ...]] = {}  # findings by source
+        self._cached: dict[str, tuple[object, object]] = {}
 
-    def once(self, what: str, of: object, make: Callable[[], T]) -> T:
-        """What `make` returns, made anew when it is asked of something else than the last time."""
-        known = self._once.get(what)
-        if known is None or known[0] != of:
-            known = self._once[what] = (of, make())
+    def cached(self, name: str, key: object, make: Callable[[], T]) -> T:
+        """The value of `make`, computed again when the key differs from that of the last call."""
+        known = self._cached.get(name)
+        if known is None or known[0] != key:
+            known = self._cached[name] = (key, make())
         return cast(T, known[1])
 
     @property
     def given_name(self) -> str:
-        """What a person called the run in its tracker, in one line; empty where nobody did."""
+        """The display name that somebody gave the run in its tracker, in one line; empty without one."""
         tracked = self.run.hparams.get("wandb")
         name = tracked.get("name") if isinstance(tracked, dict) else None
         return clean(" ".join(name.split()), MAX_GIVEN_NAME) if isinstance(name, str) else ""
 
     @property
     def names(self) -> MetricNames:
-        """What its tags mean."""
+        """The names of its tags."""
         return self._shared.names(self.recognition.label)
 
     @property
@@ -122,16 +115,16 @@ class RunView:
 
     @property
     def hardware(self) -> UserHardware:
-        """What the user says that it trains on."""
+        """The hardware that the user configured for it."""
         return self._shared.config.hardware_of(self.run.name)
 
     @property
     def evaluator(self) -> Evaluator:
-        """What evaluates its rules; made at the first call, since the first points may change the names."""
+        """The evaluator of its rules; made on first use, since the first points may change the names."""
         if self._evaluator is None:
             label = self.recognition.label
             self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
-            self._evaluator.set_job_findings(self._told_by(*get_args(FindingSource)))
+            self._evaluator.set_external_findings(self._external_findings(*get_args(FindingSource)))
         return self._evaluator
 
     @property
@@ -146,10 +139,10 @@ class RunView:
 
     @property
     def modified(self) -> float:
-        """When it last wrote, seconds since 1970: the wall time of its last point, whose age is shown.
+        """When it last wrote, seconds since 1970: the wall time of its last point.
 
-        The files may be younger, as copies are. Where points have no wall time, or one in the future, the
-        time of the files is all there is.
+        Files may be younger, as copies are. Their time counts where points have no wall time, or one in the
+        future.
         """
         files = max((source.modified for source in self.run.sources.values()), default=-math.inf)
         wall = self.run.last_written
@@ -160,7 +153,7 @@ class RunView:
         """Whether history is still being read."""
         return any(
             source.read < source.size
-            # A torn tail is waited for, but is no history.
+            # A torn record at the end is waited for, but is no history.
             and not (source.caught_up or source.gone or source.hung)
             and source.duplicate_of is None
             for source in self.run.sources.values()
@@ -172,16 +165,16 @@ class RunView:
         return known._replace(quiet=self._quiet()) if known.state == "stalled" else known
 
     def pace(self, now: float) -> RunPace:
-        """What liveness follows from, for times from `now` (seconds since 1970) on."""
+        """The data from which liveness follows at any time from `now` (seconds since 1970) on."""
         known = self._now_pace()
         return known if known.at(now).state == "ended" else known._replace(quiet=self._quiet())
 
     def _quiet(self) -> str:
-        """What is quiet in it once it stalls; looked for anew when something came."""
-        return self.once("quiet", (self.run.version, self.names), lambda: quiet(self.run, self.names))
+        """Which of its metrics have gone quiet; determined again when points came."""
+        return self.cached("quiet", (self.run.version, self.names), lambda: quiet(self.run, self.names))
 
     def _now_pace(self) -> RunPace:
-        """By what its log says and, where that does not tell how far it goes, by files beside it."""
+        """By its log and, where that does not state the planned steps, by files near it."""
         known, version = self._pace, self.run.version
         if known is None or known[0] != version:
             pace = run_pace(self.run, self._shared.config.total_of(self.run.name))
@@ -190,55 +183,57 @@ class RunView:
             beside = self.plans(self.run)
             if beside != known[1]:
                 known = self._pace = (version, beside, run_pace(self.run, beside=beside))
-        pace = known[2].said_over() if self._said_over else known[2]
+        pace = known[2].said_over() if self._reported_end else known[2]
         return pace.followed() if self.continued else pace
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
-        """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
+        """Set the reports on its consoles; now: seconds since 1970. True when findings changed."""
         if self.consoles == tuple(reports) and not any(report.failures for report in reports):
             return False
         self.consoles = tuple(reports)
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         self.last_line = "" if newest is None else newest.last_line
-        self._said_over = newest is not None and reports_end(self.run, newest)
+        self._reported_end = newest is not None and reports_end(self.run, newest)
         if not any(report.failures for report in self.consoles):
-            return self.tell("consoles", ())
+            return self.set_findings("consoles", ())
         state = self.liveness(now).state
         if not self.run.series and all(now - one.modified > CONSOLE_END_SECONDS for one in self.consoles):
-            state = "ended"  # of a run without points nothing but its consoles can tell
-        return self.tell("consoles", console_findings(self.run, self.consoles, state))
+            state = "ended"  # without points only its consoles tell
+        return self.set_findings("consoles", console_findings(self.run, self.consoles, state))
 
-    def tell(self, of: FindingSource, findings: Iterable[Finding | None]) -> bool:
-        """Take in what its rules cannot know, in place of what it said before. True when findings changed."""
-        self._told[of] = tuple(one for one in findings if one is not None)
-        return self.evaluator.set_job_findings(self._told_by(*get_args(FindingSource)))
+    def set_findings(self, of: FindingSource, findings: Iterable[Finding | None]) -> bool:
+        """Replace the findings of a source other than rules. True when findings changed."""
+        self._external[of] = tuple(one for one in findings if one is not None)
+        return self.evaluator.set_external_findings(self._external_findings(*get_args(FindingSource)))
 
-    def _told_by(self, *every: FindingSource) -> tuple[Finding, ...]:
-        return tuple(one for of in every for one in self._told.get(of, ()))
+    def _external_findings(self, *every: FindingSource) -> tuple[Finding, ...]:
+        return tuple(one for of in every for one in self._external.get(of, ()))
 
     def set_job(self, job: Job | None, now: float) -> bool:
-        """Take in which job writes it, None for none; now: seconds since 1970. True when findings changed."""
+        """Set the job that writes it, or None; now: seconds since 1970. True when findings changed."""
         self.job = job
-        alive, before = self.liveness(now), next(iter(self._told_by("job")), None)
+        alive, before = self.liveness(now), next(iter(self._external_findings("job")), None)
         run = self.run
-        return self.tell(
+        return self.set_findings(
             "job", [time_limit_finding(job, alive, now, len(run.step_walls), run.last_step, before)]
         )
 
-    def tell_state(self, now: float) -> bool:
-        """Let a remark say that it writes no more; now: seconds since 1970. True when findings changed."""
-        failures, told = self._told_by("consoles"), self._state_told
+    def update_state_finding(self, now: float) -> bool:
+        """Update the remark that it writes no more; now: seconds since 1970. True when findings changed."""
+        failures, told = self._external_findings("consoles"), self._state_checked
         pace = self._now_pace()
         known = (pace, self.last_line, failures)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return False
         alive = self.liveness(now)
-        self._state_told = (known, now, pace.until(now))
-        return self.tell("state", [state_finding(alive, self.run.last_step, self.last_line, failures)])
+        self._state_checked = (known, now, pace.until(now))
+        return self.set_findings(
+            "state", [state_finding(alive, self.run.last_step, self.last_line, failures)]
+        )
 
     def job_traces(self) -> RunTraces:
-        """What tells which job writes it; the same object until something came."""
-        return self.once("job", (self.run.version, self.consoles), self._job_traces)
+        """The traces of the job that writes it; the same object until data came."""
+        return self.cached("job", (self.run.version, self.consoles), self._job_traces)
 
     def _job_traces(self) -> RunTraces:
         settings = logged_hparams(self.run.texts.values(), self.run.hparams).entries
@@ -247,16 +242,16 @@ class RunView:
         return RunTraces((*self.run.sources, *consoles), ids)
 
     def last_error(self, now: float) -> str:
-        """What a run that stopped without saying why printed as its last error, cleaned; else empty.
+        """The last error in the consoles of a run that stopped without a known reason, cleaned; else empty.
 
-        Nothing where a known failure tells why, where the training is complete, or where it still writes.
+        Empty where a known failure is the reason, the training is complete, or the run is live.
         """
         alive = self.liveness(now)
         complete = self.run.exit_code == 0 or (alive.progress or 0.0) >= 1.0
         if (
             alive.state == "live"
             or complete
-            or any(one.rank for one in self._told_by("consoles", "job", "state"))
+            or any(one.rank for one in self._external_findings("consoles", "job", "state"))
         ):
             return ""
         return next((one.last_error for one in self.consoles if one.last_error), "")
@@ -271,20 +266,20 @@ class RunView:
 
     def _count_held(self, points: int) -> None:
         self._held_points += points
-        self._all_held.points += points
+        self._held_by_all.points += points
         if self._held:
-            self._all_held.views[self.run.name] = self
+            self._held_by_all.views[self.run.name] = self
         else:
-            self._all_held.views.pop(self.run.name, None)
+            self._held_by_all.views.pop(self.run.name, None)
 
     def evaluate_held(self, *, force: bool = False, most: int | None = None) -> bool:
-        """Evaluate what was held back, unless more history is about to come. True when anything was.
+        """Evaluate the points held back, unless more history is about to come. True when there were any.
 
-        `most` bounds the work to about so many points; the rest waits for the next call.
+        most: evaluate about so many points; the rest waits for the next call.
         """
-        if not self._held or (self.loading and not force and self._all_held.points < HELD_POINTS):
+        if not self._held or (self.loading and not force and self._held_by_all.points < HELD_POINTS):
             return False
-        self.recognise_again()
+        self.recognise()
         count = taken = 0
         while count < len(self._held) and (most is None or not count or taken < most):
             taken += self._held[count][1]
@@ -296,12 +291,12 @@ class RunView:
         return True
 
     def drop_held(self) -> None:
-        """Evaluate nothing more: the run has no log any more."""
+        """Drop the points held back: the run has no log any more."""
         self._held.clear()
         self._count_held(-self._held_points)
 
-    def recognise_again(self) -> None:
-        """Recognise the framework again when tags have appeared that could change the answer."""
+    def recognise(self) -> None:
+        """Recognise the framework, again when tags have appeared that could change it."""
         if len(self.run.series) == self._tags_recognised:
             return
         self._tags_recognised = len(self.run.series)
@@ -310,7 +305,7 @@ class RunView:
             return
         self._evaluator = None
         held = {piece.tag for pieces, _ in self._held for piece in pieces}
-        # A run whose framework shows late is evaluated again: what is no longer known exactly, by means.
+        # All points are evaluated again under the new names, older ones by their means.
         again = [
             NewPoints(tag, series.thinned(MAX_REPLAYED_POINTS))
             for tag, series in self.run.series.items()
@@ -320,7 +315,7 @@ class RunView:
             self.evaluator.feed(again)
 
     def findings_at(self, step: int, *, evaluate: bool = True) -> PastFindings:
-        """What was wrong when the run was at a step: evaluated again if possible, else as far as known."""
+        """The findings when the run was at a step: evaluated again if possible, else as remembered."""
         evaluator = self.evaluator
         last = self.run.last_step
         if last is None or step >= last:
@@ -333,12 +328,12 @@ class RunView:
         return remembered_findings(evaluator.findings(), evaluator.history(), step)
 
     def file_problems(self, now: float) -> list[Problem]:
-        """What is wrong with its log files, as the readers said and as shows with time."""
+        """Problems of its log files, as the readers reported them and as they show with time."""
         return [*self.run.problems.values(), *of_sources(self.run, now)]
 
     @property
     def unjudged(self) -> str:
-        """Why it is not judged, empty where it is. What has been read may still wait for the rules."""
+        """Why it is not judged; empty where it is. Points may still wait for the rules."""
         why = self.evaluator.unjudged()
         return "its points are about to be judged" if why == NO_POINTS and self.run.points else why
 

@@ -1,7 +1,7 @@
 """A session: everything known about the runs below LOGDIR, kept up to date by deliveries from the readers.
 
-The screen and the headless commands use this one object. It has no threads and no clock of its own:
-whoever owns it applies deliveries and has the rules evaluated.
+The screen and the commands use this one object. It has no threads and no clock: its owner applies deliveries
+and calls for the evaluation of rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.run import Run
 from rltui.store.store import Store
 
-if TYPE_CHECKING:  # with it comes what reads consoles
+if TYPE_CHECKING:  # it imports the readers of consoles
     from rltui.run_context.console.failure_search import ConsoleReport
 
 MAX_FULL_RUNS = 8  # runs that were shown last and still hold everything: going back to one loses nothing
@@ -46,9 +46,9 @@ MAX_FULL_RUNS = 8  # runs that were shown last and still hold everything: going 
 class Session:
     """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
 
-    part: of these, as `RunFilter` has it. shared: what other sessions of this configuration have found out.
-    logdirs: the folders, which name a run that is a whole folder. plans: what files beside a run's logs say
-    of how many steps it was meant to take; without it they are read when it is asked for.
+    part: of these, as for `RunFilter`. shared: names and rules that sessions of one configuration share.
+    logdirs: the folders, for the name of a run that is a whole folder. plans: looks up the planned steps of a
+    run in files near its logs; by default these are read on first use.
     """
 
     def __init__(
@@ -67,49 +67,48 @@ class Session:
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for
-        self.folder_changes: int | None = None  # as `LogSearch.changes` says; None where nobody follows
-        self.given_names: dict[str, str] = {}  # of runs that a person gave a name, by run
+        self.folder_changes: int | None = None  # as `LogSearch.changes`; None: not followed
+        self.given_names: dict[str, str] = {}  # display names that people gave, by run
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = RunFilter(run_glob, also, part)
         self._sources: dict[str, tuple[str, ...]] | None = None
         self._ordered: list[RunView] | None = None
-        self._chosen: Callable[[RunView], bool] | None = None
-        self._looked_at: list[str] = []
+        self._filter_test: Callable[[RunView], bool] | None = None
+        self._recently_shown: list[str] = []
         self._held = HeldPoints()
         self._logdirs = logdirs
         self._plans = PlansBeside(logdirs).of if plans is None and logdirs else plans
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
-        self._told_of_sisters: set[str] = set()
-        self._told_until = 0  # place of the run whose state is told next
-        self._judging: Iterator[None] | None = None  # the comparison that is under way
+        self._with_sister_finding: set[str] = set()
+        self._next_state_index = 0  # index of the run whose state finding is updated next
+        self._comparing: Iterator[None] | None = None  # a comparison in progress
         self._sister_comparisons: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
 
-    def look_beside(self, plans: Callable[[Run], tuple[int, ...]]) -> None:
-        """Ask this from now on what files beside the logs say of how far runs go, as `plans` above."""
+    def set_plan_lookup(self, plans: Callable[[Run], tuple[int, ...]]) -> None:
+        """Look up planned steps with this function from now on, as `plans` above."""
         self._plans = plans
         for view in self.runs.values():
             view.plans = plans
 
     def focus(self, *names: str) -> None:
-        """Runs that are shown now: they, and the last few before them, hold full windows.
+        """Keep full windows only of the runs shown now and the last few before them.
 
-        The others hold what the run list and the rules need. What was let go does not come back
-        (`Series.exact_from` tells). Without names nothing is shown at all. Until the first call all runs
-        hold full windows.
+        The others keep what the list of runs and the rules need; dropped points do not come back (see
+        `Series.exact_from`). Without names no run is shown. Until the first call all runs have full windows.
         """
-        recent = [*names, *(name for name in self._looked_at if name not in names)]
+        recent = [*names, *(name for name in self._recently_shown if name not in names)]
         recent = recent[: max(MAX_FULL_RUNS, len(names))]
-        if set(recent) != set(self._looked_at) or not recent:
+        if set(recent) != set(self._recently_shown) or not recent:
             self.store.focus(recent)
-        self._looked_at = recent
+        self._recently_shown = recent
 
     def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
-        """Take in what the readers found; returns the names of the runs that changed."""
+        """Apply deliveries of the readers; returns the names of the runs that changed."""
         changed = set()
         self._ordered = None
         for delivery in deliveries:
             name = delivery.source.run
-            if not name:  # troubles with folders, and with files that are no logs, belong to no run
+            if not name:  # problems of folders and of files that are no logs
                 self.problems.note(delivery.batch.problems)
                 continue
             if not self._filter.takes(name):
@@ -129,11 +128,11 @@ class Session:
             if delivery.batch.texts and (given := view.given_name):
                 self.given_names[name] = given
             if delivery.kind == "rewritten" and delivery.source.duplicate_of not in (None, name):
-                self._leave(view, delivery.source.path)
+                self._remove_log(view, delivery.source.path)
         return changed
 
-    def _leave(self, view: RunView, path: str) -> None:
-        """A log turned out to belong to another run; a run that has no other log is none."""
+    def _remove_log(self, view: RunView, path: str) -> None:
+        """Remove a log that belongs to another run, and the run where it has no other log."""
         view.run.sources.pop(path, None)
         self._sources = None
         if not view.run.sources:
@@ -141,13 +140,13 @@ class Session:
             self.runs.pop(view.name, None)
             self.store.runs.pop(view.name, None)
 
-    def choose(self, chosen: Callable[[RunView], bool] | None) -> None:
-        """List only the runs of which this holds, as they are then; the others are read, but not shown."""
-        self._chosen, self._ordered = chosen, None
+    def show_only(self, chosen: Callable[[RunView], bool] | None) -> None:
+        """List only the runs for which this is true at that time; the others are read, but not listed."""
+        self._filter_test, self._ordered = chosen, None
 
-    def choose_again(self) -> None:
-        """Rules have been evaluated: what is listed may be something else."""
-        if self._chosen is not None:
+    def refilter(self) -> None:
+        """Apply the filter of `show_only` again after rules have been evaluated."""
+        if self._filter_test is not None:
             self._ordered = None
 
     def keep(self, names: Collection[str]) -> None:
@@ -158,72 +157,72 @@ class Session:
         self._ordered = self._sources = None
 
     def evaluate(self, *, force: bool = False) -> set[str]:
-        """Evaluate the rules on all points that came since the last call; the names of the runs concerned."""
+        """Evaluate the rules on all points since the last call; returns the names of the runs concerned."""
         found = {name for name, view in list(self._held.views.items()) if view.evaluate_held(force=force)}
-        self.choose_again()
+        self.refilter()
         return found
 
     def named(self, name: str) -> list[str]:
-        """The runs that a person may mean by a name: of a run, some of its folders, or one that was given."""
+        """The runs that a name may mean: the name of a run, some of its folders, or a display name."""
         return runs_named(self.runs, name) or [
             run for run, given in self.given_names.items() if given == name
         ]
 
     def waiting(self) -> list[RunView]:
-        """The runs with points that came since the last call of `evaluate`."""
+        """The runs with points since the last call of `evaluate`."""
         return list(self._held.views.values())
 
     def sources(self) -> dict[str, tuple[str, ...]]:
         """The paths of each run's log files, relative to their LOGDIR; the same object until there are more.
 
-        A thousand runs take 0.6 ms, and who looks at files beside the logs asks each second.
+        A thousand runs take 0.6 ms, and threads that read other files are told each second.
         """
         if self._sources is None:
             self._sources = {name: tuple(view.run.sources) for name, view in self.runs.items()}
         return self._sources
 
     def set_consoles(self, reports: Mapping[str, Sequence[ConsoleReport]], now: float) -> set[str]:
-        """Take in what the consoles of the runs tell; the names of the runs whose findings changed."""
+        """Set the reports on consoles by run; returns the names of the runs whose findings changed."""
         for name in reports.keys() - self.runs.keys():  # they failed before their first metrics
             for one in reports[name]:
                 source = Source(
                     name, one.path, "console", one.size, one.size, modified=one.modified, caught_up=True
                 )
                 self.apply((Delivery(source, kind="state"),))
-        self.choose_again()
+        self.refilter()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
 
-    def tell_states(self, now: float, most: int | None = None) -> set[str]:
-        """Let remarks say which runs write no more; the names of the runs whose findings changed.
+    def update_state_findings(self, now: float, most: int | None = None) -> set[str]:
+        """Update the remarks on runs that write no more; returns the runs whose findings changed.
 
-        most: runs that are looked at in this call, those after them in the next ones.
+        most: how many runs are updated in this call; the next calls continue with those after them.
         """
         views = list(self.runs.values())
         if most is not None and len(views) > most:
-            begin = self._told_until % len(views)
-            self._told_until = begin + most
+            begin = self._next_state_index % len(views)
+            self._next_state_index = begin + most
             views = [*views, *views][begin : begin + most]
-        return {view.name for view in views if view.tell_state(now)}
+        return {view.name for view in views if view.update_state_finding(now)}
 
     def job_traces(self) -> dict[str, RunTraces]:
-        """By run, what tells which job writes it."""
+        """By run, the traces of the job that writes it."""
         return {name: view.job_traces() for name, view in list(self.runs.items())}
 
     def set_jobs(self, jobs: Mapping[str, Job], now: float) -> set[str]:
-        """Take in which jobs write the runs; the names of the runs whose findings changed."""
-        self.choose_again()
+        """Set the jobs that write the runs; returns the names of the runs whose findings changed."""
+        self.refilter()
         asked = [view for view in self.runs.values() if view.job is not None or view.name in jobs]
         return {view.name for view in asked if view.set_job(jobs.get(view.name), now)}
 
     def ordered(self) -> list[RunView]:
-        """The runs that are chosen, that with the newest point first."""
+        """The listed runs, the one with the newest point first."""
         if self._ordered is None:
-            views = self.runs.values() if self._chosen is None else filter(self._chosen, self.runs.values())
+            views = filter(self._filter_test, self.runs.values())  # None keeps all
             self._ordered = sorted(views, key=lambda view: (-view.modified, view.name))
         return list(self._ordered)
 
     def diagnostics(self) -> list[Problem]:
-        """What is odd about files and data: problems of reading first, then what the rules say of data."""
+        """Problems of files and data: those of reading first, then those found by rules on data quality."""
         found = list(self.problems.values())
         for view in self.ordered():
             found += view.run.problems.values()
@@ -232,53 +231,53 @@ class Session:
             found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))
         return list(dict.fromkeys(found))  # a follower and a run may report the same
 
-    def tell_continued(self) -> None:
-        """Let the runs that another one continues know that they are over."""
+    def mark_continued_runs(self) -> None:
+        """Mark the runs that another run continues: they have ended."""
         continued = {of for of, _ in self.lineage().values()}
         for name, view in self.runs.items():
             view.continued = name in continued
 
     def lineage(self) -> dict[str, Lineage]:
-        """By name, the runs that go on where another one stopped."""
+        """By name, the runs that continue another run."""
         runs = [view.run for view in self.runs.values()]
-        # What a run continues is settled by its beginning: asked again when there is twice as much.
+        # Only the beginning of a run decides: computed again when the number of points has doubled.
         points = sum(run.points for run in runs)
         known = (len(runs), sum(len(run.series) for run in runs), points.bit_length())
         if self._lineage[0] != known:
             self._lineage = (known, lineage(runs))
         return self._lineage[1]
 
-    def judge_sisters(self, within: float | None = None) -> Mapping[str, SisterComparison]:
-        """Where each run stands beside its sister runs, by name; the runs get what is worth saying of it.
+    def compare_sisters(self, within: float | None = None) -> Mapping[str, SisterComparison]:
+        """Compare each run with its sister runs; returns the comparisons by run, and sets their findings.
 
-        Asked again when there are other runs, or a tenth more points. within: seconds after which it goes on
-        at the next call; what was known before is given until then.
+        Computed again when runs were added, or a tenth more points. within: seconds after which the work goes
+        on in the next call; until it is done the earlier comparisons are returned.
         """
-        if self._judging is None:
+        if self._comparing is None:
             points = sum(view.run.points for view in self.runs.values())
             known = (tuple(self.runs), int(8 * math.log2(points + 1)))
             if self._sister_comparisons[0] == known:
                 return self._sister_comparisons[1]
-            self._judging = self._judge(known)
+            self._comparing = self._compare_all(known)
         end = math.inf if within is None else time.perf_counter() + within
-        for _ in self._judging:
+        for _ in self._comparing:
             if time.perf_counter() >= end:
                 return self._sister_comparisons[1]
-        self._judging = None
+        self._comparing = None
         return self._sister_comparisons[1]
 
     @property
     def sister_comparisons(self) -> Mapping[str, SisterComparison]:
-        """Where each run stands beside its sister runs, as far as `judge_sisters` has found it."""
+        """The last complete result of `compare_sisters`."""
         return self._sister_comparisons[1]
 
     @property
-    def judging_sisters(self) -> bool:
-        """Whether `judge_sisters` has more to do."""
-        return self._judging is not None
+    def comparing_sisters(self) -> bool:
+        """Whether `compare_sisters` is not complete."""
+        return self._comparing is not None
 
-    def _judge(self, known: tuple[object, ...]) -> Iterator[None]:
-        """Compare all runs, in steps of one run."""
+    def _compare_all(self, known: tuple[object, ...]) -> Iterator[None]:
+        """Compare all runs; yields after each run."""
         asked = with_namesakes(self.runs)
         outcomes: list[OutcomeCurve] = []
         for name, view in list(self.runs.items()):
@@ -287,27 +286,27 @@ class Session:
                 outcomes.append(outcome)
             yield
         found: dict[str, SisterComparison] = {}
-        for sister_comparison in iter_comparisons(outcomes):
-            if sister_comparison is not None and sister_comparison.run in self.runs:
-                found[sister_comparison.run] = sister_comparison
+        for comparison in iter_comparisons(outcomes):
+            if comparison is not None and comparison.run in self.runs:
+                found[comparison.run] = comparison
             yield
         self._sister_comparisons = (known, found)
-        told_before, self._told_of_sisters = self._told_of_sisters, set()
-        for name, sister_comparison in found.items():
-            if sister_comparison.since_step is not None and name in self.runs:
+        told_before, self._with_sister_finding = self._with_sister_finding, set()
+        for name, comparison in found.items():
+            if comparison.since_step is not None and name in self.runs:
                 view = self.runs[name]
                 own = without_sister_finding(view.evaluator.findings())
-                view.tell(
+                view.set_findings(
                     "sisters",
-                    [one for one in with_sister_finding(own, sister_comparison) if one.id == FINDING_ID],
+                    [one for one in with_sister_finding(own, comparison) if one.id == FINDING_ID],
                 )
-                self._told_of_sisters.add(name)
-        for name in told_before - self._told_of_sisters:
+                self._with_sister_finding.add(name)
+        for name in told_before - self._with_sister_finding:
             if name in self.runs:
-                self.runs[name].tell("sisters", ())
+                self.runs[name].set_findings("sisters", ())
 
     def predecessor(self, view: RunView) -> tuple[RunView, int] | None:
-        """The run that another one continues, and the step from which on; None where it continues none."""
+        """The run that a run continues, and from which step; None where it continues none."""
         found = self.lineage().get(view.name)
         return None if found is None else (self.runs[found.run], found.step)
 
@@ -328,18 +327,17 @@ class Session:
         progress: Callable[[Delivery], None] | None = None,
         charts: bool = True,
     ) -> Session:
-        """Read everything that is there now and evaluate the rules: what the headless commands start with.
+        """Read everything that is there now and evaluate the rules, for commands.
 
-        charts: False holds little of each run: enough for the rules and lists, too little to draw.
+        charts: False keeps only what rules and lists need, too little to draw.
         """
         session = cls(config, run_glob=run_glob, logdirs=logdirs)
         follower = Follower(logdirs, run_glob=run_glob, verify=verify, once=True)
         deliveries = chain.from_iterable(Deliveries(follower))
-        session.take_all(deliveries, at_step=at_step, progress=progress, charts=charts)
-        if at_step is None:  # what a console tells of an earlier step is not known
-            from rltui.run_context.console.run_consoles import (
-                RunConsoles,  # other sessions are told what they tell
-            )
+        session.apply_all(deliveries, at_step=at_step, progress=progress, charts=charts)
+        if at_step is None:  # consoles are not dated by step
+            # Imported here: other sessions get reports from their owner.
+            from rltui.run_context.console.run_consoles import RunConsoles
 
             session.others = follower.others()
             consoles = RunConsoles([str(logdir) for logdir in logdirs])
@@ -347,7 +345,7 @@ class Session:
             session.set_consoles(reports, time.time())
         return session
 
-    def take_all(
+    def apply_all(
         self,
         deliveries: Iterable[Delivery],
         *,
@@ -355,12 +353,12 @@ class Session:
         progress: Callable[[Delivery], None] | None = None,
         charts: bool = False,
     ) -> None:
-        """Apply deliveries to their end and evaluate the rules, as far as a step if one is given."""
+        """Apply all deliveries and evaluate the rules, up to a step if one is given."""
         if not charts:
             self.focus()
         for delivery in deliveries:
             self.apply((delivery,), up_to_step=at_step)
-            # A run may have logs that are still to come, and only with all tags its framework is known.
+            # Other logs of a run may follow, and only all tags tell its framework.
             if self._held.points >= HELD_POINTS:
                 self.evaluate()
             if progress is not None:

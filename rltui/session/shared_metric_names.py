@@ -1,6 +1,6 @@
-"""What the runs of a session have in common: who writes such tags, what they mean, which rules apply to them.
+"""Names shared by the runs of a session: the framework of a set of tags, their metrics, their rules.
 
-Runs of one project log the same tags. What is found out about them is found out once.
+Runs of one project log the same tags, for which all this is computed once.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.session.tag_index import TagIndex
 
-MAX_REMEMBERED = 64  # sets of tags of which something is remembered, the newest
+MAX_REMEMBERED = 64  # sets of tags, those used last
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class SharedNames:
-    """What is known under one configuration. Nothing in it is about a single run."""
+    """Shared names under one configuration. They do not depend on a single run."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -31,24 +31,24 @@ class SharedNames:
         self._indexes: dict[tuple[str, tuple[str, ...]], TagIndex] = {}
 
     def recognise(self, tags: Iterable[str], run: str) -> FrameworkMatch:
-        """Who wrote a run with these tags, if the configuration does not say it."""
+        """The framework of a run with these tags, unless the configuration names it."""
         key = (self.config.framework_of(run), tuple(tags))
         return _remembered(self._recognised, key, lambda: recognise(key[1], override=key[0]))
 
     def tag_index(self, tags: Iterable[str], label: str) -> TagIndex:
-        """Such tags by pane, metric and distribution, in a run of this framework."""
+        """The index of these tags in a run of this framework."""
         key = (label, tuple(tags))
         return _remembered(self._indexes, key, lambda: TagIndex(key[1], self.names(label)))
 
     def names(self, label: str) -> MetricNames:
-        """What tags mean in a run of this framework (`trl-grpo`, `unknown`)."""
+        """The names of tags in a run of this framework (`trl-grpo`, `unknown`)."""
         found = self._names.get(label)
         if found is None:
             found = self._names[label] = MetricNames(label, self.config)
         return found
 
     def selection(self, label: str) -> RuleSelection:
-        """Which rules apply to which tags of such a run."""
+        """The rules that apply to the tags of such a run."""
         found = self._selections.get(label)
         if found is None:
             found = self._selections[label] = RuleSelection(self.names(label), self.config)
@@ -56,7 +56,7 @@ class SharedNames:
 
 
 def _remembered(known: dict[K, V], key: K, make: Callable[[], V]) -> V:
-    """What is known under a key, made where it is not; what was not asked for any more is forgotten."""
+    """The value under a key, made if it is missing; the key used longest ago is dropped."""
     found = known.pop(key, None)
     if found is None:
         found = make()

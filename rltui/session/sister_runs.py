@@ -1,10 +1,10 @@
-"""Runs beside their sisters: those of one folder that share their settings but for the seed, or form a sweep.
+"""Comparison of sister runs: runs of one folder that share their settings but for the seed, or form a sweep.
 
-What a run has reached is compared with what at least three others had reached at the same step. Their
-middle is a median; their spread is the median absolute deviation, corrected for so few (Croux and Rousseeuw
-1992, Time-efficient algorithms for two highly robust estimators of scale), so that one run that failed, or
-won, says nothing about the others. The strongest sign that a run learns nothing needs no scale of the reward
-at all: its sisters have gained, it has not.
+The level of a run is compared with those of at least three others at the same step: with their median, in
+units of their median absolute deviation, corrected for small samples (Croux and Rousseeuw 1992,
+Time-efficient algorithms for two highly robust estimators of scale), so that a single outlier has no
+influence. The strongest sign that a run learns nothing does not depend on the scale of the reward: its
+sisters have gained, and it has not.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from rltui.rules.finding import Evidence, Finding
 from rltui.rules.judged_series.robust_statistics import NORMAL
 
 FINDING_ID = "below-sisters"
-MIN_SISTERS = 3  # sisters that must have reached a step: fewer have no spread
-MAX_SISTERS = 64  # sisters that a run is compared with
-GRID_STEPS = 24  # equal steps at which curves are compared
-MIN_SPREADS_BELOW = 2.0  # spreads below the middle from which on a run stands out
-FAILED_SPREADS_BELOW = 3.0  # spreads, where it has not gained either
-MIN_SHARE_BELOW = 0.25  # share of the common way for which it must have been so
-MIN_SHARE_OF_GAIN = 0.25  # share of the sisters' gain that a run must have made to have learnt something
-MIN_GAIN_IN_SPREADS = 4.0  # spreads that the sisters must have gained
-MIN_SPREAD_SHARE = 0.02  # of the range of all levels: curves that lie on each other have no spread
-# Correction of the median absolute deviation of 2 to 9 values.
+MIN_SISTERS = 3  # that must have reached a step: fewer have no spread
+MAX_SISTERS = 64  # that a run is compared with
+GRID_STEPS = 24  # evenly spaced steps at which curves are compared
+MIN_SPREADS_BELOW = 2.0  # from here on a run is an outlier
+FAILED_SPREADS_BELOW = 3.0  # and from here on, without a gain, it has learnt nothing
+MIN_SHARE_BELOW = 0.25  # of the common steps for which it must have been an outlier
+MIN_SHARE_OF_GAIN = 0.25  # of its sisters: a run with less has learnt nothing
+MIN_GAIN_IN_SPREADS = 4.0  # of the sisters, for a gain that is not noise
+MIN_SPREAD_SHARE = 0.02  # of the range of all levels: equal curves have no spread
+# Factors for the median absolute deviation of 2 to 9 values.
 MAD_CORRECTIONS = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 
 Levels = Floats
 
 
 class OutcomeCurve(NamedTuple):
-    """What a run has reached, as one short curve. Steps rise; `settings` is empty where none are logged."""
+    """The outcome of a run as a short curve with rising steps; `settings` is empty where none are logged."""
 
     run: str
     metric: str  # canonical id
@@ -49,64 +49,63 @@ class OutcomeCurve(NamedTuple):
 
 
 class SisterComparison(NamedTuple):
-    """Where a run stands beside its sisters at the last step that it has in common with three of them.
+    """A run against its sisters at the last step that it has in common with three of them.
 
-    `below`: spreads below their middle, negative above it. `since_step`: since when it has been so without a
-    break; None where it does not stand out. `gained` and `others_gained`: since the first common step.
+    `spreads_below`: distance below their median, negative above it. `since_step`: since when it has been an
+    outlier without a break; None where it is none. `gained`, `sisters_gained`: since the first common step.
     """
 
     run: str
     sisters: tuple[str, ...]
-    kin: str  # why they are sisters
+    relation: str  # why they are sisters
     metric: str
     tag: str
     step: int
     level: float
-    middle: float
+    median_level: float
     spread: float
-    below: float
+    spreads_below: float
     since_step: int | None
     gained: float
-    others_gained: float
+    sisters_gained: float
 
     @property
     def learns_nothing(self) -> bool:
         """Whether its sisters have gained and it has not."""
-        real = self.others_gained > MIN_GAIN_IN_SPREADS * self.spread
+        real = self.sisters_gained > MIN_GAIN_IN_SPREADS * self.spread
         return (
             self.since_step is not None
-            and self.below >= FAILED_SPREADS_BELOW
+            and self.spreads_below >= FAILED_SPREADS_BELOW
             and real
-            and (self.gained < MIN_SHARE_OF_GAIN * self.others_gained)
+            and (self.gained < MIN_SHARE_OF_GAIN * self.sisters_gained)
         )
 
     @property
     def words(self) -> str:
-        """`2.3x their spread below its 4 sisters since step 600`, or where it stands otherwise."""
-        count = len(self.sisters)
-        whose = f"its {count} sisters"
+        """`2.3x their spread below its 4 sisters since step 600`, `level with its 4 sisters`."""
+        whose = f"its {len(self.sisters)} sisters"
         if self.since_step is not None:
-            return f"{self.below:.1f}x their spread below {whose} since step {self.since_step:,}"
-        if self.below <= -MIN_SPREADS_BELOW:
-            return f"{-self.below:.1f}x their spread above {whose}"
+            return f"{self.spreads_below:.1f}x their spread below {whose} since step {self.since_step:,}"
+        if self.spreads_below <= -MIN_SPREADS_BELOW:
+            return f"{-self.spreads_below:.1f}x their spread above {whose}"
         return f"level with {whose}"
 
     def as_json(self) -> dict[str, object]:
         """The same as data."""
         return {
-            "sisters": list(self.sisters), "kin": self.kin, "canonical": self.metric, "metric": self.tag,
-            "step": self.step, "value": self.level, "median": self.middle, "spread": self.spread,
-            "spreads_below": self.below, "since_step": self.since_step,
+            "sisters": list(self.sisters), "kin": self.relation, "canonical": self.metric, "metric": self.tag,
+            "step": self.step, "value": self.level, "median": self.median_level, "spread": self.spread,
+            "spreads_below": self.spreads_below, "since_step": self.since_step,
         }  # fmt: skip
 
 
 def sister_comparisons(outcomes: Iterable[OutcomeCurve]) -> dict[str, SisterComparison]:
-    """Where each run stands that has at least three sisters, by name."""
+    """By name, the comparison of each run that has at least three sisters."""
     return {each.run: each for each in iter_comparisons(outcomes) if each is not None}
 
 
 def iter_comparisons(outcomes: Iterable[OutcomeCurve]) -> Iterator[SisterComparison | None]:
-    """The same one by one, and None in between: for who cannot wait for all."""
+    """The same one by one, and None in between, for callers that must not block."""
     by_metric: dict[tuple[str, str], list[OutcomeCurve]] = {}
     for each in outcomes:
         by_metric.setdefault((each.framework, each.metric), []).append(each)
@@ -116,7 +115,7 @@ def iter_comparisons(outcomes: Iterable[OutcomeCurve]) -> Iterator[SisterCompari
 
 
 class _SisterGroups:
-    """Runs by what makes them sisters: equal settings, a sweep, or names that differ by numbers alone."""
+    """Runs grouped by equal settings, by sweep, and by names that differ in numbers only."""
 
     def __init__(self, group: Sequence[OutcomeCurve]) -> None:
         self._group_keys = [_group_keys(each) for each in group]
@@ -124,10 +123,10 @@ class _SisterGroups:
         for number, keys in enumerate(self._group_keys):
             for key in keys.values():
                 self._by.setdefault(key, []).append(number)
-        self._first: dict[tuple[str, ...], tuple[int, ...]] = {}  # of each kind, for all that come after them
+        self._first: dict[tuple[str, ...], tuple[int, ...]] = {}  # of each group
 
     def of(self, number: int) -> tuple[str, tuple[int, ...]]:
-        """Why, and which, MOST at most: of the closest kind of which there are enough. Runs by number."""
+        """The closest relation with enough sisters, and the numbers of at most MAX_SISTERS of them."""
         for why, key in self._group_keys[number].items():
             found = self._by[key]
             if len(found) <= MIN_SISTERS:
@@ -154,11 +153,11 @@ def _group_keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
 
 
 class _SisterLevels(NamedTuple):
-    """What others had reached at equal steps."""
+    """Levels of sister runs at evenly spaced steps."""
 
     runs: tuple[str, ...]
     grid: Levels  # (GRID,) steps
-    middle: Levels  # (GRID,)
+    median_level: Levels  # (GRID,)
     deviation: Levels  # (GRID,)
     highest: float
     lowest: float
@@ -166,7 +165,7 @@ class _SisterLevels(NamedTuple):
 
 
 class _CurveTable:
-    """The curves of several runs, one below the other: short ones end in steps that are never reached."""
+    """The curves of several runs as rows of arrays; shorter ones are filled up with infinite steps."""
 
     def __init__(self, group: Sequence[OutcomeCurve]) -> None:
         columns = max(len(each.steps) for each in group) + 1
@@ -180,15 +179,15 @@ class _CurveTable:
         self._last = np.array([each.steps[-1] for each in group])
 
     def sister_comparisons(self) -> Iterator[SisterComparison | None]:
-        """Each run against its sisters at equal steps from where all begin, as far as it has come.
+        """Each run against its sisters, from the first step of all to its own last step.
 
-        Most runs of a large group have the same sisters and have come equally far: those are one array.
+        Runs with the same sisters and the same steps, most of a large group, are compared as one array.
         """
-        kin, firsts, lasts = _SisterGroups(self._group), self._first.tolist(), self._last.tolist()
+        relation, firsts, lasts = _SisterGroups(self._group), self._first.tolist(), self._last.tolist()
         common: dict[tuple[int, ...], tuple[float, float]] = {}
         together: dict[tuple[float, float, str, tuple[int, ...]], list[int]] = {}
         for number in range(len(self._group)):
-            why, others = kin.of(number)
+            why, others = relation.of(number)
             if others:
                 if others not in common:
                     common[others] = self._common(np.array(others))
@@ -203,7 +202,7 @@ class _CurveTable:
                 yield from self._against(reached, numbers[at : at + MAX_SISTERS], why)
 
     def _common(self, rows: Ints) -> tuple[float, float]:
-        """The first and last step at which enough of some runs are under way."""
+        """The first and last step that enough of some runs cover."""
         return (
             float(np.sort(self._first[rows])[MIN_SISTERS - 1]),
             float(np.sort(self._last[rows])[-MIN_SISTERS]),
@@ -211,15 +210,15 @@ class _CurveTable:
 
     @np.errstate(invalid="ignore", divide="ignore")
     def _against(self, reached: _SisterLevels, numbers: Sequence[int], why: str) -> list[SisterComparison]:
-        """Where runs stand; one whose curve is that of all others has none."""
-        grid, middle = reached.grid, reached.middle
+        """The comparisons of runs; none for a run whose curve is that of all others."""
+        grid, median_level = reached.grid, reached.median_level
         mine = self._at(np.array(numbers), grid)
         highest, lowest = mine.max(axis=1), mine.min(axis=1)
         floor = MIN_SPREAD_SHARE * (np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest))
         spread = np.maximum(reached.deviation, floor[:, None])
-        below = (middle - mine) / spread
-        known = np.isfinite(below).all(axis=1)
-        behind = below >= MIN_SPREADS_BELOW
+        spreads_below = (median_level - mine) / spread
+        known = np.isfinite(spreads_below).all(axis=1)
+        behind = spreads_below >= MIN_SPREADS_BELOW
         lasting = np.where(behind.all(axis=1), GRID_STEPS, behind[:, ::-1].argmin(axis=1))
         gained = mine[:, -1] - mine[:, 0]
         found = []
@@ -227,7 +226,8 @@ class _CurveTable:
             own, last = self._group[numbers[at]], int(lasting[at])
             found.append(SisterComparison(
                 own.run, reached.runs, why, own.metric, own.tag, int(grid[-1]),
-                float(mine[at, -1]), float(middle[-1]), float(spread[at, -1]), float(below[at, -1]),
+                float(mine[at, -1]), float(median_level[-1]), float(spread[at, -1]),
+                float(spreads_below[at, -1]),
                 int(grid[GRID_STEPS - last]) if last >= MIN_SHARE_BELOW * GRID_STEPS else None,
                 float(gained[at]), reached.gained,
             ))  # fmt: skip
@@ -241,20 +241,20 @@ class _CurveTable:
         return _SisterLevels(
             tuple(self._group[row].run for row in rows.tolist()),
             grid,
-            *_middle_and_deviation(table),
+            *_median_and_deviation(table),
             float(np.fmax.reduce(table, axis=None)),
             float(np.fmin.reduce(table, axis=None)),
             median(gains) if len(gains) else 0.0,
         )
 
     def _at(self, rows: Ints, grid: Levels) -> Levels:
-        """(rows, GRID) levels at steps, as `numpy.interp` has them; NaN where a run has none.
+        """(rows, GRID_STEPS) levels at steps, as `numpy.interp` has them; NaN where a run has none.
 
-        All rows at once: `numpy.interp` for each of 64 others of each of 10,000 runs took seconds.
+        All rows at once: `numpy.interp` for each of 64 sisters of each of 10,000 runs took seconds.
         """
         steps, count, columns = self._steps[rows], len(rows), self._steps.shape[1]
         line = np.arange(count)[:, None]
-        # Of each row how many of its steps are reached at each step of the grid: counted, then summed up.
+        # For each row, how many of its steps are at or before each step of the grid: counts, then their sums.
         reached = grid.searchsorted(steps) + line * (GRID_STEPS + 1)
         counted = np.bincount(reached.ravel(), minlength=count * (GRID_STEPS + 1)).reshape(
             count, GRID_STEPS + 1
@@ -269,79 +269,71 @@ class _CurveTable:
         return found
 
 
-def _middle_and_deviation(table: Levels) -> tuple[Levels, Levels]:
-    """(n,) median and robust deviation of the finite values of each column of (m, n), corrected where few."""
+def _median_and_deviation(table: Levels) -> tuple[Levels, Levels]:
+    """(n,) median and corrected median absolute deviation of the finite values of each column of (m, n)."""
     finite = np.isfinite(table)
     known = np.where(finite, table, np.nan)
     count = finite.sum(axis=0)
-    middle = _medians(known, count)
+    median_level = _medians(known, count)
     factor = np.array([_mad_correction(each) for each in count.tolist()])
-    return middle, factor * NORMAL * _medians(np.abs(known - middle), count)
+    return median_level, factor * NORMAL * _medians(np.abs(known - median_level), count)
 
 
 def _medians(columns: Levels, count: Ints) -> Levels:
-    """(n,) median of the values of each column that are not NaN; NaN where none is."""
+    """(n,) median of the values of each column without NaN; NaN where there is none."""
     ranked, at = np.sort(columns, axis=0), np.arange(columns.shape[1])
     found: Levels = (ranked[(count - 1) // 2, at] + ranked[count // 2 % len(ranked), at]) / 2
     return found
 
 
 def _mad_correction(count: int) -> float:
-    """Of the median absolute deviation of so many values."""
+    """The factor for the median absolute deviation of so many values."""
     if count < 2:
         return MAD_CORRECTIONS[0]
     return MAD_CORRECTIONS[count - 2] if count - 2 < len(MAD_CORRECTIONS) else count / (count - 0.8)
 
 
 def sister_finding(comparison: SisterComparison) -> Finding | None:
-    """What is worth saying of it: a remark where it stands out, a warning where it alone learns nothing."""
-    if comparison.since_step is None:
+    """The finding of a comparison: a remark for an outlier, a warning for a run that learns nothing."""
+    found = comparison
+    if found.since_step is None:
         return None
-    count, kin = len(comparison.sisters), comparison.kin
-    level, middle = f"{comparison.level:.3g}", f"{comparison.middle:.3g}"
-    nothing = comparison.learns_nothing
-    told = "Its sisters have gained and this run has not: it is" if nothing else "This run is"
-    advice = (
-        "Look what it does otherwise than they: settings, seed, the first updates. A bad seed is found by "
-        "running it again; a collapse shows in entropy and KL."
-    )
+    count, nothing = len(found.sisters), found.learns_nothing
+    subject = "Its sisters have gained and this run has not: it is" if nothing else "This run is"
     return Finding(
         id=FINDING_ID,
         severity="warning" if nothing else "info",
         pane="reward",
-        metrics=(comparison.tag,),
-        canonical=(comparison.metric,),
-        since_step=comparison.since_step,
-        message=f"{told} below its {count} sisters, which {kin}: {level} against their median of {middle} "
-        f"at step {comparison.step:,}, {comparison.below:.1f} times the usual distance between them",
-        advice=advice,
+        metrics=(found.tag,),
+        canonical=(found.metric,),
+        since_step=found.since_step,
+        message=f"{subject} below its {count} sisters, which {found.relation}: {found.level:.3g} against "
+        f"their median of {found.median_level:.3g} at step {found.step:,}, {found.spreads_below:.1f} times "
+        "the usual distance between them",
+        advice="Look what it does otherwise than they: settings, seed, the first updates. A bad seed is "
+        "found by running it again; a collapse shows in entropy and KL.",
         check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),
         title=f"below its {count} sister runs",
-        value=comparison.level,
-        limit=comparison.middle - MIN_SPREADS_BELOW * comparison.spread,
-        evidence=(
-            Evidence(
-                comparison.tag, comparison.middle, comparison.level, comparison.since_step, comparison.metric
-            ),
-        ),
+        value=found.level,
+        limit=found.median_level - MIN_SPREADS_BELOW * found.spread,
+        evidence=(Evidence(found.tag, found.median_level, found.level, found.since_step, found.metric),),
         source="reason: at equal step, against the median of at least three others, in their robust spread",
     )
 
 
 def without_sister_finding(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings as they were before runs were compared."""
+    """Findings without that of an earlier comparison."""
     return tuple(finding for finding in findings if finding.id != FINDING_ID)
 
 
 def with_sister_finding(
     findings: Iterable[Finding], comparison: SisterComparison | None
 ) -> tuple[Finding, ...]:
-    """Findings with what the comparison says in place of what an earlier one said."""
+    """Findings with that of a comparison in place of that of an earlier one."""
     own = without_sister_finding(findings)
     found = sister_finding(comparison) if comparison is not None else None
     if found is None:
         return own
-    below = next(
-        (each for each in own if each.rank > found.rank), None
-    )  # a cause is known: a remark beside it
-    return (*own, found._replace(severity="info") if below is not None else found)
+    if any(finding.rank > found.rank for finding in own):  # the cause is known: a remark is enough
+        found = found._replace(severity="info")
+    return (*own, found)

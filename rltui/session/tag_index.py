@@ -1,4 +1,4 @@
-"""What a run's tags are, gathered once for a set of tags: by pane, by canonical id, by distribution."""
+"""An index of the tags of a run: by pane, by canonical id, by distribution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Quantity = tuple[str, bool, str, bool]  # canonical id, held out, what a wildcar
 
 
 class TagIndex:
-    """Tags as they appeared, what is computed behind the rest. `guessed`: those whose pane is a guess."""
+    """Tags in their order, computed ones last. `guessed`: those whose pane is a guess."""
 
     def __init__(self, tags: Iterable[str], names: MetricNames) -> None:
         self.names = names
@@ -42,13 +42,13 @@ class TagIndex:
         return self._groups.get(key, [tag])
 
     def keys_of(self, canonical: Iterable[str]) -> tuple[str, ...]:
-        """The keys under which the run writes metrics, without those that it lacks."""
+        """The keys under which the run writes metrics, without those that are missing."""
         return tuple(tags[0] for name in canonical if (tags := self.canonical.get(name)))
 
     def counterpart(self, tag: str, other: TagIndex) -> str | None:
         """The tag of another run that is the same metric: the same key, else the same quantity.
 
-        A quantity that a run writes under several keys has no counterpart: nothing says which of them it is.
+        A quantity that a run writes under several keys has no counterpart: it would be ambiguous.
         """
         if tag in other.tags:
             return tag

@@ -1,7 +1,7 @@
-"""A run as it was at an earlier step: which points it had, which findings, how far each tag had come.
+"""A run as it was at an earlier step: its points, its findings, the last step of each tag.
 
-Behind `--at-step`, the keys that go back in time, and panes that show an earlier step. Tags with an axis of
-their own (seconds, epochs) are shown as of the wall time at which the run was at that step.
+For `--at-step` and for the keys that go back in time. Tags with an axis of their own (seconds, epochs) are
+shown as of the wall time at which the run was at that step.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rltui.store.points import NewPoints
 from rltui.store.run import Run
 from rltui.store.series import Series
 
-MAX_POINTS = 150_000  # points that are evaluated again: about a tenth of a second
-BEFORE_ALL_STEPS = -(1 << 63)  # a step before all others: nothing had been logged by then, as far as is known
+MAX_POINTS = 150_000  # to evaluate again: about a tenth of a second
+BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
 
 
 def points_until(batch: Batch, step: int) -> Batch:
-    """The points of a batch at or below a step, without what was declared or said later."""
+    """A batch without points, starts, texts and histograms after a step."""
     kept = batch.where(batch.step <= step)
     return dataclasses.replace(
         kept,
@@ -40,16 +40,16 @@ def points_until(batch: Batch, step: int) -> Batch:
 
 
 def span_of(run: Run) -> tuple[int, int]:
-    """First and last step of a run; the last is what its tags agree on, not that of a lone other axis."""
+    """First and last step of a run, without the steps of tags with an axis of their own."""
     span, last = run.span, run.last_step
     return (0, 0) if span is None or last is None else (min(span[0], last), last)
 
 
 def has_own_axis(series: Series, span: tuple[int, int]) -> bool:
-    """Whether a tag counts something else than the run's steps (first and last), such as seconds or epochs.
+    """Whether a tag counts something other than the run's steps (first and last), such as seconds or epochs.
 
-    A tag that started late or fell silent does not: its steps lie within the run's. This is a fact of the
-    run, whatever part of it and whatever step is shown.
+    The steps of a tag that started late or stopped early lie within those of the run. The result does not
+    depend on the step or the part of the run that is shown.
     """
     last = series.last_step
     if last is None:
@@ -85,7 +85,7 @@ class RunAtStep:
 
     @property
     def wall_time(self) -> float:
-        """When the run was at the step, seconds since 1970; NaN when no tag has it any more."""
+        """When the run was at the step, seconds since 1970; NaN if no tag holds the step exactly."""
         if self._wall_time is None:
             self._wall_time = self._find_wall_time()
         return self._wall_time
@@ -106,7 +106,7 @@ class RunAtStep:
 
 
 class PastFindings(NamedTuple):
-    """What was found by a step. Not `whole`: only as far as it is known now, without its values."""
+    """The findings at a step. Unless `whole` they are remembered ones, without values."""
 
     findings: tuple[Finding, ...]
     history: tuple[Finding, ...] = ()
@@ -124,7 +124,7 @@ class _EarlyRun(NamedTuple):
 
 
 def reevaluated(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:
-    """The findings of all points up to a step. None where the store no longer holds each of them exactly."""
+    """The findings of all points up to a step. None if the store does not hold all of them exactly."""
     known = [series for series in run.series.values() if series.count]
     if sum(series.count for series in known) > MAX_POINTS:
         return None
@@ -146,14 +146,14 @@ def reevaluated(run: Run, names: MetricNames, selection: RuleSelection, step: in
 
 
 def current_findings(evaluator: Evaluator) -> PastFindings:
-    """What an evaluator says of the points that it knows."""
+    """The findings of an evaluator for all points that it was given."""
     return PastFindings(
         tuple(evaluator.findings()), tuple(evaluator.history()), tuple(evaluator.diagnostics()), True
     )
 
 
 def remembered_findings(findings: Iterable[Finding], history: Iterable[Finding], step: int) -> PastFindings:
-    """Of what fires now and of what is resolved, what held at a step; without values: they are of now."""
+    """The findings, firing or resolved now, that were firing at a step; without values, which are of now."""
     begun = [one for one in (*findings, *history) if one.since_step <= step]
     resolved = [one for one in begun if one.resolved_step is not None and one.resolved_step <= step]
     firing = [one for one in begun if one.resolved_step is None or one.resolved_step > step]

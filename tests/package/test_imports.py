@@ -56,7 +56,7 @@ def test_the_monitor_loads_no_encryption() -> None:
 
 def test_remembered_verdicts_are_told_without_what_reads_and_judges() -> None:
     """`check` and `runs` import readers, rules and the store with the first run that has to be judged."""
-    loaded = loaded_by("from rltui.cli.commands import check, runs; import rltui.many_runs.remembered_plan")
+    loaded = loaded_by("from rltui.cli.commands import check, runs; import rltui.many_runs.cached_plan")
     judging = {
         "rltui.session.session",
         "rltui.rules.evaluator",

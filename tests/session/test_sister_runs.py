@@ -46,10 +46,10 @@ def test_a_run_that_alone_learns_nothing_is_a_warning() -> None:
     rng = np.random.default_rng(3)
     found = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", 0.2 + 0.02 * rng.normal(size=32))])
     comparison = found["sweep/seed_9"]
-    assert comparison.learns_nothing and comparison.kin == "share their settings but for the seed"
+    assert comparison.learns_nothing and comparison.relation == "share their settings but for the seed"
     finding = sister_finding(comparison)
     assert finding is not None and finding.severity == "warning" and finding.since_step <= 120
-    assert "below its 4 sisters" in finding.message and finding.evidence[0].before == comparison.middle
+    assert "below its 4 sisters" in finding.message and finding.evidence[0].before == comparison.median_level
     assert all(sister_finding(found[f"sweep/seed_{k}"]) is None for k in range(4))
 
 
@@ -79,9 +79,9 @@ def test_only_sisters_are_compared() -> None:
     others = seeds(rng, 4)
     assert "else/x" not in sister_comparisons([*others, run("else/x", low, settings="b", names="m")])
     swept = sister_comparisons([*others, run("sweep/seed_9", low, settings="b")])
-    assert swept["sweep/seed_9"].kin == "form a sweep"
+    assert swept["sweep/seed_9"].relation == "form a sweep"
     unnamed = [run(f"PPO_{k}", learning(rng), settings="", names="") for k in range(4)]
-    assert sister_comparisons([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].kin == "are named alike"
+    assert sister_comparisons([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].relation == "are named alike"
     versions = [each._replace(run=f"Ant-v4_{each.run[-1]}") for each in unnamed]
     assert "Ant-v4_9" in sister_comparisons([*versions, run("Ant-v4_9", low, "", "")])
     assert "Ant-v5_9" not in sister_comparisons([*versions, run("Ant-v5_9", low, "", "")])  # another task
@@ -129,12 +129,12 @@ def test_many_runs_are_compared_piece_by_piece(tmp_path: Path) -> None:
         ]
         text = "".join(json.dumps(row) + "\n" for row in rows)
         write(tmp_path / f"seed{number}" / "metrics.jsonl", text)
-    whole = Session.load([tmp_path]).judge_sisters()
+    whole = Session.load([tmp_path]).compare_sisters()
     session = Session.load([tmp_path])
     calls = 1
-    while not (found := session.judge_sisters(within=0.0)):
-        assert session.judging_sisters and calls < 99
+    while not (found := session.compare_sisters(within=0.0)):
+        assert session.comparing_sisters and calls < 99
         calls += 1
-    assert calls > 8 and found == whole and not session.judging_sisters
-    session.judge_sisters()
+    assert calls > 8 and found == whole and not session.comparing_sisters
+    session.compare_sisters()
     assert any(one.id == FINDING_ID for one in session.runs["seed4"].evaluator.findings())

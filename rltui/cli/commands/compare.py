@@ -84,7 +84,7 @@ def command(
 
         print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
         return
-    sister_comparisons = session.judge_sisters()
+    sister_comparisons = session.compare_sisters()
     found = [(view, compare(view, base, axis)) for view in others]
     worse = {view.name: speed_findings(view, base) for view in others}
     if as_json or form == "json":
@@ -98,7 +98,7 @@ def command(
         title = f"{view.name} against {base.name}, at {_place(comparison)}"
         emit(f"### {in_markdown(title)}" if form == "markdown" else title)
         if (sisters := sister_comparisons.get(view.name)) is not None:
-            emit(f"{sisters.words}, which {sisters.kin} ({sisters.tag} at step {sisters.step:,})")
+            emit(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
         for finding in worse[view.name]:
             emit(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
         emit()

@@ -39,7 +39,7 @@ class FollowedSession:
         every = poll or config.poll or POLL
         selection = RunSelection(run_glob)
         self.session = Session(config, run_glob=selection.glob, part=part, logdirs=logdirs)
-        self.session.choose(selection.test(settings_below(list(map(str, logdirs))), time.time))
+        self.session.show_only(selection.test(settings_below(list(map(str, logdirs))), time.time))
         self.at_rest = False  # whether all existing points have been evaluated
         self._follower = Follower(logdirs, run_glob=selection.glob, part=part, poll=every)
         self._deliveries = (

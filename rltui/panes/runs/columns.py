@@ -142,7 +142,7 @@ COLUMNS: tuple[RunColumn, ...] = (
               meaning="how many points were read"),
     RunColumn("sisters", "vs its sisters",
               lambda run: run.sister_comparison.words if run.sister_comparison is not None else "",
-              lambda run: run.sister_comparison.below if run.sister_comparison is not None else None, 44,
+              lambda run: None if run.sister_comparison is None else run.sister_comparison.spreads_below, 44,
               falling=True,
               role=lambda run: "dim",
               meaning="at equal step, how far below the runs that share its settings or form its sweep"),

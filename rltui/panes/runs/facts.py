@@ -139,7 +139,7 @@ class RunFacts:
     def trend(self, columns: int) -> Spark | None:
         """A sparkline of its main metric; None without finite points."""
         of = (self.view.run.version, self.at_step, columns)
-        return self.view.once("trend", of, lambda: _trend(self.view, columns, self.at_step))
+        return self.view.cached("trend", of, lambda: _trend(self.view, columns, self.at_step))
 
 
 def tags_of(view: RunView, key: str) -> list[str]:

@@ -22,13 +22,13 @@ def outcome(view: RunView, at_step: int | None) -> Outcome | None:
     """Last and best value of the main metric, at a step (None: the last one); None without points."""
     row = outcome_row(view, at_step)
     of = (view.run.version, at_step, row and row.tag)
-    return view.once("outcome", of, lambda: None if row is None else outcome_of(row))
+    return view.cached("outcome", of, lambda: None if row is None else outcome_of(row))
 
 
 def outcome_row(view: RunView, at_step: int | None) -> Row | None:
     """The row of the run's main metric; the choice is repeated whenever its points have doubled."""
     of = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
-    return view.once(
+    return view.cached(
         "outcome row", of, lambda: next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
     )
 

@@ -1,4 +1,4 @@
-"""What every action does on the panes. An unknown action does nothing."""
+"""The actions of panes. An unknown action does nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Action = Callable[[AppState, str], None]
 
 
 def perform(state: AppState, action: str, argument: str = "") -> None:
-    """Do an action that no overlay has taken."""
+    """Do an action that no overlay has handled."""
     if action == f"pane:{SAMPLES}":
         navigation.turn_to_samples(state)
         return
@@ -58,7 +58,7 @@ def _open(state: AppState, _: str) -> None:
 
 
 def _select(state: AppState, row: str) -> None:
-    """A click: select a row; the same again opens it."""
+    """A click: select a row, or open the selected one."""
     if state.selection.pane == HPARAMS:
         setting = selected_hparam(state)
         selected = setting is not None and setting.key == row
@@ -71,7 +71,7 @@ def _select(state: AppState, row: str) -> None:
 
 
 def _select_evidence(state: AppState, argument: str) -> None:
-    """A click: select a finding and one of its metrics; the same again opens its chart."""
+    """A click: select a finding and one of its metrics, or open the chart of the selected one."""
     finding, _, evidence = argument.partition(" ")
     chosen, selection = (finding, int(evidence or 0)), state.selection
     if (selection.row or "0", selection.evidence) == chosen:
@@ -150,7 +150,7 @@ def _mark(state: AppState, _: str) -> None:
 
 
 def _baseline(state: AppState, name: str) -> None:
-    """Compare with a run, or with none."""
+    """Set or remove the baseline."""
     state.selection.baseline = name or None
     other = shown_run.short_name(state, name) if name else ""
     state.notify(f"values are compared with {other}" if name else "compared with no run")
@@ -173,7 +173,7 @@ def _window(state: AppState, _: str) -> None:
 
 
 def _log(state: AppState, _: str) -> None:
-    """A logarithmic axis for the selected metric where its chart is linear, and the other way round."""
+    """Toggle between a linear and a logarithmic axis for the selected metric."""
     row = shown_pane.selected(state)
     if row is None or state.selection.pane == HPARAMS:
         return
@@ -221,7 +221,7 @@ def _pin(state: AppState, _: str) -> None:
 
 
 def _toggle_pin(state: AppState, tag: str) -> bool:
-    """Pin a tag of the run shown, or let go of all that were pinned for it, in other runs, too."""
+    """Pin a tag of the run shown, or unpin all tags of any run for the same metric."""
     view, pins = shown_run.run(state), state.saved.pins
     same = [pin for pin in pins if view is not None and shown_run.own_tag(state, view, pin) == tag]
     state.saved.pins = [pin for pin in pins if pin not in same] if same else [*pins, tag]
@@ -240,10 +240,10 @@ def _overlay_metric(state: AppState, tag: str) -> None:
 
 
 def _hide(state: AppState, pane: str) -> None:
-    """Hide a pane from the tabs, or show it again; on the overview the one that was hidden last."""
+    """Hide a pane from the tabs, or show it again; on the overview the one hidden last."""
     pane = pane or state.selection.pane
     hidden = state.saved.hidden
-    if pane == "overview" and hidden:  # that is where hiding leads to: the key undoes itself
+    if pane == "overview" and hidden:  # hiding goes to the overview, so that the key undoes itself
         pane = hidden[-1]
     if pane in hidden:
         hidden.remove(pane)

@@ -24,11 +24,11 @@ from rltui.screen.state import (
 )
 
 SPREADS: tuple[Spread, ...] = get_args(Spread)
-MIN_RANGE = 4.0  # steps or seconds that can be zoomed to
+MIN_RANGE = 4.0  # of the x axis, in steps or seconds
 
 
 def perform(state: AppState, chart: ChartOverlay, command: Command) -> Command | None:
-    """Do an action in a chart; returns the command where it is not one of a chart."""
+    """Do an action in a chart; returns the command if the chart does not have it."""
     if command.action == f"pane:{SAMPLES}":
         navigation.go_to_samples(state, _step_at_cursor(state, chart))
         return None
@@ -49,13 +49,13 @@ def perform(state: AppState, chart: ChartOverlay, command: Command) -> Command |
 
 
 def _place_of(chart: ChartOverlay, column: float) -> float:
-    """Where a column of the plot is on the x axis."""
+    """The x value of a column of the plot."""
     low, high = chart.drawn.x
     return low + (high - low) * column / max(chart.drawn.columns - 1, 1)
 
 
 def _step_at_cursor(state: AppState, chart: ChartOverlay) -> int | None:
-    """The step below the cursor, whatever the x axis counts; None without a cursor, or where nobody knows."""
+    """The step at the cursor on any x axis; None without a cursor, or if it is not known."""
     axis, main = chart_axis(state), chart.row.main
     if chart.cursor is None or axis is None or main is None:
         return None
@@ -63,7 +63,7 @@ def _step_at_cursor(state: AppState, chart: ChartOverlay) -> int | None:
 
 
 def _go_to_console(state: AppState, chart: ChartOverlay) -> None:
-    """The lines that the run printed at the time below the cursor."""
+    """Go to the lines that the run printed at the time of the cursor."""
     axis, main, step = chart_axis(state), chart.row.main, _step_at_cursor(state, chart)
     moment = None
     if axis is not None and main is not None and chart.cursor is not None and step is not None:
@@ -73,7 +73,7 @@ def _go_to_console(state: AppState, chart: ChartOverlay) -> None:
 
 
 def _set_cursor(chart: ChartOverlay, place: float) -> None:
-    """Put the cursor somewhere within what is shown."""
+    """Set the cursor within the visible range."""
     low, high = chart.drawn.x
     chart.cursor = min(max(place, low), high)
 
@@ -85,14 +85,14 @@ def _move_cursor(chart: ChartOverlay, columns: int) -> None:
 
 
 def _cursor_to_newest(state: AppState, chart: ChartOverlay) -> None:
-    """The cursor on the newest point; while a run goes on there is room behind it."""
+    """Set the cursor to the newest point, which is not the right edge for a live run."""
     main = chart.row.main
     last = main.last_step if main is not None and grows(state, chart) else None
     chart.cursor = chart.drawn.x[1] if last is None else float(last)
 
 
 def zoom_by_wheel(state: AppState, chart: ChartOverlay, direction: int, column: int) -> None:
-    """The mouse wheel at a column of the plot: zoom in (upwards) or out round what is below it."""
+    """Zoom in (upwards) or out around the column at the mouse."""
     factor = 0.8 if direction < 0 else 1.25
     _zoom(state, chart, factor, _place_of(chart, column), fixed=True)
 
@@ -101,7 +101,7 @@ def _zoom(
     state: AppState, chart: ChartOverlay, factor: float, centre: float | None, *,
     fixed: bool = False,
 ) -> None:  # fmt: skip
-    """Show `factor` times as much round a place; with `fixed` that place stays where it is."""
+    """Scale the visible range by `factor` around a centre, whose position is kept with `fixed`."""
     first, last = whole_range(state, chart, chart.drawn.curve_columns)
     low, high = chart.drawn.x
     if centre is None or (factor > 1 and not fixed):
@@ -116,7 +116,7 @@ def _zoom(
 
 
 def pan(state: AppState, chart: ChartOverlay, share: float) -> None:
-    """Move what is shown by a share of its range, within the whole."""
+    """Move the visible range by a share of its size, within the whole range."""
     if chart.zoom is None:
         return
     first, last = whole_range(state, chart, chart.drawn.curve_columns)
@@ -207,7 +207,7 @@ def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False)
 
 
 def _turn_finding(state: AppState, action: str) -> None:
-    """The chart of the next or previous metric with a finding."""
+    """Open the chart of the next or previous metric with a finding."""
     actions.perform(state, action)
     if not state.overlays:  # it has gone to the metric
         actions.perform(state, "open")

@@ -24,7 +24,7 @@ _LEVELS: tuple[Level, ...] = ("", "warning", "error")
 
 
 def perform(state: AppState, command: Command) -> bool:
-    """Do an action in the console pane; False where it is not one of it."""
+    """Do an action in the console pane; False if the pane does not have it."""
     does = _ACTIONS.get(command.action)
     if does is None and (by := navigation.distance(command.action, state.drawn_pane.rows)):
         _move(state, by)
@@ -40,7 +40,7 @@ def _lines(state: AppState) -> tuple[ConsoleLine, ...]:
 
 
 def _move(state: AppState, by: int) -> None:
-    """Move the selection; below the last line the end is followed again."""
+    """Move the selection; beyond the last line the end is followed again."""
     lines = _lines(state)
     if not lines:
         return
@@ -63,7 +63,7 @@ def _select(state: AppState, argument: str) -> None:
 
 
 def _unfold(state: AppState) -> None:
-    """Show the selected line in full, or fold it again; among the lines of a level go to its place."""
+    """Show the selected line in full, or fold it again."""
     lines, chosen = _lines(state), state.console
     if lines:
         line = lines[selected_index(lines, state)]
@@ -72,7 +72,7 @@ def _unfold(state: AppState) -> None:
 
 
 def _level(state: AppState) -> None:
-    """The selected line stays selected where it is among those of the level."""
+    """Show the lines of the next level; keep the selected line if it is among them."""
     chosen = state.console
     lines = _lines(state)
     if lines and chosen.at is not None:
@@ -83,7 +83,7 @@ def _level(state: AppState) -> None:
 
 
 def _back(state: AppState) -> bool:
-    """Out of the level; what else there is to leave, others do."""
+    """Show the lines of all levels again; False if they are shown."""
     if state.console.query or not state.console.level:
         return False
     state.console.level = ""
@@ -91,7 +91,7 @@ def _back(state: AppState) -> bool:
 
 
 def _next_match(state: AppState, by: int) -> None:
-    """To the next line that is searched for, without a search to the next error."""
+    """Go to the next match of the search, or without one to the next error."""
     window = console_window(state)
     if window is None:
         return
@@ -135,7 +135,7 @@ def _explain(state: AppState) -> None:
 
 
 def _chart(state: AppState) -> None:
-    """The large chart from which the console was opened, else of the first metric, at the line's time."""
+    """Open the chart from which the console was opened, else the first metric, at the time of the line."""
     view, lines = shown_run.run(state), _lines(state)
     moment = _moment_near(lines, selected_index(lines, state), _total(state)) if lines else None
     if view is None or moment is None:
@@ -166,7 +166,7 @@ def _total(state: AppState) -> int | None:
 
 
 def _moment_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> Moment | None:
-    """The time and the step of a line, each else of the nearest line before it that says one."""
+    """The time and the step of a line, or of the nearest lines before it that have them."""
     found = Moment(total=total)
     for line in reversed(lines[: at + 1]):
         said = moment_of(line, total)

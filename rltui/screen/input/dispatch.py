@@ -1,4 +1,4 @@
-"""The way of a key and of the mouse: text for an overlay that takes it, else an action of what is on top."""
+"""Keys and mouse events: text for the topmost overlay if it accepts text, else an action."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHEEL_LINES = 3  # of text that one notch of the wheel scrolls
 
 
 def press(state: AppState, key: str) -> None:
-    """A key, as the table of bindings writes it."""
+    """Handle a key, named as in the table of bindings."""
     top = state.overlay
     if top is not None and top.typing and _typed(state, top, key):
         return
@@ -36,14 +36,14 @@ def press(state: AppState, key: str) -> None:
     if action is None:
         return
     state.clear_message()
-    if action == "quit" and top is not None:  # what is on top is left before the program
+    if action == "quit" and top is not None:  # it closes the overlay, not the program
         state.overlays.remove(top)
         return
     perform(state, action)
 
 
 def _place(state: AppState, top: Overlay | None) -> str:
-    """The place whose keys are taken."""
+    """The place of the key bindings in use."""
     if top is not None:
         return top.place
     if navigation.on_findings(state):
@@ -52,7 +52,7 @@ def _place(state: AppState, top: Overlay | None) -> str:
 
 
 def perform(state: AppState, action: str, argument: str = "") -> None:
-    """An action, by the topmost overlay that knows it, else by the pane."""
+    """Do an action, in the topmost overlay that has it, else in the pane."""
     command = Command(action, argument)
     while (top := state.overlay) is not None:
         following = _performed_by(state, top, command)
@@ -60,7 +60,7 @@ def perform(state: AppState, action: str, argument: str = "") -> None:
             return
         if following == command:  # not for this overlay
             break
-        command = following  # the palette has closed: what was chosen in it
+        command = following  # chosen in the palette, which has closed
     if state.on_samples and state.overlay is None and sample_actions.perform_in_list(state, command):
         return
     if (
@@ -73,7 +73,7 @@ def perform(state: AppState, action: str, argument: str = "") -> None:
 
 
 def _performed_by(state: AppState, top: Overlay, command: Command) -> Command | None:
-    """What is left to do after an overlay has had its turn."""
+    """Pass a command to an overlay; returns the command that is still to be done."""
     if isinstance(top, ChartOverlay):
         return chart_actions.perform(state, top, command)
     if isinstance(top, ListOverlay):
@@ -86,7 +86,7 @@ def _performed_by(state: AppState, top: Overlay, command: Command) -> Command | 
 
 
 def _typed(state: AppState, top: Overlay, key: str) -> bool:
-    """Take a key as text; False when it is none."""
+    """Handle a key as text; False if it is not text."""
     if isinstance(top, ListOverlay):
         return list_actions.typed(state, top, key)
     if isinstance(top, SampleOverlay):
@@ -100,7 +100,7 @@ def _typed_into_filter(state: AppState, prompt: FilterPrompt, key: str) -> bool:
     if key in ("enter", "escape"):
         state.overlays.remove(prompt)
         state.query = state.query if key == "enter" else ""
-        if state.on_console and state.query:  # the nearest one before the end, or before the line selected
+        if state.on_console and state.query:  # from the end, or from the selected line
             console_actions.perform(state, Command("previous-finding"))
         return True
     query = edited(state.query, key)
@@ -110,18 +110,18 @@ def _typed_into_filter(state: AppState, prompt: FilterPrompt, key: str) -> bool:
 
 
 def click(state: AppState, page: Page, x: int, y: int) -> None:
-    """A click on a page that was drawn."""
+    """Handle a click on a page."""
     spot = page.spot_at(x, y)
     if spot is None:
         return
     at = x - spot.x - spot.plot[0]
-    if spot.plot[1] and 0 <= at < spot.plot[1]:  # on a curve: read all charts there
+    if spot.plot[1] and 0 <= at < spot.plot[1]:  # on a curve: mark the step on all charts
         navigation.put_crosshair(state, (at + 0.5) / spot.plot[1])
     perform(state, spot.action, spot.argument)
 
 
 def wheel(state: AppState, page: Page, direction: int, x: int, y: int) -> None:
-    """The wheel, upwards when negative: zoom a chart, scroll text, move a selection by one row."""
+    """Handle the wheel, upwards if negative: zoom a chart, scroll text, move a selection by one row."""
     top = state.overlay
     if isinstance(top, ChartOverlay):
         spot = page.spot_at(x, y)
@@ -134,9 +134,9 @@ def wheel(state: AppState, page: Page, direction: int, x: int, y: int) -> None:
 
 
 def drag(state: AppState, cells: int) -> bool:
-    """The mouse was moved with its button held, so many cells to the right: pan a zoomed chart.
+    """Pan a zoomed chart after the mouse was dragged by so many cells to the right.
 
-    False where there is nothing to pan.
+    False if there is nothing to pan.
     """
     chart = state.overlay
     if not isinstance(chart, ChartOverlay) or chart.zoom is None:

@@ -1,4 +1,4 @@
-"""Every key of the screen: what it does, what help says about it, where it works (`key_bindings.toml`)."""
+"""The table of key bindings (`key_bindings.toml`): actions, keys, texts for help, places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.panes.pane_list import PANES
 from rltui.schema.fields import ListField, MapField, TableField, table_of
 from rltui.schema.toml_files import read_table
 
-MOVING = "Moving"  # the group of keys that nobody looks for by name
+MOVING = "Moving"  # the group of keys that the palette lists last
 
 
 class KeyEvent(Protocol):
@@ -45,7 +45,7 @@ class Bind(NamedTuple):
 
 
 class KeyGroup(NamedTuple):
-    """What stands together in help; `panes`: the keys of the panes come first."""
+    """A group of bindings in help; `panes`: the keys of the panes come first."""
 
     title: str
     key: tuple[Bind, ...]
@@ -54,9 +54,9 @@ class KeyGroup(NamedTuple):
 
 
 class HintPlace(NamedTuple):
-    """What the last line hints at in a place, in order; of `kept` the last ones make room first.
+    """The hints of the footer in a place, in order; the last ones of `kept` are left out first.
 
-    title: of its keys in help. words: what keys that work anywhere do here, where that is something else.
+    title: of its keys in help. words: texts for keys of all places that do something else here.
     """
 
     hints: Mapping[str, str] = {}
@@ -66,14 +66,14 @@ class HintPlace(NamedTuple):
 
 
 class Sign(NamedTuple):
-    """What is drawn how."""
+    """A sign on the screen and its meaning."""
 
     sign: str
     words: str
 
 
 class KeyTable(NamedTuple):
-    """The table. more: what help says of the keys of panes besides their titles; shown: keys for people."""
+    """The table. more: texts for keys of panes after their titles; shown: names of keys for people."""
 
     more: Mapping[str, str]
     shown: Mapping[str, str]
@@ -90,13 +90,13 @@ def _key_table_field() -> TableField[KeyTable]:
 
 @cache
 def key_table() -> KeyTable:
-    """The table of the file, read at the first call."""
+    """The table, read on first use."""
     return read_table("key_bindings", _key_table_field)
 
 
 @cache
 def bindings() -> tuple[Bind, ...]:
-    """Every key as shipped, in the order of help."""
+    """All default bindings, in the order of help."""
     table, found = key_table(), []
     for group in table.group:
         own = [
@@ -110,14 +110,14 @@ def bindings() -> tuple[Bind, ...]:
 
 
 def shown(key: str) -> str:
-    """A key as people know it."""
+    """The name of a key for people."""
     if key.startswith("ctrl+"):
         return f"Ctrl-{key[5:].upper()}"
     return key_table().shown.get(key, key)
 
 
 class Keys:
-    """The bindings in force: the table, with a user's own keys over it."""
+    """The bindings in use: the table, overridden by the user's configuration."""
 
     def __init__(self, own: Mapping[str, object] | None = None) -> None:
         self.problems: list[Problem] = []
@@ -135,7 +135,7 @@ class Keys:
                 changed[action] = tuple(str(key) for key in listed)
         self.binds = tuple(bind._replace(keys=changed.get(bind.action, bind.keys)) for bind in bindings())
         self._by_key: dict[tuple[str, str], str] = {}
-        # A user's own key wins over the same key of the table.
+        # A key of the user takes precedence over the same key in the table.
         for bind in sorted(self.binds, key=lambda bind: bind.action in changed):
             for key in bind.keys:
                 self._by_key[bind.where, key] = bind.action
@@ -144,17 +144,17 @@ class Keys:
         self.problems.append(Problem("warning", "bad-key", "config", message))
 
     def action(self, key: str, where: str) -> str | None:
-        """What a key does in a place; what it does everywhere if the place has nothing of its own."""
+        """The action of a key in a place, else its action in all places."""
         return self._by_key.get((where, key)) or self._by_key.get(("any", key))
 
     def hint_of(self, action: str) -> str:
-        """The first key of an action, as people know it."""
+        """The name of the first key of an action, for people."""
         bind = next((bind for bind in self.binds if bind.action == action), None)
         return shown(bind.keys[0]) if bind is not None and bind.keys else ""
 
 
 def key_name(event: KeyEvent) -> str:
-    """A key as the table of bindings writes it: the character itself, or a name."""
+    """The name of a key in the table of bindings: its character, or Textual's name."""
     if event.character is not None and event.character.isprintable() and "ctrl+" not in event.key:
         return event.character
     return {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter"}.get(

@@ -10,15 +10,15 @@ from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.state import TYPED_LISTS, AppState, ListOverlay
 from rltui.screen.text_filter import edited
 
-# What the screen does below any list.
+# Passed on to the screen by any list.
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
 _SORT_ACTIONS = ("sort", "sort-back", "sort-by", "reverse")
-# Columns that the keys for sorting go round, whether there is room for them or not.
+# Columns of the keys for sorting, whether they are visible or not.
 _SORT_COLUMNS = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
 
 
 def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
-    """Do an action in a list; returns what is left to do: the command itself where the list passes it on."""
+    """Do an action in a list; returns the command that is still to be done, if any."""
     action = command.action
     if action in _PASSED_ON:
         return command
@@ -56,7 +56,7 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
 
 
 def _move(overlay: ListOverlay, by: int) -> None:
-    """Go to another item; what stands above the first one is read before."""
+    """Go to another item; from the first one, scroll the text above it."""
     reach = overlay.drawn.first_reach
     if overlay.at == 0 and reach and (by < 0 or overlay.top < reach):
         overlay.top = min(max(overlay.top + by, 0), reach)
@@ -65,7 +65,7 @@ def _move(overlay: ListOverlay, by: int) -> None:
 
 
 def _go_to_match(state: AppState, overlay: ListOverlay, by: int) -> None:
-    """The next or previous line that holds what is searched for; behind the last one the first."""
+    """Go to the next or previous match, after the last one to the first."""
     drawn, found = overlay.drawn, overlay.drawn.found
     if not found:
         key = state.options.keys.hint_of("filter")
@@ -77,7 +77,7 @@ def _go_to_match(state: AppState, overlay: ListOverlay, by: int) -> None:
 
 
 def _go_to_line(overlay: ListOverlay, at: int) -> None:
-    """Bring a line into sight: what can be chosen is selected, other lines come to the top."""
+    """Make a line visible: select its item, or scroll it to the top."""
     drawn = overlay.drawn
     overlay.match = at
     if not drawn.items:
@@ -93,7 +93,7 @@ def _choose(
     overlay: ListOverlay,
     items: list[tuple[int, str]] | tuple[tuple[int, str], ...],
 ) -> Command | None:
-    """What Enter or a click on the selected item does; returns a command to be done below the list."""
+    """Choose the selected item (Enter, click); returns a command for what is below the list."""
     kind = overlay.kind
     if not items:
         return None
@@ -119,7 +119,7 @@ def _choose(
 
 
 def _apply_choice(state: AppState, kind: str, chosen: str) -> None:
-    """Group the list of runs, or add a column to it, which a second choice removes."""
+    """Group the list of runs, or add or remove a column."""
     if kind == "group":
         state.saved.run_group = chosen
     else:
@@ -130,7 +130,7 @@ def _apply_choice(state: AppState, kind: str, chosen: str) -> None:
 
 
 def _go_to_top(overlay: ListOverlay) -> None:
-    """Whoever has sorted a list wants to see what is first in it."""
+    """Select the first item after sorting."""
     overlay.at = overlay.top = 0
     if overlay.kind == "runs":
         overlay.of = ""
@@ -158,8 +158,8 @@ def _perform_in_runs(state: AppState, overlay: ListOverlay, command: Command) ->
 
 
 def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
-    """Take a key as text of the query; False when it is none."""
-    always = overlay.kind in TYPED_LISTS  # there one does nothing but type
+    """Handle a key as text of the query; False if it is not text."""
+    always = overlay.kind in TYPED_LISTS  # lists that always accept text
     in_runs = overlay.kind == "runs"
     if key == "enter" and not always:
         overlay.typing = False

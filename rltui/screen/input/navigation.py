@@ -1,4 +1,4 @@
-"""Going somewhere: to a pane, a run, a metric, a row, a step of the run."""
+"""Navigation: to a pane, a run, a metric, a row, a step of the run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rltui.screen.state import CONSOLE, SAMPLES, AppState, ChartOverlay
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
 
-TIME_SHARE = 0.05  # of the run that one step back in time goes
+TIME_SHARE = 0.05  # of the run, for one step back in time
 TO_EDGE = 10**9
 
 
 def distance(action: str, rows: int) -> int:
-    """Items that an action moves by in a list of which so many are in sight; 0 for what moves nothing."""
+    """By how many items an action moves in a list with so many visible rows; 0 for other actions."""
     half = max(rows // 2, 1)
     pages = {"page-up": -rows, "page-down": rows, "half-up": -half, "half-down": half}
     return {"up": -1, "down": 1, **pages, "home": -TO_EDGE, "end": TO_EDGE}.get(action, 0)
@@ -60,9 +60,9 @@ def go_to_chart(state: AppState, tag: str) -> None:
 
 
 def open_chart(state: AppState, row: Row) -> None:
-    """Open the large chart of a row, its cursor at the crosshair where the axis knows that step.
+    """Open the large chart of a row, with the cursor at the crosshair if the axis has that step.
 
-    Earlier trainings of the run are drawn behind the newest one.
+    Earlier trainings of the run are drawn behind the latest one.
     """
     view, step = shown_run.run(state), state.time.crosshair
     axis = x_axis(view, state.saved.axis) if view is not None else None
@@ -73,7 +73,7 @@ def open_chart(state: AppState, row: Row) -> None:
 
 
 def move_crosshair(state: AppState, direction: int) -> None:
-    """Move the crosshair of all charts by a hundredth of what is shown; the first time it comes to an end."""
+    """Move the crosshair of all charts by a hundredth of the visible range; at first set it to an edge."""
     view = shown_run.run(state)
     if view is None:
         return
@@ -85,7 +85,7 @@ def move_crosshair(state: AppState, direction: int) -> None:
 
 
 def put_crosshair(state: AppState, share: float) -> None:
-    """Put the crosshair at a share, 0 to 1, of the steps that are drawn."""
+    """Set the crosshair to a share, 0 to 1, of the visible steps."""
     view = shown_run.run(state)
     if view is None:
         return
@@ -109,7 +109,7 @@ def go_to_finding(state: AppState, name: str) -> None:
 
 
 def go_to_line(state: AppState, view: RunView, found: ConsoleEvidence) -> None:
-    """The line of a console that tells of a failure."""
+    """Show the line of a console with a failure."""
     go_to_console(state)
     report = next((one for one in view.consoles if one.path == found.path), None)
     if report is not None:
@@ -118,7 +118,7 @@ def go_to_line(state: AppState, view: RunView, found: ConsoleEvidence) -> None:
 
 
 def open_evidence(state: AppState) -> None:
-    """The chart of the selected evidence of a finding, with the crosshair where it began; else its pane."""
+    """Open the chart of the selected evidence, with the crosshair at its onset; else the pane."""
     view, finding = shown_run.run(state), shown_run.selected_finding(state)
     rows = shown_pane.rows(state)
     if view is None or finding is None:
@@ -135,13 +135,13 @@ def open_evidence(state: AppState) -> None:
 
 
 def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
-    """Since which step each of the metrics of a finding moved."""
+    """For each metric of a finding, the step of its onset."""
     known = {numerator(one.tag): one.since_step for one in finding.evidence}
     return [known.get(row.tag, finding.since_step) for row in rows]
 
 
 def turn_evidence(state: AppState, by: int) -> None:
-    """To the next or previous evidence, then that of the next finding; behind the last to the next pane."""
+    """Select the next or previous evidence, also of other findings; after the last go to the next pane."""
     selection, count = state.selection, len(shown_run.listed_findings(state))
     to = selection.evidence + by
     if 0 <= to < len(shown_pane.rows(state)):
@@ -156,7 +156,7 @@ def turn_evidence(state: AppState, by: int) -> None:
 
 
 def unfold(state: AppState, index: str = "") -> None:
-    """Show or fold what a finding of the list explains; without an index the selected one."""
+    """Show or hide the consequences of a finding by its index in the list, or of the selected one."""
     if index:
         state.selection.row, state.selection.evidence = index, 0
     finding = shown_run.selected_finding(state)
@@ -169,7 +169,7 @@ def unfold(state: AppState, index: str = "") -> None:
 
 
 def turn_to_samples(state: AppState) -> None:
-    """From the charts to the samples, where findings are shown to those of the selected one; and back."""
+    """Go from charts to the samples of their step, from findings to those of the selected one, and back."""
     if state.on_samples:
         back_from_samples(state)
         return
@@ -181,14 +181,14 @@ def turn_to_samples(state: AppState) -> None:
 
 
 def go_to_samples(state: AppState, step: int | None) -> None:
-    """Show the samples of a step, else of the nearest that has some, which is said; the newest for None."""
+    """Show the samples of a step, else of the nearest step with samples; None: the newest."""
     state.samples.origin = (state.selection.pane, list(state.overlays))
     go(state, SAMPLES)
     state.samples.step = step
 
 
 def back_from_samples(state: AppState) -> None:
-    """Back to the pane and the chart from which samples were opened."""
+    """Return to the pane and the chart from which samples were opened."""
     pane, overlays = state.samples.origin or ("overview", [])
     state.samples.origin = None
     go(state, pane)
@@ -196,7 +196,7 @@ def back_from_samples(state: AppState) -> None:
 
 
 def turn_to_console(state: AppState) -> None:
-    """To the console: to the time of the crosshair, from findings to the line or time of the selected one."""
+    """Show the console at the crosshair, or at the line or time of the selected finding."""
     view, step = shown_run.run(state), state.time.crosshair
     if on_findings(state):
         finding = shown_run.selected_finding(state)
@@ -208,14 +208,14 @@ def turn_to_console(state: AppState) -> None:
 
 
 def go_to_console(state: AppState, moment: Moment | None = None) -> None:
-    """Show the console, and in it the lines of a moment."""
+    """Show the console, at a moment if one is given."""
     go(state, CONSOLE)
     if moment is not None:
         state.console.level, state.console.moment = "", moment
 
 
 def moment_at(state: AppState, step: int, wall_time: float | None = None) -> Moment | None:
-    """When the run was at a step."""
+    """The time at which the run was at a step."""
     view = shown_run.run(state)
     if view is None:
         return None
@@ -254,12 +254,12 @@ def turn_pane(state: AppState, by: int) -> None:
 
 
 def on_cards(state: AppState) -> bool:
-    """Whether the pane shown is made of cards."""
+    """Whether the pane shown consists of cards."""
     return state.shown_pane in shown_pane.CARD_PANES
 
 
 def on_findings(state: AppState) -> bool:
-    """Whether the pane shown is made of findings."""
+    """Whether the pane shown lists findings."""
     return state.shown_pane == "findings"
 
 
@@ -269,7 +269,7 @@ def finding_selected(state: AppState) -> int:
 
 
 def move(state: AppState, by: int) -> None:
-    """Up or down by rows, on cards by lines of cards."""
+    """Move up or down by rows, or by rows of cards."""
     if on_findings(state):
         state.selection.row = str(max(finding_selected(state) + by, 0))
         state.selection.evidence = 0
@@ -280,7 +280,7 @@ def move(state: AppState, by: int) -> None:
 
 
 def move_sideways(state: AppState, by: int) -> None:
-    """To another card; open or close a branch of rows; else to another pane."""
+    """Move to another card, open or close a branch of rows, or go to another pane."""
     if turn_branch(state, is_open=by > 0):
         return
     if on_cards(state) and state.drawn_pane.card_columns > 1:
@@ -290,7 +290,7 @@ def move_sideways(state: AppState, by: int) -> None:
 
 
 def turn_branch(state: AppState, *, is_open: bool) -> bool:
-    """Open or close the selected row, or close the one that it is a part of; whether there was one."""
+    """Open or close the branch of the selected row, or close its parent. False without a branch."""
     row = shown_pane.selected(state)
     if row is None or state.overlays:
         return False
@@ -306,7 +306,7 @@ def turn_branch(state: AppState, *, is_open: bool) -> bool:
 
 
 def move_half_page(state: AppState, direction: int) -> None:
-    """Up or down by half of what is in sight."""
+    """Move up or down by half of the visible rows."""
     if on_findings(state):
         move(state, direction)
     elif on_cards(state):
@@ -316,7 +316,7 @@ def move_half_page(state: AppState, direction: int) -> None:
 
 
 def move_to_edge(state: AppState, *, last: bool) -> None:
-    """To the first or the last row."""
+    """Select the first or the last row."""
     if on_findings(state):
         state.selection.row = str(TO_EDGE) if last else "0"
         state.selection.evidence = 0
@@ -325,7 +325,7 @@ def move_to_edge(state: AppState, *, last: bool) -> None:
 
 
 def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:
-    """Move the selection by some rows; with `stop` not at all when that would leave the list."""
+    """Move the selection by some rows, with `stop` only if it stays within the list."""
     if on_findings(state):
         turn_evidence(state, by)
         return
@@ -348,7 +348,7 @@ def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:
 
 
 def pause(state: AppState) -> None:
-    """Freeze what is shown; from any earlier step it is now again."""
+    """Freeze the present, or return to it from an earlier step."""
     view, time = shown_run.run(state), state.time
     if time.at_step is not None:
         time.resume()
@@ -358,7 +358,7 @@ def pause(state: AppState) -> None:
 
 
 def travel(state: AppState, direction: int) -> None:
-    """Move the step shown by a twentieth of the run; where one left the present, it is now again."""
+    """Move the step shown by a twentieth of the run, back to the present where it was left."""
     view, time = shown_run.run(state), state.time
     if view is None:
         return

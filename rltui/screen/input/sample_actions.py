@@ -15,14 +15,7 @@ from rltui.screen.state import AppState, SampleOverlay
 from rltui.screen.text_filter import edited
 
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette", "help")
-_NOTABLE = {
-    "sample-best": "best",
-    "sample-worst": "worst",
-    "sample-longest": "longest",
-    "sample-truncated": "truncated",
-    "sample-typical": "typical",
-}
-_NOT_FOUND = {
+_NOT_FOUND = {  # by notable sample: the actions are `sample-best` and so on
     "best": "no sample of this step has a reward",
     "worst": "no sample of this step has a reward",
     "longest": "no sample of this step says its length",
@@ -35,7 +28,7 @@ _NOT_FOUND = {
 
 
 def perform_in_list(state: AppState, command: Command) -> bool:
-    """Do an action in the list of samples; False where it is not one of the list."""
+    """Do an action in the list of samples; False if the list does not have it."""
     action = command.action
     selected = selected_sample(state)
     if action == "select" and selected is not None and selected.key == command.argument:
@@ -45,15 +38,15 @@ def perform_in_list(state: AppState, command: Command) -> bool:
         _move(state, by)
     elif does is not None:
         does(state, command.argument)
-    elif action in _NOTABLE:
-        _go_to_notable(state, _NOTABLE[action])
+    elif (kind := action.removeprefix("sample-")) in _NOT_FOUND:
+        _go_to_notable(state, kind)
     else:
         return False
     return True
 
 
 def _select(state: AppState, head: SampleHead | None) -> None:
-    """Select a sample in the list, and show it where one is being read."""
+    """Select a sample in the list, and show it if a sample is open."""
     if head is None:
         return
     state.selection.row = head.key
@@ -76,7 +69,7 @@ def _open(state: AppState) -> None:
 
 
 def _sort(state: AppState) -> None:
-    orders = (None, *SORT_KEYS[:3])  # one step is shown: its number is no order
+    orders = (None, *SORT_KEYS[:3])  # all samples shown are of one step
     chosen = state.samples
     chosen.sort = orders[(orders.index(chosen.sort) + 1) % len(orders)]
     state.notify(f"sorted by {chosen.sort}" if chosen.sort else "in the order of the file")
@@ -90,7 +83,7 @@ def _reverse(state: AppState) -> None:
 
 
 def _turn_step(state: AppState, by: int) -> None:
-    """To the next or previous step that has samples; behind the newest one the newest is followed again."""
+    """Show the next or previous step with samples; after the last one follow the newest."""
     pane = samples(state)
     to = pane.step_after(by)
     if to is None:
@@ -112,7 +105,7 @@ def _go_to_notable(state: AppState, word: str) -> None:
 
 
 def _go_to_widest_group(state: AppState) -> None:
-    """To the best sample of the group whose rewards differ most; pressed again, to the group after it."""
+    """Select the best sample of the group with the widest rewards, or of the next such group."""
     groups = widest_groups(samples(state).rows)
     if not groups:
         state.notify("no group of this step has two rewards")
@@ -166,7 +159,7 @@ _IN_LIST: dict[str, Callable[[AppState, str], None]] = {
 
 
 def perform(state: AppState, overlay: SampleOverlay, command: Command) -> Command | None:
-    """Do an action over a sample; returns the command where it is not one."""
+    """Do an action over a sample; returns the command if it is not one."""
     action = command.action
     if action.startswith("pane:"):
         state.overlays.clear()
@@ -179,13 +172,13 @@ def perform(state: AppState, overlay: SampleOverlay, command: Command) -> Comman
     does = _OVER_SAMPLE.get(action)
     if does is not None:
         does(state, overlay)
-    elif action in _NOTABLE:
-        _go_to_notable(state, _NOTABLE[action])
+    elif (kind := action.removeprefix("sample-")) in _NOT_FOUND:
+        _go_to_notable(state, kind)
     return None
 
 
 def _back(state: AppState, overlay: SampleOverlay) -> None:
-    """Out of the search, out of the comparison, out of the sample."""
+    """Leave the search, else the comparison, else the sample."""
     if overlay.query:
         overlay.query = ""
     elif overlay.other is not None:
@@ -195,7 +188,7 @@ def _back(state: AppState, overlay: SampleOverlay) -> None:
 
 
 def _compare(state: AppState, overlay: SampleOverlay) -> None:
-    """The difference to the next response of the group; after the last one the sample itself again."""
+    """Show the difference to the next response of the group, after the last one the sample itself."""
     head = overlay.head
     group = [one for one in _same_prompt(state, head, head.step) if one.key != head.key]
     if not group:
@@ -208,7 +201,7 @@ def _compare(state: AppState, overlay: SampleOverlay) -> None:
 
 
 def _turn_prompt(state: AppState, overlay: SampleOverlay, by: int) -> None:
-    """The same prompt at the step before or after, side by side with this response."""
+    """Show the response to the same prompt at an earlier or later step, side by side."""
     found = run_samples(state)
     beside = overlay.other if overlay.comparison == "beside" else None
     start = beside.step if beside is not None else overlay.head.step
@@ -222,11 +215,11 @@ def _turn_prompt(state: AppState, overlay: SampleOverlay, by: int) -> None:
 
 
 def _same_prompt(state: AppState, head: SampleHead, step: int, *, named: bool = True) -> list[SampleHead]:
-    """The samples of a step that answer the same prompt; by their group where `named` and it has a name."""
+    """The samples of a step with the same prompt, with `named` by their group if it has a name."""
     heads = run_samples(state).by_step.get(step, ())
     if named and head.group is not None:
         return [one for one in heads if one.group == head.group and one.split == head.split]
-    if head.prompt == hash(""):  # written without prompts: only a group that keeps its name tells
+    if head.prompt == hash(""):  # without prompts only a named group identifies it
         return [one for one in heads if head.group is not None and one.group == head.group]
     return [one for one in heads if one.prompt == head.prompt]
 
@@ -249,7 +242,7 @@ def _next_match(state: AppState, overlay: SampleOverlay, by: int) -> None:
 
 
 def typed(state: AppState, overlay: SampleOverlay, key: str) -> bool:
-    """Take a key as text of the search; False when it is none."""
+    """Handle a key as text of the search; False if it is not text."""
     if key in ("enter", "escape"):
         overlay.typing = False
         overlay.query = overlay.query if key == "enter" else ""

@@ -1,4 +1,4 @@
-"""The console pane on the screen: what failed, the lines of one console, the selected one in sight."""
+"""The page of the console pane: failures, and the lines of one console with the selected one visible."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
 
-MAX_FAILURES = 2  # told above the lines; the findings pane tells them all
-TALL_ROWS = 14  # rows from which there is room for what to do about a failure
+MAX_FAILURES = 2  # above the lines; the findings pane shows all
+TALL_ROWS = 14  # from here on failures are shown with their advice
 
 
-# ---- which console, and what is known of it
+# ---- the console shown, and what has been read of it
 
 
 def reports(state: AppState) -> tuple[ConsoleReport, ...]:
-    """The consoles of the run shown, by name: their order holds while they are written."""
+    """The consoles of the run shown, by name, so that their order is stable."""
     view = shown_run.run(state)
     return () if view is None else tuple(sorted(view.consoles, key=lambda one: one.path))
 
 
 def choose_console(state: AppState) -> None:
-    """Until the user chooses one: the console that tells of the worst failure, else that written last."""
+    """Until the user chooses one, show the console with the worst failure, else the one written last."""
     view, chosen = shown_run.run(state), state.console
     if view is None or not view.consoles:
         return
@@ -63,7 +63,7 @@ def open_console(state: AppState, report: ConsoleReport, at: int | None = None) 
 
 
 def request_of(state: AppState) -> ConsoleRequest | None:
-    """What is to be read for the screen; None while no console is known."""
+    """The request to the thread that reads the console shown; None without a console."""
     chosen = state.console
     report = next((one for one in reports(state) if one.place == chosen.place), None)
     if report is None:
@@ -72,7 +72,7 @@ def request_of(state: AppState) -> ConsoleRequest | None:
 
 
 def go_to_moment(state: AppState) -> None:
-    """Select the line of the moment that was looked for, once it is known where it is."""
+    """Select the line of the requested moment once it is located."""
     chosen = state.console
     located = chosen.files.located
     if chosen.moment is None or located is None or located.moment != chosen.moment:
@@ -85,13 +85,13 @@ def go_to_moment(state: AppState) -> None:
 
 
 def console_window(state: AppState) -> ConsoleWindow | None:
-    """What has been read of the console shown."""
+    """The part of the console shown that has been read."""
     request, window = request_of(state), state.console.files.window
     return window if request is not None and window is not None and window.path == request.path else None
 
 
 def lines_shown(window: ConsoleWindow, state: AppState) -> tuple[ConsoleLine, ...]:
-    """The lines that can be selected: all round the place shown, or those of a level."""
+    """The lines that can be selected: those around the selected one, or those of a level."""
     return window.levels.lines if state.console.level else window.lines
 
 
@@ -104,7 +104,7 @@ def selected_index(lines: tuple[ConsoleLine, ...], state: AppState) -> int:
 
 
 def console_page(state: AppState, width: int, height: int) -> Page:
-    """What failed, which console and how much of it, its lines."""
+    """Failures, name and size of the console, its lines."""
     view, window = shown_run.run(state), console_window(state)
     failures = console_findings_of(view) if view is not None else []
     top = _failures(failures, width, height)
@@ -137,7 +137,7 @@ def _failures(failures: list[Finding], width: int, height: int) -> list[Line]:
 
 
 def _title(state: AppState, window: ConsoleWindow, width: int) -> Line:
-    """The console's name, how large it is, what has been counted in it, where in it the screen is."""
+    """The console's name, size, counted errors and warnings, and the position in it."""
     paths = [report.path for report in reports(state)]
     levels = window.levels
     words = _counted(levels.lines) or ("no errors or warnings" if levels.over or not levels.begin else "")
@@ -209,7 +209,7 @@ def _draw(page: Page, state: AppState, lines: tuple[ConsoleLine, ...], width: in
 
 
 def _line(each: ConsoleLine, state: AppState, width: int) -> Line:
-    """One line; what is searched for stands out, and is in sight."""
+    """One line; a match of the search is highlighted and visible."""
     (text, role), note = line_spans(each)
     room = width - cell_width(note[0])
     wanted = state.console.query.lower()
@@ -223,7 +223,7 @@ def _line(each: ConsoleLine, state: AppState, width: int) -> Line:
 
 
 def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
-    """A line in full, and the lines that are folded below it."""
+    """A line in full, and the lines folded below it."""
     role = LEVEL_ROLES[each.level]
     note = f"  ×{each.count:,}" if each.count > 1 else ""
     lines = [line((f" {part}", role)) for part in wrap(each.text, width - 2)] or [BLANK]
@@ -232,7 +232,7 @@ def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
 
 
 def _filtered(state: AppState) -> tuple[str, int, int]:
-    """How many lines hold what is searched for, as far as it has been searched."""
+    """How many lines match the search so far."""
     window = console_window(state)
     return "line", 0 if window is None or window.found is None else len(window.found.lines), 0
 

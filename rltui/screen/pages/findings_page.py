@@ -1,4 +1,4 @@
-"""The findings pane: what is wrong, since when, what it may mean, where to look next."""
+"""The page of findings: each with its evidence, its advice and the metrics to check next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.screen.state import SAMPLES, AppState, PaneDrawn
 
 
 def findings_page(state: AppState, width: int, height: int) -> Page:
-    """What stalls, firing findings with their evidence, resolved ones, then problems of the data."""
+    """Firing findings with their evidence, resolved ones, then problems of the data."""
     listed = shown_run.listed_findings(state)
     past = shown_run.past_findings(state)
     at = shown_run.selected_index(state, len(listed))
@@ -28,7 +28,7 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
         lines += [*([BLANK] if lines else []), *part]
     spots: list[Spot] = []
     first = last = 0
-    over = False  # what is over stands close together
+    over = False  # resolved findings have no blank lines between them
     for index, one in enumerate(listed):
         nested, over_before, over = one.explained_by in causes, over, one.state == "resolved"
         block, unfolds = _block(state, one, width, nested=nested, selected=index == at)
@@ -84,7 +84,7 @@ def _block(
 
 
 def _hints(state: AppState, width: int) -> list[Line]:
-    """The keys that lead to what a finding is about."""
+    """The keys for the evidence of a finding."""
     if width < 60:
         return []
     keys = state.options.keys

@@ -1,4 +1,4 @@
-"""The last line: a message or what is happening at the left, the keys worth knowing at the right."""
+"""The footer: a message or the status on the left, the most useful keys on the right."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rltui.screen.pages.page_of_pane import page_of
 from rltui.screen.state import AppState
 
 HINT_BLOCK_CELLS = 24  # cells
-MIN_HINT_CELLS = 18  # cells that a message leaves: for help and the way out
+MIN_HINT_CELLS = 18  # that a message leaves, for help and quit
 
 
 def footer(state: AppState, width: int) -> Page:
-    """The footer, whose hints can be clicked."""
+    """The footer; its hints can be clicked."""
     left: list[Span] = [(" ", "dim")]
     left += [(state.message, "strong")] if state.message else _status(state)
-    # What is said at the left changes at every step; in blocks of cells the hints hold still.
+    # The status changes at every step; its width is rounded up so that the hints do not move.
     used = sum(cell_width(text) for text, _ in left)
     most = max(width - MIN_HINT_CELLS, width // 2) if state.message else width // 2 - 8
     reach = min(math.ceil((used + 1) / HINT_BLOCK_CELLS) * HINT_BLOCK_CELLS, most) if used > 1 else 9
@@ -45,12 +45,12 @@ def _hints(state: AppState, room: int) -> list[Hint]:
 
 
 def _status(state: AppState) -> list[Span]:
-    """Loading, pause, what is left out: the most important first."""
+    """Loading, pause, the visible share of the run, notes of the pane, the most important first."""
     view = shown_run.run(state)
     pieces: list[Span] = []
     if state.loading is not None:
         pieces.append((f"reading {state.loading:.0%}", "info"))
-    if state.time.at_step is not None:  # the header says which moment it is; here stands the way back
+    if state.time.at_step is not None:  # the header shows which step
         pieces.append((f"{state.options.keys.hint_of('pause')}: live again", "mark"))
     if view is not None and run_at_one_step(view):
         pieces.append(("one step only: in order of arrival", "mark"))

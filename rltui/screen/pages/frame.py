@@ -1,4 +1,4 @@
-"""The whole screen: header, tab bar, one pane, footer, and what lies over them, put together for a size."""
+"""A frame: header, tab bar, page, footer, and overlays, for a size of the screen."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rltui.session.run_view import RunView
 
 
 def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | None]]:
-    """The screen, and what was drawn of the pane and of each overlay."""
+    """The page for the whole screen, and what was drawn of the pane and of each overlay."""
     if not state.overlays or too_small_for_pages(width, height):
         page = _without_overlays(state, width, height)
         drawn = [page.drawn, *(None for _ in state.overlays)]
         return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
     from rltui.screen.pages.lists.overlay_page import covers, overlay_page
 
-    # What is covered is not drawn: a key in a list need not wait for the curves below it.
+    # What is covered is not drawn: a key in a list does not wait for the curves below it.
     first = max((at for at, overlay in enumerate(state.overlays) if covers(overlay)), default=-1)
     page = Page() if first >= 0 else _without_overlays(state, width, height)
     drawn = [page.drawn, *(None for _ in state.overlays[: max(first, 0)])]
@@ -33,7 +33,7 @@ def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | 
 
 
 def too_small_for_pages(width: int, height: int) -> bool:
-    """Whether there is no room for anything sensible."""
+    """Whether the screen is too small for any page."""
     return width < MIN_SIZE[0] or height < MIN_SIZE[1]
 
 
@@ -60,7 +60,7 @@ def _without_overlays(state: AppState, width: int, height: int) -> Page:
 
 
 def _tabs(state: AppState, view: RunView, width: int, height: int) -> Page:
-    """The tab bar, and the names of runs that are drawn beside the one shown."""
+    """The tab bar, and the names of overlaid runs."""
     bar = tab_bar(shown_run.tabs(state), state.selection.pane, width)
     lines = [bar.line, bar.rule] if height >= 16 else [bar.line]
     spots = [Spot(0, 0, 1, 1, "previous-pane"), Spot(width - 1, 0, 1, 1, "next-pane")]
@@ -73,7 +73,7 @@ def _tabs(state: AppState, view: RunView, width: int, height: int) -> Page:
 
 
 def _position(state: AppState, view: RunView, width: int) -> list[Span]:
-    """What is in sight of how much: the metrics that a filter leaves, the run among the others."""
+    """The counts at the right: metrics that match the filter, the position of the run among all."""
     spans: list[Span] = []
     query = state.query
     if query:
@@ -90,7 +90,7 @@ def _position(state: AppState, view: RunView, width: int) -> list[Span]:
 
 
 def _waiting(state: AppState, width: int, height: int) -> Page:
-    """No run yet: what is waited for, and the keys that work."""
+    """The page without a run: what is waited for, and the footer."""
     folders = ", ".join(state.options.logdirs) or "."
     top = height // 2 - 2
     lines = [BLANK] * max(top, 0)

@@ -1,4 +1,4 @@
-"""The config pane on the screen: hyperparameters in columns, and what differs between runs."""
+"""The page of the config pane: hyperparameters in columns, and the differences between runs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.text_filter import matcher
 
 PANE = "config"
-SETTING_HINTS = ("open", "differences", "copy")  # hints that need one
+SETTING_HINTS = ("open", "differences", "copy")  # hints that need a selected setting
 
 
 def hparams(state: AppState) -> HParamsPane | None:
-    """The hyperparameters of the run shown, beside those of marked runs and the baseline."""
+    """The hyperparameters of the run shown, of marked runs and of the baseline."""
     view = shown_run.run(state)
     if view is None:
         return None
     files, only, query = state.hparams.files, state.hparams.only_differences, state.metric_query
-    version = files.version  # before anything is asked of them: what arrives meanwhile makes the pane anew
+    version = files.version  # read before the files: data that arrive meanwhile must change the key
     base = shown_run.baseline(state)
     compared = sorted(shown_run.compared_runs(state, view), key=lambda one: one is not base)
     others = [(one, "baseline" if one is base else "") for one in compared]
     runs = [view, *(other for other, _ in others)]
-    # Files are looked after here, even when the pane is not made anew.
+    # Files are requested in every frame, also if the pane is cached.
     beside = {one.name: files.of(one) for one in runs}
     key = (
         view.name, tuple((one.name, note) for one, note in others), tuple(one.run.version for one in runs),
@@ -53,7 +53,7 @@ def hparams(state: AppState) -> HParamsPane | None:
 
 
 def hparams_page(state: AppState, width: int, height: int) -> Page:
-    """Attempts and problems, the words over the columns, the rows with the selected one in sight."""
+    """Attempts and problems, column titles, the rows with the selected one visible."""
     pane = hparams(state)
     if pane is None:
         return Page()

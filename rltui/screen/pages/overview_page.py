@@ -25,11 +25,11 @@ from rltui.screen.shown_pane import rows as shown_rows
 from rltui.screen.state import PINNED, AppState
 from rltui.session.run_view import RunView
 
-MIN_REASON_CELLS = 20  # cells from which it is said why another run is as it is
+MIN_REASON_CELLS = 20  # for the reason why another run is not healthy
 
 
 def overview_page(state: AppState, width: int, height: int) -> Page:
-    """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
+    """Findings, cards and, if there is room, the other runs; rows instead of cards on small screens."""
     view = shown_run.run(state)
     if view is None:
         return Page()
@@ -62,7 +62,7 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
 
 
 def pinned_page(state: AppState, width: int, height: int) -> Page:
-    """A card for each pinned metric, as large as there is room; rows where cards do not fit."""
+    """A card for each pinned metric, as large as possible; rows if the cards do not fit."""
     found, pane, view = shown_rows(state), PANES[PINNED], shown_run.run(state)
     if not found or view is None:
         return Page([BLANK, *empty_lines(pane.empty, width)][:height])
@@ -79,14 +79,14 @@ def pinned_page(state: AppState, width: int, height: int) -> Page:
 
 
 def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard], rows: Sequence[Row]) -> Page:
-    """Lines with cards on them; keys need to know how many stand side by side."""
+    """A page of cards; keys need their number of columns."""
     columns = sum(card.y == drawn[0].y for card in drawn) if drawn else 1
     pane = state.drawn_pane._replace(card_columns=columns, cards=len(drawn))
     return Page(lines, card_spots(drawn, rows), pane)
 
 
 def _with_file_warnings(state: AppState, findings: Sequence[Finding], page: Page, width: int) -> Page:
-    """The overview, whose first line tells of warnings about the data where no finding is told."""
+    """The overview with a line on warnings about the data, if there are no findings."""
     count = len(shown_run.file_warnings(state))
     if count and not findings and page.lines:
         words = f"{count} warning{'s' * (count > 1)} about the data: "
@@ -97,7 +97,7 @@ def _with_file_warnings(state: AppState, findings: Sequence[Finding], page: Page
 
 
 def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
-    """The other runs in a line each."""
+    """The other runs, one per line."""
     known = [other for other in state.session.ordered() if other is not view]
     if most < 1 or not known:
         return Page()

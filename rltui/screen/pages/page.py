@@ -1,4 +1,4 @@
-"""What every page of the screen is made of: lines with spots that the mouse can hit."""
+"""The parts of every page of the screen: lines, and spots that can be clicked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rltui.panes.render.cards import MetricCard
 from rltui.panes.rows.row import Row
 from rltui.screen.state import AppState, Drawn
 
-MIN_SIZE = (20, 5)  # below this there is nothing sensible to show
+MIN_SIZE = (20, 5)  # columns and lines; a smaller screen shows only that it is too small
 
 
 class Spot(NamedTuple):
-    """A box of cells and what a click on it does: an action and its argument."""
+    """A box of cells with the action of a click on it, and its argument."""
 
     x: int
     y: int
@@ -29,15 +29,15 @@ class Spot(NamedTuple):
     plot: tuple[int, int] = (0, 0)  # first cell and cells of a curve in it
 
     def holds(self, x: int, y: int) -> bool:
-        """Whether a cell lies in it."""
+        """Whether it contains a cell."""
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
 
 
 @dataclass(slots=True)
 class Page:
-    """Lines from the top, and spots on them; later spots lie over earlier ones.
+    """Lines from the top, and spots on them; later spots take precedence.
 
-    drawn: what the next keys and the next frame need to know of it.
+    drawn: what keys and the next frame need to know of it.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Page:
         return next((spot for spot in reversed(self.spots) if spot.holds(x, y)), None)
 
     def below(self, other: Page) -> Page:
-        """This page with another one under it."""
+        """This page with another one below it."""
         down = len(self.lines)
         moved = [spot._replace(y=spot.y + down) for spot in other.spots]
         return Page(self.lines + other.lines, self.spots + moved, other.drawn or self.drawn)
@@ -71,7 +71,7 @@ class PanePage(NamedTuple):
 
 
 def card_spots(cards: Sequence[MetricCard], rows: Sequence[Row], down: int = 0) -> list[Spot]:
-    """Spots that select the rows of cards; the cards stand so many lines further down."""
+    """Spots that select the rows of cards, moved down by so many lines."""
     spots = []
     for one in cards:
         plot = (AXIS + 1, one.width - AXIS - 1)
@@ -107,7 +107,7 @@ def hint_spots(hints: Iterable[Hint], x: int, y: int) -> list[Spot]:
 
 
 def hint_bar(hints: Sequence[Hint], width: int, left: Sequence[Span] = ()) -> Page:
-    """A line of hints: from the left edge, or where something stands there to the right one."""
+    """A line of hints, left-aligned, or right-aligned with other text on the left."""
     spans = [span for hint in hints for span in (*hint.spans, ("  ", "dim"))]
     x = width - sum(hint.cells for hint in hints) if left else 1
     bar = sides(left or [(" ", "dim"), *spans], spans if left else (), width, back="bar")
@@ -115,13 +115,13 @@ def hint_bar(hints: Sequence[Hint], width: int, left: Sequence[Span] = ()) -> Pa
 
 
 def too_small(width: int, height: int) -> Page:
-    """What a terminal shows that is too small for anything else."""
+    """The page of a terminal that is too small."""
     words = (f"needs {MIN_SIZE[0]}x{MIN_SIZE[1]}", f"is {width}x{height}")
     return Page([line((fit(one, width), "dim")) for one in words][:height])
 
 
 def scrolled(top: int, first: int, last: int, total: int, height: int) -> int:
-    """The first line in sight: `top` moved just far enough to show `first` to `last` of `total` lines."""
+    """The first visible line: `top` moved just far enough to show `first` to `last` of `total` lines."""
     top = min(top, max(total - height, 0), first)
     if last >= top + height:
         top = last - height + 1
@@ -132,9 +132,9 @@ def box(
     under: Page, lines: Sequence[Line], width: int, height: int, title: str,
     note: Sequence[Span] = (), hints: Sequence[Hint] = (),
 ) -> Page:  # fmt: skip
-    """Lines in a frame over the middle of a page; the page behind it stays visible at the edges.
+    """Lines in a frame over the middle of a page, which remains visible around it.
 
-    Lines that do not fit are not drawn: callers scroll. note, hints: at the lower edge.
+    Lines that do not fit are cut off: callers scroll. note, hints: at the lower edge.
     """
     inner = min(max((cell_width(title) + 4, *(one.width for one in lines))), width - 4)
     inner = max(inner, 10)
@@ -163,14 +163,14 @@ def box(
 
 
 def over(under: Line, top: Line, x: int, width: int) -> Line:
-    """A line laid over another one at cell `x`."""
+    """A line drawn over another one from cell `x` on."""
     full = fill(under, width)
     left, right = _cells(full, 0, x), _cells(full, x + top.width, width)
     return line(*left, *((text, _back(role, top.back)) for text, role in top.spans), *right)
 
 
 def _cells(source: Line, first: int, last: int) -> list[Span]:
-    """The cells of a line from `first` up to `last`; a blank stands for half of a wide character."""
+    """The cells of a line from `first` up to `last`; half of a wide character becomes a blank."""
     spans: list[Span] = []
     at = 0
     for text, role in source.spans:
@@ -185,7 +185,7 @@ def _cells(source: Line, first: int, last: int) -> list[Span]:
 
 
 def _piece(text: str, first: int, last: int) -> str:
-    """The same for a text whose characters may take two cells, or none."""
+    """The same for a text with characters of two cells, or none."""
     piece, at = "", 0
     for char in text:
         after = at + cell_width(char)

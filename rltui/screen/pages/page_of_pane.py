@@ -1,4 +1,4 @@
-"""Which page draws the pane shown. All that differs by the id of a pane is in the page that is found here."""
+"""The page of each pane. Everything on the screen that depends on the pane is in its page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rltui.screen.state import AppState
 
 
 def page_of(state: AppState) -> PanePage:
-    """The page of the pane shown, imported when it is first shown: 8 ms that the first frame saves."""
+    """The page of the pane shown, imported on first use, which saves 8 ms before the first frame."""
     match state.shown_pane:
         case "overview":
             return overview_page.PAGE

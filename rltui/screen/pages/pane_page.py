@@ -1,4 +1,4 @@
-"""A pane of metrics: its rows in sight, and below a short pane the selected metric as wide as the screen."""
+"""The page of a pane of metrics: the visible rows, and below a short pane curves in the free lines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import AppState, PaneDrawn
 
-TALL_ROWS = 16  # rows of a page from which the answer may take three fifths of it, else two
-MIN_ROWS_FOR_ANSWER = 5  # rows of a page below which its metrics come first
-MIN_CURVE_ROWS = 8  # free rows below the pane from which a curve is worth looking at
-MIN_ROWS_FOR_CONSTANTS = 8  # rows of a page from which a line of constants is worth one
-FEW_METRICS = 8  # metrics of a pane that get a card each
-SPARE_ROWS = 8  # rows more than a curve takes from which cards stand below any pane
-MAX_CURVE_ROWS = 26  # a taller one says no more, and costs bytes whenever a pane is opened
+TALL_ROWS = 16  # from here on the answer may take three fifths of the page, else two
+MIN_ROWS_FOR_ANSWER = 5  # of the page
+MIN_CURVE_ROWS = 8  # free rows that a curve needs
+MIN_ROWS_FOR_CONSTANTS = 8  # of the page
+FEW_METRICS = 8  # of a pane, which get a card each
+SPARE_ROWS = 8  # beyond the tallest curve, from which on any pane has cards
+MAX_CURVE_ROWS = 26  # a taller one shows no more, and costs bytes when a pane is opened
 
 
 def metrics_page(state: AppState, width: int, height: int) -> Page:
@@ -32,7 +32,7 @@ def metrics_page(state: AppState, width: int, height: int) -> Page:
 
 
 def pane_page(state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True) -> Page:
-    """A pane with its selected row in sight. Only rows in sight are drawn."""
+    """A pane with its selected row visible. Only visible rows are drawn."""
     if not made.metrics and made.answer is not None:
         return Page(answer_lines(made.answer, width, height))
     if not made.metrics:
@@ -51,7 +51,7 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
         page.lines.append(header_line(columns, made.window))
     room = height - len(page.lines)
     notes = finding_rows(made.rows) if state.saved.density != "compact" else {}
-    # Heights first, lines only for what is in sight: thousands of rows cost nothing.
+    # Heights of all rows, lines only of visible ones: thousands of rows cost nothing.
     heights = [(2 if index else 1) if row.kind == "heading" else 1 + (index in notes)
                for index, row in enumerate(made.rows)]  # fmt: skip
     tag = state.selection.row
@@ -92,13 +92,13 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
 
 
 def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int) -> None:
-    """Below a few rows a large card for each, the selected one first where not all fit."""
+    """Add a large card for each of a few rows, the selected one first if not all fit."""
     metrics = [
         row
         for row in made.metrics
         if row is selected or (row.main is not None and row.main.count > 1 and not is_constant(row))
     ]
-    if is_constant(selected):  # its row says all
+    if is_constant(selected):  # its row shows everything
         metrics.remove(selected)
     if not metrics:
         page.lines += _selected_metric(state, selected, made.window, width, height)
@@ -123,19 +123,19 @@ def _wide(state: AppState, width: int) -> bool:
 
 
 def _answer_lines(answer: Answer, made: PaneView, state: AppState, width: int, height: int) -> list[Line]:
-    """The answer; without its bands where cards below the rows show the same distributions."""
+    """The answer, without its bands if cards below the rows show the same distributions."""
     room = _answer_room(made, state, height)
     bare = answer_lines(answer, width, room, bands=False)
     free = height - (2 if height >= TALL_ROWS - 2 else 0) - len(made.rows) - len(finding_rows(made.rows))
     if free - len(bare) >= MIN_CURVE_ROWS and _wide(state, width):
         cards = len(made.metrics) <= FEW_METRICS
         return bare if cards or not answer.bands else answer_lines(answer, width, room)
-    # No curve fits below the rows: what is free is the answer's.
+    # No curve fits below the rows: the answer gets the free lines.
     return answer_lines(answer, width, max(room, free))
 
 
 def _answer_room(made: PaneView, state: AppState, height: int) -> int:
-    """Lines for the answer: what the rows leave, at least a part of the page; few in a compact density."""
+    """Lines for the answer: those that the rows leave, at least a share of the page; few if compact."""
     if state.saved.density == "compact":
         return min(3, height // 3)
     share = 3 if height >= TALL_ROWS else 2
@@ -143,14 +143,14 @@ def _answer_room(made: PaneView, state: AppState, height: int) -> int:
 
 
 def _selected_metric(state: AppState, row: Row, window: StepWindow, width: int, height: int) -> list[Line]:
-    """At most `height` lines, the first of them a rule; none where they would say little."""
+    """The card of the selected metric below a rule, in at most `height` lines; none without room."""
     if height < MIN_CURVE_ROWS or width < 50 or state.saved.density == "compact" or not row.parts:
         return []
     explanation = _explanation(row, width - 11)
     rows = height if height > MAX_CURVE_ROWS + SPARE_ROWS else min(height, MAX_CURVE_ROWS)
     tall = rows - 1 - len(explanation)
     lines = [line((" " + "─" * (width - 2), "faint"))]
-    # Of what never changed the row says all.
+    # The row of a constant shows everything.
     card = [] if is_constant(row) else card_lines(row, width - 3, tall, window, card_style(state))
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     lines += [line((" " * 9 + text, "dim")) for text in explanation]
@@ -168,7 +168,7 @@ def _explanation(row: Row, width: int, prefix: str = "") -> list[str]:
 
 
 def notes(state: AppState) -> list[Span]:
-    """What the footer says of the selected metric and of the pane."""
+    """The notes of the footer on the selected metric and on the pane."""
     made, row = pane(state), selected(state)
     found: list[Span] = []
     if row is not None:

@@ -1,4 +1,4 @@
-"""One sample in full, or the responses of two compared, over the whole screen."""
+"""The page of one sample in full, or of the comparison of two responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
 
 
 def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
-    """Which sample, its text from the first line in sight on, what was searched for, keys."""
+    """Title, the visible lines of the text with matches of the search, hints."""
     room = max(height - 2, 1)
     view = _view(state, overlay, width)
     title = _title(state, overlay, width)
@@ -39,7 +39,7 @@ def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: 
 
 
 def _view(state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
-    """The text for a width, made anew only when something of it has changed; a string while there is none."""
+    """The text for a width, cached; a message while there is none."""
     run, files = shown_run.run(state), state.samples.files
     if run is None:
         return "The run is gone."

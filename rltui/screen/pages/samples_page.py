@@ -1,4 +1,4 @@
-"""The samples pane on the screen: the samples of one step, the selected one in sight."""
+"""The page of the samples pane: the samples of one step, the selected one visible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NONE = RunSamples()
 
 
 def run_samples(state: AppState) -> RunSamples:
-    """What is known of the samples of the run shown."""
+    """The samples of the run shown, as far as they have been read."""
     view = shown_run.run(state)
     return (state.samples.files.of(view.name) if view is not None else None) or _NONE
 
@@ -29,7 +29,7 @@ def samples(state: AppState) -> SamplesPane:
     """The samples of the step shown, filtered and sorted."""
     view, chosen = shown_run.run(state), state.samples
     name, framework = (view.name, view.framework) if view is not None else ("", "")
-    version = chosen.files.heads_version  # before the samples: what arrives meanwhile makes the pane anew
+    version = chosen.files.heads_version  # read first: data that arrive meanwhile must change the key
     found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
     wanted, _ = parse_expression(chosen.query)
@@ -72,7 +72,7 @@ def selected_sample(state: AppState) -> SampleHead | None:
 
 
 def samples_page(state: AppState, width: int, height: int) -> Page:
-    """What is said of the step, the words over the columns, the samples."""
+    """A summary of the step, column titles, the samples."""
     view, pane = shown_run.run(state), samples(state)
     lines = top_lines(pane, width, 4 if height >= 14 else 1)
     if height >= 24 and (table := evaluation_lines(pane, width, 6)):

@@ -1,4 +1,4 @@
-"""The pane system on the screen: the GPUs of this machine where it has some, then what the logs say."""
+"""The page of the system pane: the GPUs of this machine, if any, above the metrics of the run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rltui.screen.pages.pane_page import PAGE as METRICS_PAGE
 from rltui.screen.pages.pane_page import metrics_page
 from rltui.screen.state import AppState
 
-MIN_METRIC_ROWS = 6  # rows that are left to what the logs say
+MIN_METRIC_ROWS = 6  # left for the metrics of the run
 
 
 def system_page(state: AppState, width: int, height: int) -> Page:
-    """The machine as it is now above the metrics of the run."""
+    """The state of the machine above the metrics of the run."""
     page = Page(_node_lines(state, width, max(height - MIN_METRIC_ROWS, 3)))
     return page.below(metrics_page(state, width, height - len(page.lines)))
 

@@ -1,10 +1,10 @@
-"""Only cells that changed go to the terminal: the lines of the screen, less what is there already.
+"""Sends only changed cells to the terminal.
 
-Textual sends a changed line whole, from the left edge of its widget: its `ChopsUpdate` does not crop to what
-changed. Here the cells on the terminal are remembered, and a frame becomes moves, changes of colour and the
-few characters that differ: 13 times fewer bytes per update. `CellDiffApp` is the only place that knows how
-Textual sends; with a release that was not tested, or when anything goes wrong, Textual's own way is used.
-`RLTUI_SCREEN=stock` asks for that, too. tests/screen/test_cell_diff.py tells when a release of Textual crops.
+Textual sends a changed line as a whole, from the left edge of its widget: its `ChopsUpdate` does not crop.
+Here the cells on the terminal are remembered, and a frame becomes cursor moves, changes of colour and the
+characters that differ: 13 times fewer bytes per update. Only `CellDiffApp` depends on how Textual sends; with
+an untested release, after an error, or with `RLTUI_SCREEN=stock`, Textual sends the lines.
+tests/screen/test_cell_diff.py fails when a release of Textual crops.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from textual.strip import Strip
 
 from rltui.common.text import cell_width
 
-TESTED_VERSION = "8."  # releases of Textual whose private drawing interface is known
+TESTED_VERSION = "8."  # of Textual, whose private drawing interface is known
 SYNC_START, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
-_MIN_GAP = 6  # fewer equal cells than this between changed ones are sent again if that is shorter than a move
-_MAX_RUNS = 4096  # runs of text whose cells are remembered
+_MIN_GAP = 6  # cells: shorter gaps are sent again if that takes fewer bytes than a move
+_MAX_RUNS = 4096  # of text whose cells are cached
 _MOVE_BYTES = 4  # bytes of a move within a line
 
 # Attributes that show on a blank: underline, reverse, strike, double underline, frame, encircle, overline.
@@ -42,7 +42,7 @@ PLAIN: Look = (frozenset(), "", "")
 
 
 def usable() -> bool:
-    """Whether this Textual is one whose drawing was tested, and nobody asked for the stock way."""
+    """Whether this release of Textual was tested, and `RLTUI_SCREEN` does not disable the diff."""
     return os.environ.get("RLTUI_SCREEN") != "stock" and _is_tested(Path(textual.__file__).parent)
 
 
@@ -56,15 +56,15 @@ def _is_tested(package: Path) -> bool:
 
 
 class CellDiff:
-    """What is on the terminal, cell by cell, and the shortest way to what should be."""
+    """The cells on the terminal, and the shortest output that changes them."""
 
     def __init__(self) -> None:
         self._rows: dict[int, list[Cell]] = {}
         self._looks: dict[Style | None, Look] = {None: PLAIN}
-        self._runs: dict[tuple[str, Style | None], list[Cell]] = {}  # most of a changed line was there before
+        self._runs: dict[tuple[str, Style | None], list[Cell]] = {}  # most of a changed line is unchanged
 
     def forget(self) -> None:
-        """Nothing is known about the terminal: a resize, a stop, another program has drawn."""
+        """Forget the cells on the terminal, after a resize or a stop."""
         self._rows.clear()
 
     def frame(self, lines: Iterable[tuple[int, Iterable[Segment]]], console: Console) -> str:
@@ -122,7 +122,7 @@ class CellDiff:
 
 
 class _Pen:
-    """Writes cells, knowing where it is and in which colours."""
+    """Writes cells; keeps track of cursor and colours."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
@@ -197,7 +197,7 @@ class _Pen:
 
 
 def _changed(row: list[Cell], cells: list[Cell]) -> list[tuple[int, int]]:
-    """The stretches of cells that differ from those of a row of the same length: first, behind the last."""
+    """The ranges of cells that differ from those of a row of the same length: first, last + 1."""
     found: list[tuple[int, int]] = []
     start = end = -1
     for at, (old, new) in enumerate(zip(row, cells, strict=True)):
@@ -303,7 +303,7 @@ class CellDiffApp(App[int], inherit_bindings=False):
             return None
 
     async def on_event(self, event: events.Event) -> None:
-        """A resize leaves the terminal in a state that only it knows."""
+        """Forget the cells on the terminal after a resize."""
         if isinstance(event, events.Resize) and self.cell_diff is not None:
             self.cell_diff.forget()
         await super().on_event(event)

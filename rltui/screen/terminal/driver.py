@@ -1,7 +1,7 @@
-"""Textual's terminal driver, made safe: bad input bytes, lost connections, slow terminals, every exit.
+"""A robust version of Textual's terminal driver: invalid input, lost connections, slow terminals, all exits.
 
-The stock driver ends the program at an input byte that is not UTF-8, spins when the terminal is
-gone, and blocks the screen while the terminal does not read. All three are cured here, from outside.
+Textual's driver ends the program at an input byte that is not UTF-8, uses all CPU when the terminal is gone,
+and blocks the screen while the terminal does not read. The subclass here avoids all three.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from rltui.screen.terminal.restore import guard
 
 HANG_UP = 129  # 128 + SIGHUP: what a shell would report for a lost connection
 MAX_CLIPBOARD_BYTES = 74_000  # base64 bytes that common terminals accept in one OSC 52
-_CONGESTED_BYTES = 64 << 10  # bytes under way above which frames are left out
+_CONGESTED_BYTES = 64 << 10  # in the queue, from which on frames are skipped
 
 
 class Writer(threading.Thread):
-    """Sends to the terminal in the background, so that a slow terminal never blocks the screen."""
+    """Writes to the terminal in the background, so that a slow terminal never blocks the screen."""
 
     def __init__(self, fd: int) -> None:
         super().__init__(daemon=True, name="terminal-output")
@@ -45,7 +45,7 @@ class Writer(threading.Thread):
 
     @property
     def congested(self) -> bool:
-        """Whether the terminal lags so far behind that drawing more would only make it worse."""
+        """Whether so much output is pending that frames should be skipped."""
         return self._pending > _CONGESTED_BYTES
 
     def write(self, text: str) -> None:
@@ -85,7 +85,7 @@ class Writer(threading.Thread):
                 self._pending -= len(text)
 
     def stop(self, timeout: float = 0.5) -> bool:
-        """Let what is queued go out, for at most `timeout` seconds. Returns whether it did."""
+        """Write what is queued, for at most `timeout` seconds. Returns whether all was written."""
         with self._ready:
             self._stopping = True
             self._ready.notify()
@@ -112,7 +112,7 @@ class GuardedDriver(LinuxDriver):
     # -- output ---------------------------------------------------------------------------------
 
     def write(self, data: str) -> None:
-        """Queue bytes, past the stock writer whose short queue can block; nothing after the end."""
+        """Queue text for our writer; Textual's has a short queue that can block."""
         if self._writer is not None:
             self._writer.write(data)
 
@@ -121,7 +121,7 @@ class GuardedDriver(LinuxDriver):
 
     @property
     def congested(self) -> bool:
-        """Whether frames should be left out until the terminal has caught up."""
+        """Whether frames should be skipped until the terminal has caught up."""
         return self._writer is not None and self._writer.congested
 
     @property
@@ -130,7 +130,7 @@ class GuardedDriver(LinuxDriver):
         return self._writer.sent if self._writer is not None else 0
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to put text on the clipboard (OSC 52). False when it is too long for terminals."""
+        """Copy text to the clipboard of the terminal (OSC 52). False if it is too long."""
         payload = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
         if len(payload) > MAX_CLIPBOARD_BYTES:
             return False
@@ -161,13 +161,13 @@ class GuardedDriver(LinuxDriver):
         """Cells are precise enough."""
 
     def disable_input(self) -> None:
-        """Stop listening at once instead of at the end of a wait."""
+        """Wake the input thread, so that it stops at once."""
         with contextlib.suppress(OSError):
             os.write(self._wake_write, b"x")
         super().disable_input()
 
     def stop_application_mode(self) -> None:
-        """Let the last frame out, then give the terminal back."""
+        """Write the last frame, then restore the terminal."""
         self.disable_input()
         if self._writer is not None:
             guard.drained = self._writer.stop()
@@ -179,11 +179,11 @@ class GuardedDriver(LinuxDriver):
     def _run_input_thread(self) -> None:
         try:
             self.run_input_thread()
-        except Exception as error:  # noqa: BLE001 (the thread's outermost edge: the app reports it)
+        except Exception as error:  # noqa: BLE001 (outermost in the thread: the app reports it)
             self._app.call_later(self._app._handle_exception, error)
 
     def run_input_thread(self) -> None:
-        """Read keys until told to stop; a terminal that is gone ends the program instead of spinning."""
+        """Read keys until stopped; end the program if the terminal is gone."""
         parser = XTermParser(self._debug)
         decode = getincrementaldecoder("utf-8")(errors="replace").decode
         with selectors.SelectSelector() as selector:

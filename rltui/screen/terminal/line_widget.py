@@ -1,4 +1,4 @@
-"""The one widget of the screen: it shows lines of cells and repaints only those that changed."""
+"""The only widget of the screen: it shows lines of cells and repaints those that changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rltui.screen.terminal.strips import StripPalette
 
 
 class LineWidget(Widget, can_focus=True):
-    """All cells of the terminal. `show` takes lines; `clicked`, `wheeled`, `dragged` hear of the mouse."""
+    """All cells of the terminal. `clicked`, `wheeled` and `dragged` are called for the mouse."""
 
     DEFAULT_CSS = "LineWidget { width: 100%; height: 100%; }"
 
@@ -28,7 +28,7 @@ class LineWidget(Widget, can_focus=True):
         self.clicked: Callable[[int, int], None] = lambda x, y: None
         self.wheeled: Callable[[int, int, int], None] = lambda direction, x, y: None
         self.dragged: Callable[[int], bool] = lambda cells: False
-        self._grip: int | None = None  # where the mouse button went down, then where it has been moved to
+        self._grip: int | None = None  # the column of the mouse while its button is down
         self._moved = False
         self.resized: Callable[[], None] = lambda: None
 
@@ -41,15 +41,14 @@ class LineWidget(Widget, can_focus=True):
         self._shown = after
         for y in changed:
             self._strips.pop(y, None)
-        # Nothing lies over or beside the widget, so there is nothing to compose; only what follows a new size
-        # is Textual's to draw.
+        # There are no other widgets to compose; only after a resize Textual draws.
         drawn = [(y, self._palette.segments(after[y], width)) for y in changed] if before else []
         if changed and not (drawn and self.draws(drawn)):
             self.refresh(*(Region(0, y, width, 1) for y in changed))
         return len(changed)
 
     def recolor(self, palette: StripPalette) -> None:
-        """Another theme: every line is painted anew."""
+        """Repaint all lines in another theme."""
         self._palette = palette
         self._strips.clear()
         self.refresh()
@@ -60,7 +59,7 @@ class LineWidget(Widget, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """The size changed: nothing that was painted fits."""
+        """Forget all painted lines, which have the old size."""
         self._strips.clear()
         self._shown = []
         self.resized()
@@ -75,23 +74,23 @@ class LineWidget(Widget, can_focus=True):
         return strip
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Some lines, when Textual composes them. No style lies over them: they bring all their colours."""
+        """Some lines for Textual's compositor, in their own colours."""
         strips = [self.render_line(y) for y in crop.line_range]
         whole = crop.x == 0 and crop.width == self.size.width
         return strips if whole else [strip.crop(crop.x, crop.right) for strip in strips]
 
     def on_click(self, event: events.Click) -> None:
-        """A click acts at its cell; where something was dragged, it was no click."""
+        """Handle a click, unless something was dragged."""
         if not self._moved:
             self.clicked(event.x, event.y)
         self._moved = False
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Something may be dragged from here."""
+        """Remember where a drag begins."""
         self._grip, self._moved = event.x, False
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """With the button held the mouse drags."""
+        """Handle a drag, with the button down."""
         if self._grip is None or not event.button:
             self._grip = None
         elif event.x != self._grip:
@@ -99,15 +98,15 @@ class LineWidget(Widget, can_focus=True):
             self._moved = self.dragged(by) or self._moved
 
     def on_mouse_up(self) -> None:
-        """Let go."""
+        """End a drag."""
         self._grip = None
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel moves the selection."""
+        """Handle the wheel."""
         event.stop()
         self.wheeled(-1, event.x, event.y)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel moves the selection."""
+        """Handle the wheel."""
         event.stop()
         self.wheeled(1, event.x, event.y)

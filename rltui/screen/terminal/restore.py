@@ -1,8 +1,8 @@
-"""The terminal given back whole: one guard for every way in which the screen may end.
+"""Restoring the terminal, however the screen ends.
 
-Quit, signals, a lost connection, an internal error and the interpreter's own exit all pass through
-`Guard.restore`, which acts exactly once per start: a second "leave" would pop a keyboard mode or a
-screen that belongs to the program around us.
+Quit, signals, a lost connection, an internal error and the exit of the interpreter all call
+`Guard.restore`, which acts once per start: a second time it would pop a keyboard mode or a screen of the
+calling program.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-GRACE_SECONDS = 1.5  # seconds that an orderly end may take before the terminal is restored over its head
+GRACE_SECONDS = 1.5  # for an orderly exit; then the terminal is restored and the process ended
 
-# Everything that the screen may have switched on, off again; the keyboard protocol before the
-# alternate screen is left, because terminals keep one keyboard stack per screen.
+# Switch off everything that the screen may have switched on; the keyboard protocol before leaving the
+# alternate screen, because terminals have one keyboard stack per screen.
 _RESTORE = (
     "\x1b[?2026l"  # synchronised output
     "\x1b[?2004l"  # bracketed paste
@@ -35,11 +35,11 @@ _RESTORE = (
     "\x1b[0m\x1b[?1049l\x1b[?25h"  # style, alternate screen, cursor
 )
 _SNAPSHOT_HINT = "`rltui snapshot LOGDIR` prints a pane without one"
-_CANCEL_SEQUENCE = "\x18"  # ends a sequence of which only half reached the terminal
+_CANCEL_SEQUENCE = "\x18"  # ends an incomplete sequence
 
 
 def terminal_problem() -> str | None:
-    """Why the screen cannot start here, as one line for people, or None."""
+    """The reason why the screen cannot start here, in one line; None if it can."""
     for stream, name in ((sys.__stdin__, "input"), (sys.__stdout__, "output")):
         try:
             tty = stream is not None and os.isatty(stream.fileno())
@@ -53,7 +53,7 @@ def terminal_problem() -> str | None:
 
 
 def ascii_needed() -> bool:
-    """Whether the terminal or the locale cannot show more than ASCII."""
+    """Whether the terminal or the locale supports only ASCII."""
     if os.environ.get("TERM") == "linux":
         return True
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
@@ -61,10 +61,10 @@ def ascii_needed() -> bool:
 
 
 class Guard:
-    """Holds what the terminal was before, and gives it back once.
+    """Saves the settings of the terminal, and restores them once.
 
-    `leave(code)` is called from a signal or a lost connection to ask the program for an orderly end;
-    if that has not come within `GRACE_SECONDS` seconds the terminal is restored and the process ended anyway.
+    `leave(code)` is called after a signal or a lost connection for an orderly exit. After `GRACE_SECONDS` the
+    terminal is restored and the process ended anyway.
     """
 
     def __init__(self) -> None:
@@ -76,10 +76,10 @@ class Guard:
         self._handlers: dict[signal.Signals, Any] = {}
         self._finished = threading.Event()
         self._ending = False
-        self.drained = True  # the writer sets it to False while bytes are still on their way
+        self.drained = True  # False if output is still pending
 
     def arm(self, fd_in: int, fd_out: int, leave: Callable[[int], None]) -> None:
-        """Remember the terminal's settings and take the signals. Main thread only."""
+        """Save the settings of the terminal and install signal handlers. Main thread only."""
         self._in, self._out, self._leave = fd_in, fd_out, leave
         with contextlib.suppress(termios.error):
             self._attrs = termios.tcgetattr(fd_in)
@@ -99,7 +99,7 @@ class Guard:
         self.end(128 + number)
 
     def end(self, code: int) -> None:
-        """Ask for an orderly end with exit code `code`; a second call does not wait. Any thread."""
+        """Request an orderly exit with a code; a second call exits at once. Any thread."""
         if self._ending:
             self._end_now(code)
         self._ending = True
@@ -116,7 +116,7 @@ class Guard:
         os._exit(code)
 
     def restore(self) -> None:
-        """The terminal as it was. Acts once per `arm`; never raises, never waits for a stuck terminal."""
+        """Restore the terminal, once per `arm`; never raises, never waits for a blocked terminal."""
         with self._lock:
             if not self._armed:
                 return
@@ -141,7 +141,7 @@ class Guard:
                 return
 
     def disarm(self) -> None:
-        """The program has ended in order: restore and give the signals back. Main thread only."""
+        """Restore the terminal and the signal handlers after an orderly exit. Main thread only."""
         self._finished.set()
         self.restore()
         for sig, before in self._handlers.items():

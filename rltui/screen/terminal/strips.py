@@ -1,4 +1,4 @@
-"""Lines of cells to Textual strips: a theme's colours for every role, made once."""
+"""Conversion of lines of cells to Textual strips in the colours of a theme."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rltui.draw.themes import Theme
 
 
 class StripPalette:
-    """Rich styles by role and background. `role/back` is a run with a background of its own.
+    """Rich styles by role and background. `role/back` is a role with its own background.
 
-    `seen` turns a style into what the terminal shall be sent of it.
+    seen: converts a style to the one that is sent to the terminal.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class StripPalette:
         words = theme.styles.get(role, frozenset())
         ground = theme.backgrounds.get(back, "") if back else theme.colors["background"]
         reverse = ground == "reverse"
-        if reverse:  # the colour of a text is that of the bar here: one for all of it
+        if reverse:  # reversed text has one colour for the whole line
             words -= {"dim"}
             role = "text"
         return Style(
@@ -63,7 +63,7 @@ class StripPalette:
         return Strip(self.segments(source, width), width)
 
     def segments(self, source: Line, width: int) -> list[Segment]:
-        """The pieces of that strip, without the caches that Textual gives each strip."""
+        """The segments of that strip; cheaper than a strip, which has caches."""
         segments = []
         used = 0
         for text, role in source.spans:
@@ -92,7 +92,7 @@ def filtered(style: Style, widget: Widget) -> Style:
 
 
 def textual_theme(theme: Theme) -> TextualTheme:
-    """What Textual itself needs of a theme: the background behind our lines."""
+    """A Textual theme with the same background and base colours."""
     background = theme.colors["background"]
     known = background if background.startswith("#") else "ansi_default"
     return TextualTheme(

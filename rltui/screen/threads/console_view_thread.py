@@ -1,4 +1,4 @@
-"""The console that is shown, read by a thread of its own: a stuck file system stops no key."""
+"""The thread that reads the console shown, so that a blocked file system does not block keys."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from rltui.run_context.console.line_window import LineWindow
 from rltui.run_context.console.lines import ConsoleLine, Level
 from rltui.run_context.console.moments import Moment, offset_at
 
-LOOK_SECONDS = 0.5  # seconds between two looks at a file that may grow
-MAX_CPU_SHARE = (
-    200  # a look at what was appended is at most one part of so many of the processor: half a percent
-)
-MAX_TIME_SHARE = 5  # and at most one part of so many of the time: file systems may be slow
-COUNTED_BYTES = 64 << 20  # bytes of a console's end in which errors and warnings are counted unasked
-REPORT_SECONDS = 0.1  # seconds between two reports of a search that goes on
+LOOK_SECONDS = 0.5  # between checks of a file that may grow
+CPU_WAIT_FACTOR = 200  # reading what was appended takes at most 1/200 of the processor time
+WAIT_FACTOR = 5  # and at most 1/5 of the time: file systems may be slow
+COUNTED_BYTES = 64 << 20  # at the end of a console, in which errors and warnings are always counted
+REPORT_SECONDS = 0.1  # between reports of a search in progress
 
 
 class ConsoleRequest(NamedTuple):
-    """What the screen wants to show. `at` is a byte offset, None for the end, which is then followed."""
+    """The part of a console to show. `at` is a byte offset; None: follow the end."""
 
-    place: str  # of the file, as the system spells it
+    place: str  # absolute path
     path: str  # relative to LOGDIR, cleaned
     at: int | None = None
     text: str = ""  # searched for
@@ -34,16 +32,16 @@ class ConsoleRequest(NamedTuple):
 
 
 class FoundLines(NamedTuple):
-    """What a search has found so far, in the order of the file."""
+    """The result of a search so far, in the order of the file."""
 
     lines: tuple[ConsoleLine, ...] = ()
     begin: int = 0  # bytes: searched from here to the end
     full: bool = False  # there may be more before them
-    over: bool = False  # all of it has been searched, or as much as was asked for
+    over: bool = False  # the search is complete
 
 
 class ConsoleWindow(NamedTuple):
-    """A part of a console as it was read last. Values only: the screen draws them when it likes."""
+    """A part of a console as last read; immutable."""
 
     path: str
     size: int = 0  # bytes
@@ -57,7 +55,7 @@ class ConsoleWindow(NamedTuple):
 
 
 class LocatedMoment(NamedTuple):
-    """Where a moment is in a console; `place` None where its lines say neither times nor steps."""
+    """The offset of a moment in a console; `place` None if its lines have neither times nor steps."""
 
     path: str
     moment: Moment
@@ -65,7 +63,7 @@ class LocatedMoment(NamedTuple):
 
 
 class ConsoleViewThread:
-    """Reads what `show` asks for."""
+    """Reads the console passed to `show`."""
 
     def __init__(self) -> None:
         self.thread = WorkerThread(
@@ -75,10 +73,10 @@ class ConsoleViewThread:
         self.located: LocatedMoment | None = None
         self._reader: _Reader | None = None
         self._request: ConsoleRequest | None = None
-        self._done: ConsoleRequest | None = None  # the request that has been worked on to its end
+        self._done: ConsoleRequest | None = None  # the last request that is complete
 
     def show(self, request: ConsoleRequest | None) -> None:
-        """What is shown now; None: no console."""
+        """Set the request; None: no console is shown."""
         if request != self._request:
             self._request = request
             self.thread.start()
@@ -106,8 +104,8 @@ class ConsoleViewThread:
             return 0.0 if busy else LOOK_SECONDS
         return max(
             LOOK_SECONDS,
-            MAX_CPU_SHARE * (time.thread_time() - worked),
-            MAX_TIME_SHARE * (time.monotonic() - began),
+            CPU_WAIT_FACTOR * (time.thread_time() - worked),
+            WAIT_FACTOR * (time.monotonic() - began),
         )
 
     def _failed(self) -> None:
@@ -124,7 +122,7 @@ class ConsoleViewThread:
 
 
 class _Reader:
-    """One console and what was read of it; used by the thread alone."""
+    """One console and its searches; used only by the thread."""
 
     def __init__(self, request: ConsoleRequest) -> None:
         self.place = request.place
@@ -172,7 +170,7 @@ class _Reader:
         return False
 
     def window(self, request: ConsoleRequest) -> ConsoleWindow:
-        """What is known now, as values."""
+        """The current result."""
         assert self._window is not None and self._levels is not None  # `step` has made them
         levels = self._errors if request.level == "error" and self._errors is not None else self._levels
         found = None if self._found is None else _found_lines(self._found)

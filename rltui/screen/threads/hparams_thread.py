@@ -1,4 +1,4 @@
-"""Hyperparameters and spans in files beside the logs, read by a thread: a stuck file system stops no key."""
+"""The thread that reads hyperparameters and spans near the logs, so that file systems do not block keys."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 from rltui.session.run_view import RunView
 from rltui.store.run import Run
 
-MAX_AGE_SECONDS = 60.0  # seconds after which files are looked at once more, while somebody looks
+MAX_AGE_SECONDS = 60.0  # after which files are read again on request
 
 
 class HParamsThread:
-    """What was read so far, by run. Nothing is read until somebody asks."""
+    """Reads hyperparameters, spans and planned steps of runs on request."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self.thread = WorkerThread("settings", self._step, lambda: not self._asked)
@@ -35,7 +35,7 @@ class HParamsThread:
         self._plans_beside, self._plans_since = PlansBeside(()), -MAX_AGE_SECONDS
 
     def spans_of(self, view: RunView) -> LoggedSpans:
-        """The spans of steps beside a run's logs; asks for them when they are unknown or old."""
+        """The spans of steps near a run's logs; requested if they are unknown or old."""
         if view.name not in self._spans and view.name not in self._asked:
             self._spans_wanted.add(view.name)
             self._found.pop(view.name, None)
@@ -43,7 +43,7 @@ class HParamsThread:
         return self._spans.get(view.name, NO_SPANS)
 
     def of(self, view: RunView) -> HParams:
-        """What is known of a run's files now; asks for them when they are unknown or old."""
+        """The hyperparameters in a run's files; requested if they are unknown or old."""
         paths = tuple(source.path for source in list(view.run.sources.values()) if source.format)
         known = self._found.get(view.name)
         if not self.logdirs or not paths:
@@ -53,9 +53,9 @@ class HParamsThread:
         return known[2] if known is not None else NO_HPARAMS
 
     def plan_of(self, run: Run, *, again: bool = False) -> tuple[int, ...]:
-        """What files beside a run's logs say of how many steps it was meant to take, as far as they are read.
+        """The planned steps in files near a run's logs, as far as they have been read.
 
-        Those that are unknown are read after the next `read_plans`. again: old ones, too.
+        Unknown ones are read after the next `read_plans`. again: old ones are read again, too.
         """
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
         known = self._plans.get(run.name)
@@ -68,14 +68,14 @@ class HParamsThread:
         return known[2] if known is not None else ()
 
     def read_plans(self) -> None:
-        """Have the thread read what `plan_of` was asked for: the first frame need not share time with it."""
+        """Let the thread read the plans requested by `plan_of`; not before the first frame."""
         if self._plans_asked:
             self.thread.start()
             self.thread.wake()
 
     @property
     def loading(self) -> bool:
-        """Whether something that is not known was asked for and is still to come."""
+        """Whether a first request for a run is not answered yet."""
         with self.thread.lock:
             return not self._asked.keys() <= self._found.keys()
 
@@ -114,7 +114,7 @@ class HParamsThread:
         return 0.0
 
     def _look_for_plan(self, run: Run) -> float:
-        """Look for the planned steps of one run; folders that runs share are looked into once a burst."""
+        """Read the planned steps of one run; folders shared by runs are read once a minute."""
         now = time.monotonic()
         if now - self._plans_since > MAX_AGE_SECONDS:
             self._plans_beside, self._plans_since = PlansBeside(self.logdirs), now
@@ -134,7 +134,7 @@ class HParamsThread:
         return 0.0
 
     def _done(self, name: str, *, new: bool, more: bool = False) -> None:
-        """Tell of what is there now if it is new; `more` is still to come."""
+        """Report a result if it is new; more: another one for the same run follows."""
         if not more:
             self._asked.pop(name, None)
         if new:
@@ -142,10 +142,8 @@ class HParamsThread:
             self.thread.notify()
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
-        """The spans beside a run's logs: of a large trace after its settings, which need not wait for it."""
-        from rltui.run_context.spans.span_files import (
-            spans_beside,  # brings archives, 4 ms, for the panes that show them
-        )
+        """The spans near a run's logs; read after the settings, since traces may be large."""
+        from rltui.run_context.spans.span_files import spans_beside  # 4 ms, only for panes with spans
 
         try:
             return spans_beside(paths, self.logdirs, self._spans.get(name, NO_SPANS))

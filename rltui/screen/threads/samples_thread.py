@@ -1,4 +1,4 @@
-"""Samples in files beside the logs, read by a thread of their own: a stuck file system stops no key."""
+"""The thread that reads samples near the logs, so that a blocked file system does not block keys."""
 
 from __future__ import annotations
 
@@ -19,18 +19,14 @@ if TYPE_CHECKING:
     from rltui.run_context.samples.run_samples import RunCatalogs
     from rltui.run_context.samples.sample_reader import Catalog
 
-SLICE_SECONDS = 0.05  # seconds of reading between two looks at what the screen asks for
-LOOK_SECONDS = 0.4  # seconds after which the files of the run shown are looked at again
-SEARCH_SECONDS_SHOWN, SEARCH_SECONDS_HIDDEN = (
-    0.6,
-    60.0,
-)  # seconds between two searches for files, pane shown and not
-SEARCH_SECONDS_UNCHANGED = 300.0  # the same where no folder has changed
-REPORT_SECONDS = 0.3  # seconds between two snapshots of what has been read so far
-MAX_SHARE, MAX_SHARE_HIDDEN = (
-    5,
-    50,
-)  # a look is at most one part of so many of the time: file systems may be slow
+SLICE_SECONDS = 0.05  # of reading between checks for requests
+LOOK_SECONDS = 0.4  # between checks of the files of the run shown
+SEARCH_SECONDS_SHOWN = 0.6  # between searches for files while the pane is shown
+SEARCH_SECONDS_HIDDEN = 60.0  # while it is not
+SEARCH_SECONDS_UNCHANGED = 300.0  # and while no folder has changed either
+REPORT_SECONDS = 0.3  # between snapshots of what has been read so far
+WAIT_FACTOR = 5  # reading takes at most 1/5 of the time: file systems may be slow
+WAIT_FACTOR_HIDDEN = 50
 MAX_RUNS = 3  # whose heads are kept
 MAX_TEXTS, MAX_CHARACTERS = 16, 32_000_000  # samples kept in full, and characters of them together
 MAX_SUMMARIES = 2_000  # kept
@@ -41,7 +37,7 @@ Key: TypeAlias = "tuple[str, SampleHead]"  # the name of a catalog and a sample 
 
 
 class SamplesThread:
-    """What was read so far. Nothing is read until `follow` is called."""
+    """Reads samples once `follow` has been called."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self.thread = WorkerThread("samples", self._step, self._answered)
@@ -75,9 +71,9 @@ class SamplesThread:
     def follow(
         self, runs: Runs, shown: str | None, *, others: Runs = NO_RUNS, changes: int | None = None
     ) -> None:
-        """The runs that there are, and the one whose samples are shown now, if any; others: not asked for.
+        """Set all runs, and the one whose samples are shown, if any; others: runs that are not listed.
 
-        changes: as `LogSearch.changes` says; None: it is not known.
+        changes: as `LogSearch.changes`; None: not known.
         """
         told = (runs, others, shown, changes)
         if not self.logdirs or told == self._told:
@@ -90,12 +86,12 @@ class SamplesThread:
         self.thread.wake()
 
     def has(self, run: str) -> bool:
-        """Whether a run has files of samples, as far as that is known."""
+        """Whether files of samples of a run have been found."""
         return run in self._owners
 
     @property
     def loading(self) -> bool:
-        """Whether files are searched or read that may hold more samples of the run shown."""
+        """Whether more samples of the run shown may be found."""
         return bool(self.logdirs) and not (self._searched and self._all_read)
 
     def of(self, run: str) -> RunSamples | None:
@@ -103,18 +99,18 @@ class SamplesThread:
         return self._found.get(self._owners.get(run, ""), self._failed)
 
     def sample(self, run: str, head: SampleHead) -> Sample | str | None:
-        """A sample in full, or why it cannot be read; None while it is being read."""
+        """A sample in full, or a message why it cannot be read; None while it is being read."""
         key = (self._owners.get(run, run), head)
         with self.thread.lock:
             if key not in self._texts and not self.thread.stopped:
                 self._asked[key] = None
-                while len(self._asked) > 2:  # whoever turns pages wants the last ones
+                while len(self._asked) > 2:  # only the latest requests count
                     self._asked.popitem(last=False)
                 self.thread.wake()
             return self._texts.get(key)
 
     def summaries(self, run: str, heads: Sequence[SampleHead]) -> dict[str, SampleSummary]:
-        """What is known of rows in sight, by key; asks for the others."""
+        """The summaries of visible rows, by key; missing ones are requested."""
         owner = self._owners.get(run, run)
         with self.thread.lock:
             found = {h.key: s for h in heads if (s := self._summaries.get((owner, h))) is not None}
@@ -124,7 +120,7 @@ class SamplesThread:
         return found
 
     def matches(self, run: str, heads: tuple[SampleHead, ...], expression: str) -> TextMatches | None:
-        """Which samples hold the words of a filter, as far as they have been searched."""
+        """The samples that match the words of a filter, as far as they have been searched."""
         asked = (self._owners.get(run, run), heads, expression)
         with self.thread.lock:
             if self._asked_words != asked:
@@ -133,7 +129,7 @@ class SamplesThread:
             return self._matches if self._matched == asked else None
 
     def _answered(self) -> bool:
-        """Whether everything that was asked for is there."""
+        """Whether all requests are answered."""
         if not self.thread.started:
             return not self._asked
         words = self._asked_words is not None and (
@@ -147,7 +143,7 @@ class SamplesThread:
     # ---- the thread
 
     def _step(self) -> float:
-        """Do what is most urgent; an unforeseen error is shown, and nothing more done for a while."""
+        """Do the most urgent work; after an unexpected error wait for a while."""
         try:
             return self._look()
         except Exception as error:  # noqa: BLE001 (other samples are still wanted)
@@ -155,7 +151,7 @@ class SamplesThread:
             return SEARCH_SECONDS_HIDDEN
 
     def _fail(self, error: Exception) -> None:
-        """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
+        """Show the first unexpected error in place of samples, and drop all requests."""
         from rltui.logs.sample_layouts.sample import RunSamples
 
         if self._failed is None:
@@ -169,7 +165,7 @@ class SamplesThread:
         self._publish()
 
     def _look(self) -> float:
-        """Do what is most urgent; returns the seconds after which there is something to do unasked."""
+        """Do the most urgent work; returns the seconds until the next work without a request."""
         reader = self._reader
         with self.thread.lock:
             runs, shown, rows, changes = self._runs, self._shown, self._asked_rows, self._changes
@@ -209,7 +205,7 @@ class SamplesThread:
         return max(min(dues) - time.monotonic(), 0.02)
 
     def _note_read(self, shown: str | None, done: bool) -> None:
-        """Whether all of a run is read, unless another one has been asked for meanwhile."""
+        """Note whether all samples of a run are read, unless another one is shown meanwhile."""
         with self.thread.lock:
             if shown == self._shown:
                 self._all_read = done
@@ -256,7 +252,7 @@ class SamplesThread:
         self._publish()
 
     def _match(self, owner: str, heads: tuple[SampleHead, ...], expression: str) -> bool:
-        """Search texts for the words of a filter for a slice of time; True when there is more to do."""
+        """Search texts for the words of a filter for a slice of time; True if there is more to do."""
         from rltui.panes.without_metrics.samples_pane import parse_expression
 
         asked = (owner, heads, expression)
@@ -288,7 +284,7 @@ class SamplesThread:
 
 
 class _Reader:
-    """Files of samples and when they are looked at; used by the thread alone."""
+    """Files of samples, and when they are read; used only by the thread."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = logdirs
@@ -310,15 +306,15 @@ class _Reader:
         return self._made
 
     def search_due(self, shown: bool, runs: Runs, changes: int | None) -> float:
-        """When files are to be searched next; a new run may be the one that known files belong to."""
+        """When to search for files next; known files may belong to a new run."""
         if not shown and len(runs) == len(self._runs.runs):
             same = changes is not None and (changes, runs) == (self._changes, self._runs.runs)
             hidden = SEARCH_SECONDS_UNCHANGED if same and not self._runs.unsure else SEARCH_SECONDS_HIDDEN
-            return self._search_ended + max(hidden, self._search_took * MAX_SHARE_HIDDEN)
-        return self._search_ended + max(SEARCH_SECONDS_SHOWN, self._search_took * MAX_SHARE)
+            return self._search_ended + max(hidden, self._search_took * WAIT_FACTOR_HIDDEN)
+        return self._search_ended + max(SEARCH_SECONDS_SHOWN, self._search_took * WAIT_FACTOR)
 
     def search(self, runs: Runs, changes: int | None) -> dict[str, str]:
-        """Look for files of samples; returns the owner of the samples of each run that has some."""
+        """Search for files of samples; returns the owner of the samples of each run that has some."""
         self._changes = changes
         began = time.monotonic()
         known = self._runs.search(runs)
@@ -328,7 +324,7 @@ class _Reader:
         return known
 
     def read(self, owner: str) -> tuple[bool, RunSamples | None]:
-        """Take in what is new for a slice of time. Whether all is read, and the samples if any are new."""
+        """Read new samples for a slice of time. Whether all are read, and the samples if any are new."""
         catalog = self._runs.catalogs.get(owner)
         if catalog is None:
             return True, None
@@ -340,14 +336,14 @@ class _Reader:
         began = time.monotonic()
         done = catalog.refresh(SLICE_SECONDS)
         ended = time.monotonic()
-        self.read_due = ended + max(LOOK_SECONDS, (ended - began) * MAX_SHARE) if done else 0.0
+        self.read_due = ended + max(LOOK_SECONDS, (ended - began) * WAIT_FACTOR) if done else 0.0
         now = _state(catalog)
         if not first and (now == self._told or (not done and ended < self._tell_due)):
             return done, None
         found = catalog.snapshot()
         self._told, self._tell_due = (
             now,
-            time.monotonic() + max(REPORT_SECONDS, (time.monotonic() - ended) * MAX_SHARE),
+            time.monotonic() + max(REPORT_SECONDS, (time.monotonic() - ended) * WAIT_FACTOR),
         )
         return done, found
 
@@ -362,9 +358,9 @@ class _Reader:
 
 
 def _state(catalog: Catalog) -> tuple[object, ...]:
-    """What differs when a catalog has taken something in."""
+    """Values that change when a catalog has read something."""
     last = catalog.heads[-1] if catalog.heads else None
-    taken = sum(file.samples for file in catalog.files)  # of what some files say twice, too
+    taken = sum(file.samples for file in catalog.files)  # duplicates included
     return (taken, len(catalog.heads), last, len(catalog.problems), catalog.left_out, catalog.bytes_left)
 
 

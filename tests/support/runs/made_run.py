@@ -47,7 +47,7 @@ class MadeRun(RunView):
         )
         run, _ = self._store.apply(self._delivery("metrics.jsonl", Batch(), "state", name))
         super().__init__(run, _Names(self.config))
-        self.recognise_again()
+        self.recognise()
 
     def add(self, tag: str, values: Any, step: Any = None, **name: Any) -> None:
         """Points at steps from 1 on, in place of those before; `name`: keys of a metric of the user's own."""
@@ -106,11 +106,11 @@ class MadeRun(RunView):
     @property
     def found(self) -> list[Finding]:
         """The given findings."""
-        return list(self._told_by("sisters"))
+        return list(self._external_findings("sisters"))
 
     @found.setter
     def found(self, findings: Sequence[Finding]) -> None:
-        self.tell("sisters", findings)
+        self.set_findings("sisters", findings)
 
 
 def made_series(tag: str, values: Any, step: Any = None) -> Series:

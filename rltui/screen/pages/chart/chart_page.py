@@ -1,4 +1,4 @@
-"""The large chart of a metric: axes, smoothing over the raw spread, zoom, cursor, curves over each other."""
+"""The page of a large chart: axes, smoothing, zoom, cursor, several curves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView
 
-MIN_CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band is fitted
+MIN_CURVE_SHARE = 0.4  # of the height, for the curve of a mean when its band is fitted
 
 
 def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) -> Page:
@@ -71,7 +71,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     add_averages(curves, log=log, within=needed if cut else None)
     drawn = strokes(curves, needed, log=log, level=lambda value: _level_range(chart, value))
     before: Stroke | None = None
-    if chart.superseded and axis.axis in COMMON_AXES:  # elsewhere nobody can tell where they were
+    if chart.superseded and axis.axis in COMMON_AXES:  # their position on other axes is not known
         before = superseded_stroke(view, main.series, low, high, len(main.mean), axis.axis, log=log)
     y, held = _y_range(chart, needed, behind, before)
     beyond = outliers(curves, y, log=log) if cut else []
@@ -102,9 +102,9 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
 
 
 def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:
-    """Whether the y axis is logarithmic: as chosen, else where the curve crosses three decades.
+    """Whether the y axis is logarithmic: as chosen, else if the curve crosses three decades.
 
-    It is linear where nothing could be drawn otherwise, unless the user asked for it.
+    Unless chosen by the user, it is linear if nothing could be drawn otherwise.
     """
     if chart.log is not None:
         return chart.log
@@ -112,13 +112,13 @@ def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:
 
 
 def chart_axis(state: AppState) -> XAxis | None:
-    """The x axis that was chosen, by steps where the run does not count that; None without a run."""
+    """The chosen x axis, or that of steps if the run does not count it; None without a run."""
     view = shown_run.run(state)
     return None if view is None else x_axis(view, state.saved.axis) or XAxis(view, "step")
 
 
 def whole_range(state: AppState, chart: ChartOverlay, buckets: int) -> Range:
-    """The x range without zoom, drawn in so many buckets."""
+    """The x range without zoom, for so many buckets."""
     axis, main, at_step = chart_axis(state), chart.row.main, state.time.at_step
     if axis is None or main is None:
         return (0.0, 1.0)
@@ -127,7 +127,7 @@ def whole_range(state: AppState, chart: ChartOverlay, buckets: int) -> Range:
         steps = main.superseded_points().step
         if len(steps):
             low, high = min(low, float(steps.min())), max(high, float(steps.max()))
-    if grows(state, chart):  # with room for steps to come, so that what is drawn holds still
+    if grows(state, chart):  # with room for future steps, so that the curve does not move
         return StepWindow(low, high, growing=True).edges(buckets)
     return (low, high)
 
@@ -143,9 +143,9 @@ def grows(state: AppState, chart: ChartOverlay) -> bool:
 def _y_range(
     chart: ChartOverlay, needed: Range, behind: Area | None, before: Stroke | None
 ) -> tuple[Range, Range | None]:
-    """The y range: declared by the user, else what the curves need, with slack that holds still.
+    """The y range: configured by the user, else that of the curves, with slack so that it is stable.
 
-    The second range is to be held in the next frame.
+    The second range is kept for the next frame.
     """
     row, held = chart.row, chart.y_range
     if behind is not None and np.isfinite(behind.high).any():
@@ -164,7 +164,7 @@ def _y_range(
 
 
 def _level_range(chart: ChartOverlay, value: float) -> Range:
-    """A range for values that are all the same: with what is healthy, within what is possible."""
+    """A range for equal values: it includes healthy values, and is within the bounds of the metric."""
     if chart.log:
         return (value - 0.5, value + 0.5)
     pad = abs(value) * 0.1 or 1.0
@@ -175,7 +175,7 @@ def _level_range(chart: ChartOverlay, value: float) -> Range:
 
 
 def _marks(view: RunView, row: Row, axis: XAxis) -> list[float]:
-    """Places at which a new attempt began or something became wrong with the metric."""
+    """Places at which an attempt or a finding of the metric began."""
     if axis.axis == ARRIVALS:
         return []
     if axis.axis in ("relative", "wall"):

@@ -1,4 +1,4 @@
-"""The curves of a large chart: a metric, the same one in other runs, other metrics on scales of their own."""
+"""The curves of a large chart: a metric, the same one in overlaid runs, other metrics on their own scales."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from rltui.session.run_view import RunView
 from rltui.store.columns import Columns
 from rltui.store.series import Series
 
-MAX_CURVES = len(SIGNS)  # curves on one chart
-# Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
+MAX_CURVES = len(SIGNS)  # on one chart
+# By strength: how far a moving average may lag behind, as a share of the points.
 _MAX_LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 MIN_AVERAGED_POINTS = 100  # points
-_LOG_FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
+_LOG_FLOOR = -400.0  # zero and negative values on a logarithmic axis
 
 
 @dataclass(slots=True)
 class ChartCurve:
-    """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own.
+    """One curve: a series in columns, all (n,). `own`: whether it has a scale of its own.
 
-    `sign` tells it from the others of its chart; empty where it is alone.
+    `sign` identifies it among several curves; empty for a single one.
     """
 
     label: str
@@ -60,7 +60,7 @@ class ChartCurve:
 
     @property
     def range(self) -> Range:
-        """The lowest and highest value that is shown."""
+        """The lowest and highest value."""
         return value_range(self.low, self.high)
 
     @property
@@ -69,19 +69,19 @@ class ChartCurve:
         return int(self.bad.sum())
 
     def reach(self, *, log: bool) -> Extremes:
-        """What it reaches in its columns, decimal logarithms where `log`."""
+        """The extremes of its columns, decimal logarithms if `log`."""
         low, high = (log_of(self.low), log_of(self.high)) if log else (self.low, self.high)
         there = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
         return Extremes(low, high, int(there[1]) if len(there) > 1 else 1)
 
     def nearest(self, x: float) -> int | None:
-        """The column with a value, be it NaN, that lies nearest to a place; None without any."""
+        """The nearest column with a value, which may be NaN; None without any."""
         known = np.flatnonzero(np.isfinite(self.mean) | (self.bad > 0))
         return int(known[np.argmin(np.abs(self.x[known] - x))]) if len(known) else None
 
 
 def ema(mean: Floats, count: Ints, weight: float) -> Floats:
-    """A moving average over columns (n,) weighted by points, unbiased at the start; NaN stays NaN."""
+    """A moving average over columns (n,), weighted by points and bias-corrected; NaN is skipped."""
     out = np.full(len(mean), math.nan)
     total = norm = 0.0
     for index in np.flatnonzero(np.isfinite(mean)):
@@ -99,7 +99,7 @@ def min_max_stroke(
     gap: Bools,
     role: str,
 ) -> Stroke:
-    """Columns as one line that visits each column's minimum and maximum; empty columns are passed over."""
+    """A line through the minimum and maximum of each column; empty columns are skipped."""
     drawn = (np.isfinite(low) & np.isfinite(high)) | gap
     xs = np.repeat(x[drawn], 2)
     ys = np.column_stack((low[drawn], high[drawn])).reshape(-1)
@@ -108,29 +108,29 @@ def min_max_stroke(
 
 
 def weight_of(strength: int, points: int, smooth: bool) -> float:
-    """The weight of a moving average over so many points, so that it does not lag visibly behind them.
+    """The weight of a moving average over so many points, limited so that it does not visibly lag.
 
-    A few points are looked at one by one.
+    Few points are not averaged.
     """
     if not smooth or points < MIN_AVERAGED_POINTS:
         return 0.0
     power = 1 << max(points.bit_length() - 3, 0)
     lag = (
         points // power * power * _MAX_LAGS[strength]
-    )  # in steps: a weight that follows each point redraws all
+    )  # rounded: a weight that changes with each point redraws all
     return min(SMOOTHINGS[strength], lag / (1 + lag))
 
 
 def curves_of(
     state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
 ) -> list[ChartCurve]:
-    """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
+    """The row's series, the same metric of overlaid runs, then other metrics of the run."""
     view, main = shown_run.run(state), row.main
     if view is None or main is None:
         return []
     found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, axis, main, row, False)]
     runs = shown_run.compared_runs(state, view)
-    for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
+    for at, other in enumerate(runs, start=1):  # the sign of a run does not depend on other runs
         tag = view.tag_index.counterpart(row.tag, other.tag_index)
         its = x_axis(other, axis.axis)
         if tag is not None and its is not None:
@@ -166,7 +166,7 @@ def curves_of(
 def _sister_cuts(
     view: RunView, row: Row, axis: XAxis, sisters: Sequence[RunView], low: float, high: float, columns: int
 ) -> Iterator[tuple[Floats, Columns]]:
-    """The same metric of sister runs on an axis, of those that have both."""
+    """The same metric of those sister runs that have the metric and the axis."""
     for sister in sisters:
         tag, its = view.tag_index.counterpart(row.tag, sister.tag_index), x_axis(sister, axis.axis)
         if tag is not None and its is not None:
@@ -174,9 +174,9 @@ def _sister_cuts(
 
 
 def add_averages(found: Sequence[ChartCurve], *, log: bool, within: Range | None) -> None:
-    """The moving averages of curves, computed on the scale on which they are drawn.
+    """Add moving averages to curves, computed on the scale on which they are drawn.
 
-    within: what is not cut off. An average that counts an outlier is far off long after it.
+    within: the range that is not cut off. Outliers would distort the average long after them.
     """
     for curve in found:
         if curve.weight:
@@ -220,7 +220,7 @@ def strokes(
         raw = min_max_stroke(
             curve.x, place(curve.low), place(curve.high), gap, curve.role if smooth is None else "band"
         )
-        if not curve.own or smooth is None:  # the spread of what stands beside would hide the rest
+        if not curve.own or smooth is None:  # the spreads of overlaid metrics would hide the rest
             (front if smooth is None else behind).append(
                 raw._replace(sign=curve.sign) if smooth is None else raw
             )
@@ -229,12 +229,12 @@ def strokes(
             front.append(
                 Stroke(curve.x[drawn], np.where(gap, math.nan, smooth)[drawn], curve.role, curve.sign)
             )
-    # The metric that the chart is about lies on top.
+    # The metric of the chart is drawn last, on top.
     return [*behind, *reversed(front)]
 
 
 class Outlier(NamedTuple):
-    """Where a curve leaves the chart, and the value that it has there."""
+    """A point outside of the chart: where it is, and its value."""
 
     x: float
     value: float
@@ -242,7 +242,7 @@ class Outlier(NamedTuple):
 
 
 def outliers(found: Sequence[ChartCurve], y: Range, *, log: bool) -> list[Outlier]:
-    """Where curves on the common scale leave a range of it."""
+    """The points of curves on the common scale outside of a y range."""
     places = []
     for curve in found:
         low, high, _ = curve.reach(log=log)
@@ -254,7 +254,7 @@ def outliers(found: Sequence[ChartCurve], y: Range, *, log: bool) -> list[Outlie
 
 
 def area(curve: ChartCurve, *, log: bool) -> Area | None:
-    """The spread behind a curve, if it has one."""
+    """The band of a curve, if it has one."""
     found = curve.spread
     if found is None:
         return None
@@ -271,13 +271,13 @@ def area(curve: ChartCurve, *, log: bool) -> Area | None:
 
 
 def reach(found: Area, *, log: bool) -> Range:
-    """The lowest and highest end of an area that an axis can show; a logarithmic one ends above zero."""
+    """The range of an area that an axis can show, on a logarithmic one its positive part."""
     low = np.where(found.low > _LOG_FLOOR, found.low, found.high) if log else found.low
     return value_range(low, found.high)
 
 
 def within(found: Area, y: Range, *, log: bool) -> bool:
-    """Whether all of an area that an axis can show lies between two values."""
+    """Whether the range of an area is within a y range."""
     low, high = reach(found, log=log)
     return y[0] <= low and high <= y[1]
 
@@ -290,7 +290,7 @@ def _ends(curve: ChartCurve, log: bool) -> Range | None:
 
 
 def _stretched(values: Floats, own: Range, whole: Range) -> Floats:
-    """Values of one range on another one; halves, because differences of huge floats would overflow."""
+    """Values scaled from one range to another; halves, as differences of huge floats would overflow."""
     half = own[1] / 2 - own[0] / 2
     share = (values / 2 - own[0] / 2) / half if half > 0 else np.where(np.isfinite(values), 0.5, math.nan)
     return whole[0] + share * (whole[1] / 2 - whole[0] / 2) * 2

@@ -1,4 +1,4 @@
-"""The words round a large chart: title, legend, what stands under the cursor, keys."""
+"""The text of a large chart: title, legend, values at the cursor, hints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rltui.screen.state import AppState
 
 
 def title(state: AppState, row: Row, width: int) -> Line:
-    """Name, key as written, the moment if it is not now, last value and change."""
+    """Name, tag, the step if it is an earlier one, last value and change."""
     change = f"  {row.change_text.rstrip()}" if row.change_text else ""
     base = shown_run.baseline(state)
     if base is not None and row.against is not None:
@@ -45,11 +45,11 @@ def legend(
     state: AppState, row: Row, found: Sequence[ChartCurve], width: int, *, superseded: bool,
     spread: bool, cut: bool, cursor: float | None = None, outliers: Sequence[Outlier] = (),
 ) -> Line:  # fmt: skip
-    """What is drawn how; whole pieces are left out where there is no room for them.
+    """The legend; parts that do not fit are left out as a whole.
 
     superseded: whether superseded points are drawn; spread: whether the band of the first curve is drawn,
     cut: whether the axis cuts some of it off.
-    cursor: where the values of several curves are read. outliers: what is cut off of the curves.
+    cursor: where the values of several curves are read. outliers: points of the curves that are cut off.
     """
     beyond = _beyond(outliers, row.unit, state)
     band: list[Span] = []
@@ -73,7 +73,7 @@ def legend(
     for piece in filter(None, pieces):
         cells = sum(cell_width(text) for text, _ in piece) + 3
         if cells - 3 > left:
-            if piece is pieces[0]:  # half a word is better than an empty line
+            if piece is pieces[0]:  # a cut text is better than an empty line
                 spans += crop(line(*piece), max(left, 4)).spans
             break
         spans += [*piece, ("   ", "text")]
@@ -84,7 +84,7 @@ def legend(
 def _curves(
     state: AppState, row: Row, found: Sequence[ChartCurve], cursor: float | None, width: int
 ) -> list[list[Span]]:
-    """Each curve by its sign and name, at a cursor with its value; names give way where room is short."""
+    """Each curve by sign and name, at a cursor with its value; names are shortened to fit."""
     mixed = any(curve.own for curve in found)
     named: list[tuple[ChartCurve, str, str]] = []
     for index, curve in enumerate(found):
@@ -112,7 +112,7 @@ def _curves(
 
 
 def _beyond(outliers: Sequence[Outlier], unit: str, state: AppState) -> list[Span]:
-    """`▲ outliers to 8.12k: X shows all`; how far they go at each side."""
+    """`▲ outliers to 8.12k: X shows all`, with the extremes of both sides."""
     if not outliers:
         return []
     up = [one.value for one in outliers if one.above]
@@ -126,13 +126,13 @@ def _beyond(outliers: Sequence[Outlier], unit: str, state: AppState) -> list[Spa
 
 
 def _value(curve: ChartCurve, cursor: float | None) -> str:
-    """The value of a curve at a cursor, empty without one."""
+    """The value of a curve at the cursor; empty without a cursor."""
     at = None if cursor is None else curve.nearest(cursor)
     return "" if at is None else format_value(float(curve.mean[at]), curve.unit)
 
 
 def _lacking(state: AppState, row: Row, drawn: set[str]) -> str:
-    """The runs that were to be drawn beside the one shown and do not have the metric."""
+    """Names or number of overlaid runs without the metric."""
     view = shown_run.run(state)
     if view is None:
         return ""
@@ -187,7 +187,7 @@ def _single(
 def under_cursor(
     found: Sequence[ChartCurve], cursor: float | None, axis: Axis, columns: int, width: int
 ) -> Line:
-    """The values at the cursor, and how many points stand behind a column."""
+    """The values at the cursor, and the number of points per column."""
     per = found[0].points / max(columns, 1) if found else 0
     note = f"1 column ≈ {format_plain(per, 2)} points" if per > 1 else "every point shown"
     note = (
@@ -207,7 +207,7 @@ def under_cursor(
             continue
         if not index:
             place = float(curve.x[at])
-        if len(found) > 1:  # their values stand in the legend; here only what was read elsewhere
+        if len(found) > 1:  # the legend has their values; here only other positions
             here = at_text(float(curve.x[at]), axis)
             if here != at_text(place, axis):
                 spans += [(f"{curve.sign} ", curve.role), (f"{here}   ", "dim")]
@@ -225,7 +225,7 @@ def under_cursor(
 
 
 def _ends(curve: ChartCurve, at: int) -> str:
-    """The ends of the spread in a column, in words."""
+    """The ends of the band in a column, as text."""
     if curve.spread is None:
         return ""
     low, high = float(curve.spread.low[at]), float(curve.spread.high[at])
@@ -235,7 +235,7 @@ def _ends(curve: ChartCurve, at: int) -> str:
 
 
 def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> Page:
-    """The hints of the chart; a message beside those that are left."""
+    """The hints of the chart, fewer with a message."""
     words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
     key_of, place = state.options.keys.hint_of, key_table().place["chart"]
     keys = {"smoother": f"{key_of('smoother')} {key_of('rougher')}"}

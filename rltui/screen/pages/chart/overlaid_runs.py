@@ -1,4 +1,4 @@
-"""Runs beside the one shown: those marked and the baseline, and their names in a line under the tabs."""
+"""Overlaid runs, which are the marked ones and the baseline: their curves in cards, their names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
 
-MIN_NAME_CELLS = 8  # cells of a name that is cut
+MIN_NAME_CELLS = 8  # of a shortened name
 
 
 def card_style(state: AppState) -> CardStyle:
@@ -60,7 +60,7 @@ def names_line(state: AppState, view: RunView, width: int) -> Line | None:
     def cells(most: int) -> int:
         return sum(min(cell_width(name), most) + cell_width(word) + 5 for *_, name, word in named)
 
-    while len(named) > 2 and cells(MIN_NAME_CELLS) > room - 5:  # names that say nothing help nobody
+    while len(named) > 2 and cells(MIN_NAME_CELLS) > room - 5:  # shorter names would not be readable
         named.pop()
     more = len(runs) + 1 - len(named)
     if more:

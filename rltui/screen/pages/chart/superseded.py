@@ -1,4 +1,4 @@
-"""Where a restarted run went before: superseded points of a series, dimmed behind what is true now."""
+"""Superseded points of earlier attempts in a large chart, dimmed behind the valid ones."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ROLE = "dim"
 def superseded_stroke(
     view: RunView, series: Series, low: float, high: float, columns: int, axis: Axis, *, log: bool
 ) -> Stroke | None:
-    """The remembered superseded points in [low, high] of an axis, in so many columns; None without any.
+    """The superseded points in [low, high] of an axis that are still stored, in so many columns; or None.
 
-    Wall times of superseded points lie where they were written, so that on time axes nothing overlaps.
+    On time axes they are at the times at which they were written, so that nothing overlaps.
     """
     if high <= low:
         return None
@@ -46,7 +46,7 @@ def superseded_stroke(
 
 
 def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
-    """Words for the legend: where the run was started again, what was superseded, how to see it."""
+    """Text for the legend: where the run was restarted, what was superseded, the key that shows it."""
     later = view.run.attempts[1:]
     if not later:
         return []

@@ -1,4 +1,4 @@
-"""The x axes of charts: steps, times, and what a run counts besides its steps, such as tokens."""
+"""The x axes of charts: steps, times, and other counters of a run, such as tokens."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rltui.store.columns import Columns
 from rltui.store.series import Series
 
 COMMON_AXES: tuple[Axis, ...] = ("step", "relative", "wall")
-_COUNTER_BUCKETS = 2048  # pieces in which the older part of a counter is known
+_COUNTER_BUCKETS = 2048  # for the older part of a counter
 
 
 def shift_of(view: RunView, axis: Axis) -> float:
-    """Wall time, seconds since 1970, where an axis begins: of times since the run began that; else 0."""
+    """The origin of an axis, in seconds since 1970: the start of the run for relative times, else 0."""
     if axis != "relative":
         return 0.0
     walls = [attempt.first_wall for attempt in view.run.attempts if attempt.first_wall is not None]
@@ -31,13 +31,13 @@ def shift_of(view: RunView, axis: Axis) -> float:
 
 
 def axes_of(view: RunView) -> list[Axis]:
-    """The axes that a run's charts can have: those of any run, and its counters that are not its steps."""
+    """The axes of a run's charts: the common ones, and its counters other than steps."""
     return [*COMMON_AXES, *(counter.unit for counter, _ in counters_of(view))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class XAxis:
-    """How an axis measures a run. `steps` and `counts` (n,) rise; they are None where nothing is counted."""
+    """An x axis of a run. `steps` and `counts` (n,) rise; they are None for steps and times."""
 
     view: RunView
     axis: Axis
@@ -68,7 +68,7 @@ class XAxis:
         return (low, high if high > low else low + 1.0)
 
     def place(self, step: float) -> float:
-        """Where a step lies on an axis of steps or counts."""
+        """The place of a step on an axis of steps or counts."""
         if self.steps is None or self.counts is None:
             return step
         return float(np.interp(step, self.steps, self.counts))
@@ -92,7 +92,7 @@ class XAxis:
         return round(float(np.interp(wall, np.maximum.accumulate(walls[known]), steps[known])))
 
     def wall_time_at(self, main: Series, place: float) -> float | None:
-        """When a place was, seconds since 1970, as far as the exact recent points of a series tell."""
+        """The wall time of a place, seconds since 1970, if the exact recent points of a series cover it."""
         if self.axis in ("relative", "wall"):
             return place + shift_of(self.view, self.axis)
         step, recent = self.step_at(main, place), main.recent()
@@ -102,7 +102,7 @@ class XAxis:
         return float(np.interp(step, recent.step[known], np.maximum.accumulate(recent.wall_time[known])))
 
     def place_of(self, main: Series, step: int | None, wall_time: float | None) -> float | None:
-        """Where a moment lies, known by its step, its wall time or both; None where that does not tell."""
+        """The place of a moment given by step, wall time or both; None if these do not determine it."""
         recent = main.recent()
         known = np.isfinite(recent.wall_time)
         walls, steps = np.maximum.accumulate(recent.wall_time[known]), recent.step[known]
@@ -117,7 +117,7 @@ class XAxis:
         return None if step is None else self.place(float(step))
 
     def cut(self, series: Series, low: float, high: float, columns: int) -> tuple[Floats, Columns]:
-        """A series between two places in so many columns, and the middle of each, (columns,)."""
+        """The centres (columns,) of so many columns between two places, and a series in these columns."""
         if self.axis == ARRIVALS:
             return low + (np.arange(columns) + 0.5) * (high - low) / columns, arrivals(
                 series, low, high, columns
@@ -135,7 +135,7 @@ class XAxis:
 
 
 def x_axis(view: RunView, axis: Axis) -> XAxis | None:
-    """An axis for a run; None when the run does not count that."""
+    """An axis for a run; None if the run does not have this counter."""
     if axis in COMMON_AXES:
         return XAxis(view, ARRIVALS if axis == "step" and run_at_one_step(view) else axis)
     metric = next((counter.metric for counter in pane_tables().counter if counter.unit == axis), "")

@@ -1,4 +1,4 @@
-"""Ticks of the x axis, and the words for a place on it."""
+"""Ticks of the x axis, and the text for a place on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Axis: TypeAlias = str  # step, relative, wall, or what a run counts: tokens, env
 
 
 def x_ticks(low: float, high: float, axis: Axis, count: int) -> list[tuple[float, str]]:
-    """Round places on the x axis and their words."""
+    """Round places on the x axis and their labels."""
     if axis == "step":
         return [(at, format_step(round(at))) for at in round_steps(low, high, count) if at == round(at)]
     if axis == "relative":
@@ -41,7 +41,7 @@ def _time_steps(low: float, high: float, count: int) -> list[float]:
 
 
 def at_text(at: float, axis: Axis) -> str:
-    """A place on the x axis in words."""
+    """The text for a place on the x axis."""
     if axis == "step":
         return f"step {format_step(round(at))}"
     if axis == "relative":

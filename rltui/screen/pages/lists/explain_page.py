@@ -1,4 +1,4 @@
-"""What a metric means, what of it is healthy, where to look next; and a hyperparameter in full."""
+"""The explanation of a metric: meaning, healthy range, what to check next; and a hyperparameter in full."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.pages.page import Hint
 from rltui.screen.state import AppState
 
-LABEL_CELLS, NARROW_LABEL_CELLS = 14, 11  # cells of the words before the text
+LABEL_CELLS, NARROW_LABEL_CELLS = 14, 11  # of the labels before the text
 LABEL_ROLES = {"healthy": "good", "watch for": "warn"}
-HIDDEN_LABELS = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
+HIDDEN_LABELS = ("check next", "written as", "sources")  # drawn otherwise, or only in `rltui explain`
 TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
 SETTING_WIDTH = 92  # cells of the value of a setting
 _HINTS = (Hint("Enter", "go there", "open"), BACK)
 
 
 def explanation(state: AppState, row: Row, width: int) -> ListContent:
-    """The glossary entry of a row, with links to what to look at next; only links can be chosen."""
+    """The glossary entry of a row; its items are links to related metrics."""
     label_cells = LABEL_CELLS if width >= 50 else NARROW_LABEL_CELLS
     width = min(width, TEXT_WIDTH)
     name = row.name
@@ -66,7 +66,7 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
 
 
 def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:
-    """Add what to look at next, as far as the run has it; the line of each link and its tag."""
+    """Add links to the metrics to check next that the run has; returns line and tag of each."""
     metric, view = row.name.metric if row.name is not None else None, shown_run.run(state)
     links = metric.check_next if metric is not None else ()
     found = [tag for one in links if (tag := shown_run.tag_of(state, one)) is not None]
@@ -81,7 +81,7 @@ def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tup
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
-    """What was logged of it, in words."""
+    """Facts about the logged values."""
     main = row.main
     if main is None or not main.count:
         return []
@@ -113,7 +113,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 
 
 def hparam_details(state: AppState, key: str, width: int) -> ListContent:
-    """The values of a setting, unabridged: what each run says of it, and where."""
+    """The values of a setting in full, by run, with their sources."""
     lines: list[Line] = []
     width = min(width, SETTING_WIDTH)
     pane = hparams(state)

@@ -31,7 +31,7 @@ def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
 
 
 def by_group(keys: Keys, place: str = "") -> dict[str, list[Bind]]:
-    """The bindings in force by the group that help shows them in, those of a place in the first group."""
+    """The bindings in use by group, those of a place in the first group."""
     known = key_table().place.get(place, HintPlace())
     groups: dict[str, list[Bind]] = {known.title: []} if known.title else {}
     for bind in keys.binds:
@@ -62,7 +62,7 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
 
 
 def sign_lines(width: int) -> list[Line]:
-    """What the signs on the screen mean."""
+    """The meaning of the signs on the screen."""
     cells = max(cell_width(sign) for sign, _ in key_table().sign) + 4
     lines = [line(("Signs", "strong"))]
     for sign, words in key_table().sign:

@@ -1,4 +1,4 @@
-"""A list in a box over the screen: the common part of help, explanations, runs and palette."""
+"""A list in a box over the screen: the common part of help, explanations and palette."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ BACK = Hint("Esc", "back", "back")
 
 @dataclass(slots=True)
 class ListContent:
-    """What a list shows: lines, which of them can be chosen with which argument, hints at the lower edge."""
+    """The content of a list: lines, items by line and argument, hints at the lower edge."""
 
     lines: list[Line]
     items: list[tuple[int, str]] = field(default_factory=list)
     title: str = ""
     hints: tuple[Hint, ...] = (BACK,)
-    tall: int = 0  # lines that it keeps while the user types
+    tall: int = 0  # height that it keeps while the user types
 
 
 def list_size(width: int, height: int) -> tuple[int, int]:
-    """The cells that the content of a list has on a screen of some size; small screens have no margins."""
+    """The size of the content of a list on a screen; small screens have no margins."""
     return max(width - (8 if width >= 60 else 4), 12), height
 
 
 def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: int, height: int) -> Page:
-    """The box over the screen, the selected item marked and in sight."""
+    """The box over the screen, with the selected item highlighted and visible."""
     lines, items = list(content.lines), content.items
     found = _found(lines, overlay.query) if overlay.searches else ()
     for index in found:
@@ -52,7 +52,7 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
             top = min(max(overlay.top, 0), first_reach)
     widest = min(max((one.width for one in lines), default=10), width - 4)
     visible = lines[top : top + room]
-    if visible and len(lines) > room:  # the box keeps its width while it scrolls
+    if visible and len(lines) > room:  # keeps the width of the box while it scrolls
         first = visible[0]
         padding = " " * max(widest - first.width, 0)
         visible[0] = Line((*first.spans, (padding, "text")), first.back)
@@ -75,13 +75,13 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
 
 
 def _found(lines: list[Line], query: str) -> tuple[int, ...]:
-    """The lines that hold what is searched for; case does not matter."""
+    """The lines that match a query; case is ignored."""
     words = query.lower()
     return tuple(at for at, one in enumerate(lines) if words in one.text.lower()) if words else ()
 
 
 def _with_marks(source: Line, query: str) -> Line:
-    """A line in which what is searched for stands out."""
+    """A line with highlighted matches."""
     text, words = source.text.lower(), query.lower()
     cells = [char for span, role in source.spans for char in ((one, role) for one in span)]
     at = text.find(words)
@@ -92,7 +92,7 @@ def _with_marks(source: Line, query: str) -> Line:
 
 
 def _search_words(overlay: ListOverlay, found: tuple[int, ...], match: int | None) -> list[Span]:
-    """What is searched for, and which of the lines found is shown."""
+    """The query, and the position of the current match."""
     place = found.index(match) + 1 if match in found else 0
     count = f"{place} of {len(found)}" if place else count_of(len(found), "line")
     cursor = "▏" if overlay.typing else ""

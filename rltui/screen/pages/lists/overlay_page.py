@@ -1,4 +1,4 @@
-"""What lies over the panes: a large chart, a list, the prompt of the filter."""
+"""Pages of overlays: a large chart, a list, a sample, the prompt of the filter."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, hei
 
 
 def covers(overlay: Overlay) -> bool:
-    """Whether nothing of what lies below an overlay is seen."""
+    """Whether an overlay covers the whole screen."""
     return isinstance(overlay, ChartOverlay | SampleOverlay) or (
         isinstance(overlay, ListOverlay) and overlay.kind == "runs"
     )
 
 
 def list_content(state: AppState, overlay: ListOverlay, width: int, height: int) -> ListContent:
-    """What a list shows in so many cells."""
+    """The content of a list for a size in cells."""
     if overlay.row is not None:
         return explanation(state, overlay.row, width)
     match overlay.kind:
@@ -56,13 +56,13 @@ def list_content(state: AppState, overlay: ListOverlay, width: int, height: int)
 
 
 def _place_below(state: AppState, overlay: ListOverlay) -> str:
-    """What a list lies over: the place whose keys help tells first."""
+    """The place below a list, whose keys help shows first."""
     at = state.overlays.index(overlay) if overlay in state.overlays else 0
     return state.overlays[at - 1].place if at else state.selection.pane
 
 
 def filter_prompt(state: AppState, under: Page, width: int, height: int) -> Page:
-    """The screen with the filter in its last line, and how much it finds."""
+    """The screen with the filter and its number of matches in the last line."""
     query = state.query
     noun, count, _ = page_of(state).filtered(state)
     forms = "reward<0.5 stop=length words /regex/" if state.on_samples else "words, glob with *, or /regex/"

@@ -1,4 +1,4 @@
-"""The palette: panes, metrics, runs, themes and every action by name; and metrics to draw beside another."""
+"""The palette: panes, metrics, runs, themes and actions by name; and lists of choices for an overlay."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rltui.screen.state import SAMPLES, AppState, ListOverlay
 from rltui.screen.text_filter import SCATTERED_COST, fuzzy
 
 WIDTH = 84  # cells
-MIN_KEY_CELLS = 24  # cells from which a key is worth its place beside a title
-FEW_LETTERS = 3  # from which letters need not stand together
-MAX_ENTRIES = 200  # that are worth scrolling through; typing finds the others
+MIN_KEY_CELLS = 24  # for the key of a metric behind its title
+FEW_LETTERS = 3  # from here on letters need not be adjacent
+MAX_ENTRIES = 200  # typing finds the others
 
 
 class PaletteEntry(NamedTuple):
-    """A line of the palette. `argument` is an action and its argument."""
+    """An entry of the palette. `argument` is an action and its argument."""
 
     kind: str
-    text: str  # a metric: title, two blanks, key
+    text: str  # for a metric its title, two blanks, its key
     hint: str
     argument: str
     also: str = ""  # other words that find it
@@ -36,7 +36,7 @@ TITLES = {"beside": "draw beside it", "instead": "chart of", "group": "group run
 
 
 def palette(state: AppState, overlay: ListOverlay, width: int, height: int) -> ListContent:
-    """The best matches first; the box keeps its size while one types: what is looked at must not move."""
+    """The entries, best matches first. The box keeps its height while the user types."""
     match overlay.kind:
         case "beside":
             entries = _metrics_beside(state, overlay.of)
@@ -56,19 +56,19 @@ def palette(state: AppState, overlay: ListOverlay, width: int, height: int) -> L
 
 
 def _matching(entries: list[PaletteEntry], query: str) -> list[PaletteEntry]:
-    """The entries that letters match, the best first."""
+    """The matching entries, best first."""
     scored = [
         (cost, order, entry) for order, entry in enumerate(entries)
         if (cost := _cost(query, entry)) is not None
     ]  # fmt: skip
     scored.sort(key=lambda one: one[:2])
     if len(query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED_COST:
-        scored = [one for one in scored if one[0] < SCATTERED_COST]  # two letters are in every sentence
+        scored = [one for one in scored if one[0] < SCATTERED_COST]  # scattered letters match much
     return [entry for *_, entry in scored[:MAX_ENTRIES]]
 
 
 def _cost(query: str, entry: PaletteEntry) -> int | None:
-    """How badly letters match an entry: by its key, its words, or other words for it; None for not at all."""
+    """The cost of a match by key, text or other words; None for no match."""
     if query and query == entry.hint:
         return -1
     if query and any(word.startswith(query.lower()) for word in entry.also.split()):
@@ -106,7 +106,7 @@ def _metrics(state: AppState) -> list[PaletteEntry]:
 
 
 def _metrics_beside(state: AppState, shown_tag: str) -> list[PaletteEntry]:
-    """Metrics to draw beside the one on the chart; those that are drawn already come first."""
+    """Metrics to draw beside that of the chart, those already drawn first."""
     found = [entry for entry in _metrics(state) if entry.argument != f"metric {shown_tag}"]
     drawn = {f"metric {tag}" for tag in state.selection.overlaid_tags}
     found.sort(key=lambda entry: entry.argument not in drawn)
@@ -117,7 +117,7 @@ def _metrics_beside(state: AppState, shown_tag: str) -> list[PaletteEntry]:
 
 
 def _run_choices(names: Sequence[str], chosen: Sequence[str]) -> list[PaletteEntry]:
-    """What the list of runs can be grouped by, or shown with; what it is now comes first."""
+    """Choices of groups or columns for the list of runs, the current ones first."""
     found = []
     for name in sorted(names, key=lambda name: name not in chosen):
         sort, colon, key = name.partition(":")
@@ -140,7 +140,7 @@ def _everything(state: AppState) -> list[PaletteEntry]:
     below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
     binds = [bind for bind in keys.binds if not bind.action.startswith("pane:")]
     binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
-    binds.sort(key=lambda bind: bind.group == MOVING)  # whoever types does not look for an arrow key
+    binds.sort(key=lambda bind: bind.group == MOVING)  # keys for moving come last
     entries += [
         PaletteEntry(
             "do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}", bind.also

@@ -1,4 +1,4 @@
-"""The table of problems: symptom, what it means, what to look at, what to do; then the terms of the field."""
+"""The table of training problems: symptom, meaning, what to check, what to do; then the glossary of terms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.pages.page import Hint
 from rltui.screen.state import AppState
 
-LABEL_CELLS, NARROW_LABEL_CELLS = 11, 10  # cells of the words before the text
+LABEL_CELLS, NARROW_LABEL_CELLS = 11, 10  # of the labels before the text
 TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
 _HINTS = (Hint("Enter", "metric", "open"), Hint("/", "search", "filter"), BACK)
 
 
 def problems_content(state: AppState, width: int) -> ListContent:
-    """All problems, those that the run shown has now first; metrics that the run has can be chosen."""
+    """All problems, current ones of the run shown first; the items are metrics of the run."""
     label_cells = LABEL_CELLS if width >= 50 else NARROW_LABEL_CELLS
     width = min(width, TEXT_WIDTH)
     view = shown_run.run(state)

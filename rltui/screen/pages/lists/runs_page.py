@@ -1,4 +1,4 @@
-"""The page of runs: last and best value, trend, how far, why; filtered, sorted, in groups, marked."""
+"""The page of the list of runs: columns, groups, marks, filter."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
 MIN_REASON_CELLS = 14
-SIGN_CELLS = 6  # cells of a line before the name: mark, state, health
+SIGN_CELLS = 6  # before the name: mark, state, health
 TREND = "trend"
-# What is left out first where there is little room, after the columns that somebody has chosen.
+# Columns from the most to the least important, after those that the user has added.
 _BY_IMPORTANCE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
-# And as they stand from left to right.
+# Columns from left to right.
 _COLUMN_ORDER = (
     "name",
     "",
@@ -43,7 +43,7 @@ _COLUMN_ORDER = (
 
 
 class _Cells(NamedTuple):
-    """A column in its place."""
+    """A column with its width."""
 
     id: str
     word: str
@@ -56,7 +56,7 @@ class _Cells(NamedTuple):
 
 
 def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) -> Page:
-    """The whole screen. Only lines in sight ask for curves; a click on a word over a column sorts by it."""
+    """The whole screen. Only visible lines have curves; a click on a column title sorts by the column."""
     found = run_list.listing(state, overlay.query)
     items = found.items
     at = min(overlay.at, max(len(items) - 1, 0))
@@ -94,7 +94,7 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
 
 
 def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFacts | RunGroup]]:
-    """The lines from `top` on that fit."""
+    """The visible lines from `top` on."""
     if not found.groups:
         return list(enumerate(found.runs[top : top + room], start=top))
     lines: list[tuple[int, RunFacts | RunGroup]] = []
@@ -113,7 +113,7 @@ def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFact
 def _title(
     state: AppState, overlay: ListOverlay, found: RunListing, columns: list[_Cells], width: int
 ) -> Line:
-    """How many runs of which health, of which metric, in which order, groups, filter."""
+    """Number of runs by health, metric, order, groups and filter."""
     order = run_list.order_of(state)
     column = column_named(order.column)
     spans: list[Span] = [(" Runs ", "strong")]
@@ -136,7 +136,7 @@ def _title(
 
 
 def _column_titles(state: AppState, columns: list[_Cells], width: int) -> Line:
-    """The words over the columns; the one that sorts has an arrow."""
+    """The column titles; that of the sorting column has an arrow."""
     order = run_list.order_of(state)
     spans: list[Span] = [(" " * SIGN_CELLS, "faint")]
     for cells in columns:
@@ -156,7 +156,7 @@ def _title_spots(columns: list[_Cells]) -> list[Spot]:
 
 
 def _selected(state: AppState, name: str, width: int) -> Line:
-    """The selected run in full: what the columns have no room for."""
+    """The selected run with full name and reason."""
     run = run_list.facts_of(state, name)
     facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
     if run.alive.age is not None:
@@ -170,7 +170,7 @@ def _selected(state: AppState, name: str, width: int) -> Line:
 
 
 def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
-    """The keys of this page; a filter while it is typed, and what it can be completed to."""
+    """The hints; a filter that is typed, with its completions; a message."""
     if overlay.typing:
         offered = run_list.completions(state, overlay.query)
         left: list[Span] = [(" filter ", "accent"), (overlay.query, "strong"), ("▏", "accent")]
@@ -194,7 +194,7 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
 
 
 def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
-    """The columns that fit, the name first and the reason last, which takes what is left."""
+    """The columns that fit, the name first and the reason last, which gets the remaining width."""
     order = run_list.order_of(state)
     added = [one for name in state.saved.run_columns if (one := column_named(name)) is not None]
     sorting = column_named(order.column)
@@ -210,7 +210,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
         elif column is not None and (name != "metric" or mixed) and name not in known:
             word = "best @step" if name == "best" else column.word
             cells = 9 if name == "step" else column.width
-            if name == "best" and found.best_cells:  # room for reasons; its head may have an arrow
+            if name == "best" and found.best_cells:  # leaves room for reasons; the title may have an arrow
                 cells = min(max(found.best_cells, cell_width(word) + 2), cells)
             known[name] = _Cells(name, word, cells, column)
     wanted = [one.id for one in added]
@@ -230,7 +230,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
             chosen.add(name)
             room -= cells
         elif at >= asked:
-            break  # what is worth less has no room either: names and reasons are cut less
+            break  # nor are less important columns shown: names and reasons get the room
     name_cells += (more := min(longest - name_cells, MAX_NAME_CELLS - name_cells, room // 2, max(room, 0)))
     room -= more
     if "metric" in chosen:
@@ -251,7 +251,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
 
 
 def _heading(group: RunGroup, width: int) -> Line:
-    """The name of a group, how many runs it has, and what came out of them."""
+    """The name of a group, its number of runs, and their outcome."""
     spans: list[Span] = [
         (f" {fit(group.name, max(width // 3, 12))} ", "strong"),
         (f"{len(group.runs)}  ", "dim"),
@@ -289,7 +289,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
 
 
 def _why_role(run: RunFacts) -> str:
-    """Of what is said of a run: of one that is well it is that it has stalled or ended early."""
+    """The role of the reason; for a healthy run the reason is that it has stalled or ended early."""
     return HEALTH_ROLE.get(run.health, "text") if run.health != "ok" else "warn"
 
 

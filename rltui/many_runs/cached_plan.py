@@ -1,8 +1,8 @@
-"""A plan as JSON, with what tells whether it still holds: nothing that was looked at has changed.
+"""Plans as JSON, with marks of the folders and files that they follow from, to see whether they are valid.
 
-The plan of an unchanged tree need not be made again: a folder's time changes when something is made, moved or
-deleted in it, a file's when it is written. So the folders and files that a search looked at are asked for
-their attributes, which costs a tenth of walking them and opening every file.
+The plan of an unchanged tree need not be made again: the time of a folder changes when an entry is created,
+moved or deleted, that of a file when it is written. Reading these attributes takes a tenth of the time of
+walking the folders and opening every file.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Plain = list[Any]  # what JSON can hold
 
 
 def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
-    """The plan of LOGDIRs; None where it cannot be told later whether it still holds.
+    """The plan of LOGDIRs as JSON; None where its validity could not be checked later.
 
-    now: when it was begun, seconds since 1970. Logs and consoles of its runs are not marked: who reads the
-    plan has marks of them.
+    now: when its making began, seconds since 1970. The files of its runs are not marked: the caller has marks
+    of them.
     """
     if not plan.walked.certain or any(run.deliveries for run in plan.runs):
         return None
@@ -42,35 +42,37 @@ def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
             if mark is None or not mark.is_before(now):
                 return None
             others[place] = mark.digest
-    said = [[each.source.path, *map(astuple, each.batch.problems)] for each in plan.deliveries]
+    problems = [[each.source.path, *map(astuple, each.batch.problems)] for each in plan.deliveries]
     try:
-        return orjson.dumps([list(logdirs), folders, others, said, list(map(_of_run, plan.runs))])
-    except TypeError:  # a file name that is no text
+        return orjson.dumps([list(logdirs), folders, others, problems, list(map(_run_as_plain, plan.runs))])
+    except TypeError:  # a file name that is not valid text
         return None
 
 
 def read_plan(data: bytes, logdirs: Sequence[str], now: float) -> Plan | None:
-    """The plan that `write_plan` wrote; None where something has changed. now: seconds since 1970."""
-    given, folders, others, said, runs = orjson.loads(data)
-    if given != list(logdirs) or not _same(folders, others, now):
+    """The plan that `write_plan` wrote; None if anything has changed. now: seconds since 1970."""
+    planned, folders, others, problems, runs = orjson.loads(data)
+    if planned != list(logdirs) or not _are_unchanged(folders, others, now):
         return None
     deliveries = [
-        Delivery(Source("", path, ""), Batch(problems=tuple(Problem(*each) for each in problems)), "state")
-        for path, *problems in said
+        Delivery(Source("", path, ""), Batch(problems=tuple(Problem(*each) for each in found)), "state")
+        for path, *found in problems
     ]
-    return Plan(list(map(_run, runs)), deliveries, Walked(tuple(folders), tuple(others), certain=True))
+    return Plan(
+        list(map(_run_from_plain, runs)), deliveries, Walked(tuple(folders), tuple(others), certain=True)
+    )
 
 
-def _same(folders: Mapping[str, Plain], others: Mapping[str, str], now: float) -> bool:
+def _are_unchanged(folders: Mapping[str, Plain], others: Mapping[str, str], now: float) -> bool:
     return all(folder_mark(place, now) == tuple(mark) for place, mark in folders.items()) and all(
         (found := mark_of((place,))) is not None and found.digest == mark for place, mark in others.items()
     )
 
 
-def _of_run(run: RunPlan) -> Plain:
+def _run_as_plain(run: RunPlan) -> Plain:
     return [
         run.name,
-        list(map(_of_log, run.logs)),
+        list(map(_log_as_plain, run.logs)),
         list(map(list, run.consoles)),
         run.namesakes,
         run.part_files,
@@ -78,25 +80,25 @@ def _of_run(run: RunPlan) -> Plain:
     ]
 
 
-def _run(plain: Plain) -> RunPlan:
+def _run_from_plain(plain: Plain) -> RunPlan:
     name, logs, consoles, namesakes, part_files, hparam_files = plain
     places = []
     if consoles:
-        from rltui.run_context.console.console_places import ConsolePlace  # brings what searches folders
+        from rltui.run_context.console.console_places import ConsolePlace  # imports the search of folders
 
         places = [ConsolePlace(*each) for each in consoles]
-    placed = list(map(_log, logs))
+    placed = list(map(_log_from_plain, logs))
     return RunPlan(
         name, placed, places, namesakes=namesakes, part_files=part_files, hparam_files=hparam_files
     )
 
 
-def _of_log(log: PlacedLog) -> Plain:
+def _log_as_plain(log: PlacedLog) -> Plain:
     log = log.without_part()
-    return [*log.found[:-1], log.run, log.duplicate_of, _of_tag_map(log), log.size, log.part_key]
+    return [*log.found[:-1], log.run, log.duplicate_of, _tag_map_as_plain(log), log.size, log.part_key]
 
 
-def _log(plain: Plain) -> PlacedLog:
+def _log_from_plain(plain: Plain) -> PlacedLog:
     *found, run, duplicate_of, tag_map, size, part_key = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
@@ -106,10 +108,10 @@ def _log(plain: Plain) -> PlacedLog:
     return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))
 
 
-def _of_tag_map(log: PlacedLog) -> Iterable[str] | None:
+def _tag_map_as_plain(log: PlacedLog) -> Iterable[str] | None:
     """How the tags of a sub-run are renamed: those of one curve, or not at all."""
     if log.tag_map is None:
         return None
-    from rltui.logs.discovery.run_assignment import AddedCurve  # brings all that searches
+    from rltui.logs.discovery.run_assignment import AddedCurve  # imports the search of logs
 
     return astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else ()
