@@ -69,7 +69,7 @@ def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -
     continued = {of for of, _ in judged.lineage.values()}
     for at, verdict in enumerate(verdicts if continued else ()):
         if verdict.run in continued:
-            verdicts[at] = verdict._replace(pace=verdict.pace.followed())
+            verdicts[at] = verdict._replace(pace=verdict.pace.continued())
     return judged
 
 

@@ -183,8 +183,8 @@ class RunView:
             beside = self.plans(self.run)
             if beside != known[1]:
                 known = self._pace = (version, beside, run_pace(self.run, beside=beside))
-        pace = known[2].said_over() if self._reported_end else known[2]
-        return pace.followed() if self.continued else pace
+        pace = known[2].reported_end() if self._reported_end else known[2]
+        return pace.continued() if self.continued else pace
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Set the reports on its consoles; now: seconds since 1970. True when findings changed."""
@@ -226,7 +226,7 @@ class RunView:
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return False
         alive = self.liveness(now)
-        self._state_checked = (known, now, pace.until(now))
+        self._state_checked = (known, now, pace.next_change(now))
         return self.set_findings(
             "state", [state_finding(alive, self.run.last_step, self.last_line, failures)]
         )

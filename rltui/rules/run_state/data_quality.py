@@ -1,4 +1,4 @@
-"""Data quality: what is odd about the numbers themselves, judged apart from the training."""
+"""Data quality: problems of the numbers themselves, reported separately from the training."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.rule_states.series_state import SeriesState
 from rltui.rules.special_metrics import special_metrics
 
-CLOCK_SLACK = 5.0  # seconds that two machines may differ
-GAP_STEPS = 20.0  # usual distances without a point that make a gap
+CLOCK_SLACK = 5.0  # seconds by which the clocks of two machines may differ
+GAP_STEPS = 20.0  # usual distances between steps
 
 
 def diagnostics(run: str, step_walls: Floats, series: Mapping[str, SeriesState]) -> list[Problem]:
-    """What is odd about a run's numbers: by tag, then about the run as a whole.
+    """Problems of a run's numbers: those of each tag, then those of the run.
 
     `step_walls`: (n, 2) recent steps and their wall times.
     """
@@ -66,7 +66,7 @@ def _vanished(where: str, series: Mapping[str, SeriesState]) -> list[Problem]:
 
 
 def _of_run(where: str, table: Floats) -> list[Problem]:
-    """A clock that went back, and steps that were left out, as the recent steps tell."""
+    """Jumps of the clock and gaps among the recent steps."""
     if len(table) < 10:
         return []
     table = table[np.isfinite(table).all(axis=1)]

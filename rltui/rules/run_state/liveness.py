@@ -1,4 +1,4 @@
-"""What is known of a run in time, and what it says at a moment: live, stalled or ended."""
+"""The timing of a run, and its state at a given time: live, stalled or ended."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ GONE = "the log is gone"
 
 
 class Liveness(NamedTuple):
-    """How a run is doing in time. Seconds; None where it cannot be known."""
+    """The state of a run at one time. Times in seconds; None where unknown."""
 
     state: Literal["live", "stalled", "ended"]
     age: float | None = None  # since the last point
     gap: float | None = None  # usual time between steps
-    quiet: str = ""  # what went quiet, when something did
+    quiet: str = ""  # the file or phase that stopped first, if known
     eta: float | None = None  # until the last step, never negative
     total: int | None = None
     progress: float | None = None  # 0..1
     pace: float | None = None  # seconds per step, pauses included
-    known: bool = True  # False: it is only so silent that it is taken as over, or as stalled
-    exit_code: int = 0  # of its process, where its tracker noted one
-    complete: bool = False  # of its planned steps no point is missing, as often as it logs
+    known: bool = True  # False: stalled or ended is only inferred from silence
+    exit_code: int = 0  # of its process, if its tracker recorded one
+    complete: bool = False  # no point of its planned steps is missing, at its interval of logging
 
     @property
     def word(self) -> str:
-        """The state in one word; `ended?` where that is a guess, `stalled?` where it may as well be over."""
+        """The state in one word, with a question mark where it is only inferred from silence."""
         return self.state if self.known else f"{self.state}?"
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is over before its planned steps, whatever ended it."""
+        """Whether it ended before its planned steps, for any reason."""
         missing = bool(self.total) and self.progress is not None and self.progress < 1
         return self.state == "ended" and missing and not self.complete
 
     @property
     def cut_short(self) -> bool:
-        """Whether it is over and nothing says that it was meant to be: a crash, or steps that never came."""
+        """Whether it ended unintentionally as far as is known: by a crash, or before its planned steps."""
         if self.state != "ended" or self.quiet == GONE:
             return False
         return bool(self.exit_code) if self.known else self.unfinished
 
 
 class RunPace(NamedTuple):
-    """What is known of one run in time, whatever the time is now. Seconds; None where it cannot be known."""
+    """The timing of one run, independent of the present time. Times in seconds; None where unknown."""
 
     last_wall: float | None  # since 1970, of the last point
-    done: bool  # its log or tracker says that it is over
-    gone: bool  # its logs are gone
-    patience: float  # of silence that is no stall
-    given_up: float  # of silence after which nobody waits any more
-    gap: float | None
-    pace: float | None  # a step, pauses included
+    done: bool  # its log or tracker says that it has ended
+    gone: bool  # its log files no longer exist
+    patience: float  # longest silence that is not a stall
+    given_up: float  # silence after which the run is taken as ended
+    gap: float | None  # usual time between steps
+    pace: float | None  # per step, including pauses
     last_step: int | None
     total: int | None
     progress: float | None
-    quiet: str = ""  # what goes quiet when the run stalls
-    exit_code: int = 0  # of its process, where its tracker noted one
-    complete: bool = False  # of its planned steps no point is missing, as often as it logs
+    quiet: str = ""  # the file or phase that stopped first, if known
+    exit_code: int = 0  # of its process, if its tracker recorded one
+    complete: bool = False  # no point of its planned steps is missing, at its interval of logging
 
-    def until(self, now: float) -> float:
-        """When other words say how it is doing if nothing is written, seconds since 1970; infinity if never.
+    def next_change(self, now: float) -> float:
+        """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
 
-        Those of a stall tell how long it lasts.
+        That of a stall contains its duration.
         """
         state = self.at(now).state
         if state == "ended" or self.last_wall is None:
@@ -74,19 +74,19 @@ class RunPace(NamedTuple):
             return self.last_wall + self.patience
         return min(self.last_wall + self.given_up, now + age_lasts(now - self.last_wall))
 
-    def said_over(self) -> RunPace:
-        """The same of a run whose console ends with words that it is over: its silence is no stall."""
+    def reported_end(self) -> RunPace:
+        """The same of a run whose console ends by reporting completion: its silence is not a stall."""
         return self if self.done else self._replace(given_up=self.patience, complete=True)
 
-    def followed(self) -> RunPace:
-        """The same of a run that another one continues: it is over, and is to end where it did."""
+    def continued(self) -> RunPace:
+        """The same of a run that another one continues: it ended, and not too early."""
         return self if self.done else self._replace(done=True, complete=True)
 
     def at(self, now: float) -> Liveness:
-        """Judge the run at a time (seconds since 1970).
+        """The state at a time (seconds since 1970).
 
-        A run whose log or tracker says that it is over has ended, known to the second; one that only writes
-        no more is stalled first, and then taken as ended.
+        A run whose log or tracker says that it is over has ended. One that only stops writing is stalled
+        first, and later taken as ended.
         """
         age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
         state: Literal["live", "stalled", "ended"]

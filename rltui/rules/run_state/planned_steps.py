@@ -1,4 +1,4 @@
-"""How many steps a run was meant to take, by the hyperparameters in its log and in files beside it."""
+"""The planned number of steps of a run, from the hyperparameters in its log and in files beside it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rltui.run_context.hparams.hparams import HParam, merge
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.run import Run
 
-# The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until it is stopped".
+# The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until stopped".
 ENDLESS = 10**12
 
 _known: WeakKeyDictionary[Run, tuple[tuple[int, ...], tuple[int, ...]]] = WeakKeyDictionary()
 
 
 def planned(run: Run) -> int | None:
-    """The planned number of steps; None where the log does not say, or has gone beyond what it says.
+    """The planned number of steps; None where the log gives none, or the run has passed it.
 
-    What the log states outright counts first; a setting that the steps have passed counts something else.
+    A number recorded as such comes first. A setting that the steps have passed must mean something else.
     """
     if run.total_steps:
         return int(run.total_steps)
@@ -39,19 +39,16 @@ def planned(run: Run) -> int | None:
 
 
 def _totals(texts: Iterable[Text]) -> Iterable[int]:
-    """Candidates, the latest attempt's first, in the order of the table.
-
-    Minus one, zero and numbers that no run reaches are none: something else ends the run.
-    """
+    """Candidates, those of the latest attempt first, in the order of the table."""
     for text in reversed(list(texts)):
         yield from _candidates(logged_hparams([text]).entries)
 
 
 class PlansBeside:
-    """How many steps runs were meant to take, by the files of hyperparameters beside their logs.
+    """Planned numbers of steps, from the files of hyperparameters beside the logs.
 
-    A folder is looked into once: most runs of a sweep share those above them. Blocks as long as the file
-    system does.
+    Each folder is read once, since the runs of a sweep share the folders above them. May block as long as
+    the file system does.
     """
 
     def __init__(self, logdirs: Sequence[str | os.PathLike[str]]) -> None:
@@ -60,7 +57,7 @@ class PlansBeside:
         self._folders: dict[Path, tuple[int, ...]] = {}
 
     def of(self, run: Run) -> tuple[int, ...]:
-        """Candidates for the planned number of steps, nearest files first; none where no file says it."""
+        """Candidates for the planned number of steps, those of the nearest files first."""
         paths = tuple(source.path for source in run.sources.values() if source.format)
         known = self._runs.get(paths)
         if known is None:
@@ -68,7 +65,7 @@ class PlansBeside:
         return known
 
     def _look(self, paths: Iterable[str]) -> Iterable[int]:
-        # Most logs say it themselves.
+        # Imported here because most logs give the number themselves.
         from rltui.run_context.hparams.hparam_files import files_in, folders_of, read
 
         for folder in folders_of(paths, self._logdirs):
@@ -82,12 +79,13 @@ class PlansBeside:
 
 @cache
 def _plan_pattern() -> re.Pattern[bytes]:
-    """What is found in a file that gives a number of planned steps."""
+    """Matches in a file that may give a planned number of steps, so that other files need no parsing."""
     names = "|".join(special_metrics().planned_steps)
     return re.compile(rf"(?:{names})[\"']?\s*[:=]\s*[\"']?[1-9]".encode())
 
 
 def _candidates(settings: Mapping[str, HParam]) -> Iterable[int]:
+    """Minus one, zero and numbers that no run reaches are left out: something else ends such a run."""
     for wanted in special_metrics().planned_steps:
         for key, entry in settings.items():
             value = entry.value

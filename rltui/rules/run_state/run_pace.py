@@ -1,4 +1,4 @@
-"""The pace of a run, and what silence is a stall: from its own cadence, never a fixed number of minutes."""
+"""The pace of a run, and the silence that counts as a stall: from its own intervals, not fixed minutes."""
 
 from __future__ import annotations
 
@@ -18,37 +18,39 @@ from rltui.rules.special_metrics import special_metrics
 from rltui.store.run import Run
 from rltui.store.series import Series
 
-LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
-PATIENCE = 10.0  # usual gaps without a point until a run is stalled
-LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
-ENDED_GAPS = 100.0  # gaps after which nobody waits any more
-ENDED_SECONDS = 3600.0  # and at least this long
-# Of the planned steps, what may be missing at the end of a whole training: many round them down to updates.
-# CleanRL runs `total_timesteps // batch_size` of them, which is 98.3 % of 1e6 steps for a batch of 65,536.
-ROUNDED = 0.02
-RECENT = 200  # steps of the present attempt that the pace is taken from
+# A run is stalled after the longest of these.
+STALLED_SECONDS = 300.0  # writers buffer up to two minutes
+STALLED_GAPS = 10.0  # usual gaps
+STALLED_PAUSES = 3.0  # longest pauses so far (evaluation, checkpoint)
+# It is taken as ended after the longer of these.
+ENDED_GAPS = 100.0
+ENDED_SECONDS = 3600.0
+# Share of the planned steps that may be missing at the end of a complete training: many programs round down
+# to updates. CleanRL runs `total_timesteps // batch_size`, 98.3 % of 1e6 steps for a batch of 65,536.
+ROUNDED_SHARE = 0.02
+RECENT_STEPS = 200  # of the present attempt, from which the pace is taken
 
 
 def run_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()) -> RunPace:
-    """What is known of a run in time. total: planned steps, over the log's own.
+    """The timing of a run. total: planned steps, in place of what the log gives.
 
-    beside: what files beside the log give as such; it counts where the log does not say how far the run goes.
+    beside: planned steps according to files beside the log, used if the log gives none.
     """
     last = run.last_step
-    total = total or planned(run) or next((one for one in beside if last is not None and one >= last), None)
+    total = total or planned(run) or next((n for n in beside if last is not None and n >= last), None)
     progress = None
     if total and last is not None and total > 0:
         progress = min(max(last / total, 0.0), 1.0)
     steps, walls = _pairs(run)
     gap, longest, pace = _cadence(steps, walls)
     done = run.exit_code is not None or _finished(run) or (progress is not None and progress >= 1.0)
-    patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
+    patience = max(STALLED_SECONDS, STALLED_GAPS * (gap or 0.0), STALLED_PAUSES * (longest or 0.0))
     given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
     complete = False
     if total and last is not None:
         if total - last <= _advance(steps):  # many count from zero to one before the end
-            given_up = patience  # the rest is no more than it logs at once: no point is missing
-        complete = total - last <= max(_advance(steps), ROUNDED * total)
+            given_up = patience  # the rest is less than one interval of logging: no point is missing
+        complete = total - last <= max(_advance(steps), ROUNDED_SHARE * total)
     return RunPace(
         last_wall=_last_wall(run),
         done=done,
@@ -74,21 +76,21 @@ def _last_wall(run: Run) -> float | None:
 
 
 def _pairs(run: Run) -> tuple[Floats, Floats]:
-    """Recent steps and their wall times, both rising. What passed between two attempts is left out."""
+    """Recent steps and their wall times, both ascending, without the time between two attempts."""
     table = run.step_walls
     steps, walls = table[:, 0], table[:, 1].copy()
     back = np.flatnonzero((np.diff(steps) < 0) | (np.diff(walls) < 0))
-    if len(back):  # a clock that jumped: the pace is that of what came after
+    if len(back):  # after a jump of the clock only later points give the pace
         steps, walls = steps[back[-1] + 1 :], walls[back[-1] + 1 :]
     for attempt in run.attempts[1:]:
         first = int(steps.searchsorted(attempt.first_step))
-        if 1 < first < len(steps):  # the step that was lost took as long as the one before
+        if 1 < first < len(steps):  # the interrupted step counts as long as the one before
             walls[first:] -= walls[first] - walls[first - 1] - (walls[first - 1] - walls[first - 2])
-    return steps[-RECENT:], walls[-RECENT:]
+    return steps[-RECENT_STEPS:], walls[-RECENT_STEPS:]
 
 
 def _cadence(steps: Floats, walls: Floats) -> tuple[float | None, float | None, float | None]:
-    """Usual gap, longest usual pause, and seconds per step including pauses."""
+    """Median gap, longest usual pause, and seconds per step including pauses."""
     if len(walls) < 3:
         return None, None, None
     forward = np.diff(steps) > 0
@@ -98,32 +100,32 @@ def _cadence(steps: Floats, walls: Floats) -> tuple[float | None, float | None, 
     gap = median(gaps)
     longest = quantile(gaps, 0.98)
     advance = np.diff(steps)[forward]
-    # Single nights of a suspended node must not spoil the pace; evaluation pauses must count.
+    # A node suspended for a night must not distort the pace; evaluation pauses must count.
     bounded = np.minimum(gaps, max(50 * gap, 4 * longest))
     return gap, longest, float(bounded.sum() / advance.sum())
 
 
 def _advance(steps: Floats) -> float:
-    """Steps from one point to the next, usually; nothing where that is not known."""
+    """Median number of steps from one point to the next; 0 where unknown."""
     forward = np.diff(steps)
     return median(forward[forward > 0]) if (forward > 0).any() else 0.0
 
 
 def _finished(run: Run) -> bool:
-    """Whether the line that is written at the end is there, and nothing of a later step came after it."""
+    """Whether the record that is written at the end is there, and no later step."""
     last = [run.series[tag].last_step for tag in special_metrics().final_tags if tag in run.series]
     return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
 
 
 def quiet(run: Run, names: MetricNames | None) -> str:
-    """What is quiet in a run that stalls: the file that went quiet before the others, or a missing phase.
+    """The silent part of a stalled run: the file that stopped before the others, or a missing phase.
 
-    names: which tags are times of phases.
+    names: tell which tags are times of phases.
     """
     files = [s for s in run.sources.values() if s.duplicate_of is None and not s.gone]
     if len(files) > 1:
         first = min(files, key=lambda s: s.modified)
-        if first.modified < max(s.modified for s in files) - LEAST_PATIENCE:
+        if first.modified < max(s.modified for s in files) - STALLED_SECONDS:
             return str(first.path)
     return "" if names is None else _phase(run, names)
 
@@ -131,8 +133,8 @@ def quiet(run: Run, names: MetricNames | None) -> str:
 def _phase(run: Run, names: MetricNames) -> str:
     """The first phase whose time is missing at the last step; else the longest phase of that step.
 
-    Times of phases are written when the phase is over, so the missing one is where it hangs. Only phases that
-    were timed at nearly every step count, and no times of single samples or ranks.
+    Times of phases are written when the phase ends, so the run hangs in the missing one. Only phases that
+    were timed at nearly every step count, and not times of single samples or ranks.
     """
     phases = [
         series for tag, series in run.series.items() if series.count >= 5 and _is_phase(names.name(tag))
@@ -151,7 +153,7 @@ def _phase(run: Run, names: MetricNames) -> str:
 
 
 def _is_phase(name: MetricName) -> bool:
-    """Whether what is timed is a phase of a step, not the slowest of many or a whole step."""
+    """Whether a metric is the time of a phase of a step, not of the slowest of many or of a whole step."""
     metric = glossary().metrics.get(name.canonical or "")
     if metric is None or metric.id in special_metrics().whole_steps:
         return False
@@ -159,5 +161,4 @@ def _is_phase(name: MetricName) -> bool:
 
 
 def _last(series: Series) -> int:
-    """The last step of a series that has points."""
     return series.last_step or 0

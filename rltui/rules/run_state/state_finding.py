@@ -1,4 +1,4 @@
-"""That a run writes no more, as a remark: what was going on, how often it usually writes, its last line."""
+"""The remark that a run has stalled or ended early: its usual interval, what stopped, its last line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.rules.run_state.liveness import Liveness
 STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
 STATES = (STALLED, ENDED_EARLY, CRASHED)
 PANE = "timing"
-_AFTER = "Look at the end of its console: a time limit, no memory, a full disk, or somebody who stopped it."
+_ADVICE = "Look at the end of its console: a time limit, no memory, a full disk, or somebody stopped it."
 
 
 def state_finding(
@@ -21,18 +21,18 @@ def state_finding(
 ) -> Finding | None:
     """The remark that a run has stalled, or has ended before its planned steps or by a crash; None otherwise.
 
-    Of a log without scalars nothing is known since when: that there are none yet is said instead.
+    None also for a stalled log without scalars, since it has no step. It is a remark because it says nothing
+    about the training; the state of the run and the exit code of `check` report it as well.
 
-    It is a remark, because it says nothing of the training: the state of the run and the exit code of `check`
-    tell of it, too. last_line: of its console, cleaned. told: what else is known: a failure that a console
-    tells of is why nothing is written, so that there is nothing more to say.
+    last_line: of its console, cleaned. told: other findings; a failure in a console already explains why
+    nothing is written.
     """
-    if any(one.console is not None and one.rank for one in told):
+    if any(finding.console is not None and finding.rank for finding in told):
         return None
     step = 0 if last_step is None else last_step
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
     if alive.state == "stalled" and last_step is not None:
-        age = "" if alive.age is None or not math.isfinite(alive.age) else _for(alive.age)
+        age = "" if alive.age is None or not math.isfinite(alive.age) else _duration(alive.age)
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
         where = f", {alive.quiet}" if alive.quiet else ""
         over = "" if alive.known else "; no planned number of steps is known, so it may have finished"
@@ -45,15 +45,15 @@ def state_finding(
             where += f" of {format_step(alive.total)}"
         if alive.exit_code:
             message = f"Its process ended with exit code {alive.exit_code} at {where}{line}"
-            return _remark(CRASHED, "ended by a failure", message, _AFTER, step)
+            return _remark(CRASHED, "ended by a failure", message, _ADVICE, step)
         ended = "It ended at" if alive.known else "It has written nothing since"
         message = f"{ended} {where}{line}"
-        early = _remark(ENDED_EARLY, "ended before its planned steps", message, _AFTER, step)
+        early = _remark(ENDED_EARLY, "ended before its planned steps", message, _ADVICE, step)
         return early._replace(value=float(step), limit=float(alive.total or 0))
     return None
 
 
-def _for(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     return f" for {format_age(seconds).removesuffix(' ago')}"
 
 
