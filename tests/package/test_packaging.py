@@ -109,7 +109,7 @@ def test_the_numbers_of_the_readme_are_true() -> None:
     from rltui.metrics.glossary_files import glossary
     from rltui.rules.load import rulebook
 
-    said = re.search(r"about (\d+) metrics of (\d+) frameworks", README)
+    said = re.search(r"about (\d+) metrics, under the names that (\d+) frameworks", README)
     assert said is not None
     assert abs(len(glossary().metrics) - int(said[1])) < 10
     # What rltui, trackers and custom loggers write is no framework's.
