@@ -11,7 +11,7 @@ import pytest
 
 from rltui.logs.sample_layouts.sample import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
-from rltui.run_context.samples.sample_reader import Catalog
+from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.screen.input.key_table import Bind, bindings, shown
 from rltui.screen.shown_run import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay

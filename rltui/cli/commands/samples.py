@@ -13,7 +13,7 @@ from rltui.cli.output import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.common.text import clean
 from rltui.logs.sample_layouts.sample import Sample
-from rltui.run_context.samples.run_samples import catalogs_of
+from rltui.run_context.samples.run_catalogs import catalogs_of
 from rltui.run_context.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
 from rltui.run_context.samples.sample_text import as_json, as_markdown, as_text
 

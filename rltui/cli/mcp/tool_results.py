@@ -32,7 +32,7 @@ from rltui.panes.baseline.comparison import compare
 from rltui.panes.metric_explanation import metric_cards
 from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS
-from rltui.run_context.samples.run_samples import catalogs_of
+from rltui.run_context.samples.run_catalogs import catalogs_of
 from rltui.run_context.samples.sample_query import FilterError, parse_filter
 from rltui.run_context.samples.sample_text import as_json
 from rltui.session.run_view import RunView

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.logs.sample_layouts.sample import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.without_metrics.samples_pane import SamplesPane, samples_pane, step_at
-from rltui.run_context.samples.run_samples import RunCatalogs, Runs
-from rltui.run_context.samples.sample_reader import Catalog
+from rltui.run_context.samples.run_catalogs import RunCatalogs, Runs
+from rltui.run_context.samples.run_samples import RunSamples
+from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.run_context.samples.sample_text import summary
 from rltui.session.run_view import RunView
 

@@ -9,7 +9,7 @@ from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
 if TYPE_CHECKING:
-    from rltui.logs.sample_layouts.sample import RunSamples
+    from rltui.run_context.samples.run_samples import RunSamples
 
 
 class AnswerInputs(NamedTuple):

@@ -15,7 +15,7 @@ from rltui.panes.answers.answer import Band, Ridge
 from rltui.panes.answers.recent_values import RunValues
 
 if TYPE_CHECKING:
-    from rltui.logs.sample_layouts.sample import RunSamples
+    from rltui.run_context.samples.run_samples import RunSamples
 
 COLUMNS = 60  # intervals of steps of a band
 INTERVALS = 6  # of steps, of a ridge

@@ -11,7 +11,8 @@ from rltui.common.text import count_of
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.layouts import layouts
-from rltui.logs.sample_layouts.sample import Evaluation, RunSamples, SampleHead
+from rltui.logs.sample_layouts.sample import Evaluation, SampleHead
+from rltui.run_context.samples.run_samples import RunSamples
 from rltui.run_context.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
 NO_FILES = "No samples were found next to this run's logs."

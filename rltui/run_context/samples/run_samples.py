@@ -1,119 +1,24 @@
-"""Finds the files of samples of each run below the LOGDIRs."""
+"""The samples of a run, as lists and panes use them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
+from types import MappingProxyType
 
-from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.discovery.walk import roots_of
-from rltui.logs.follow.read_all import place_all
-from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.formats.trackers.wandb import table_steps
-from rltui.logs.local_file import LocalFile
-from rltui.logs.sample_layouts.layouts import place_of
-from rltui.run_context.samples.sample_files import sample_files
-from rltui.run_context.samples.sample_reader import Catalog
-
-Runs = Mapping[str, Sequence[str]]  # paths of logs relative to LOGDIR, by run
+from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
+from rltui.logs.sample_layouts.sample import Evaluation, SampleHead, nearest_step
 
 
-class RunCatalogs:
-    """The catalogs of the runs below the LOGDIRs; `search` finds files and the run of each."""
+class RunSamples(NamedTuple):
+    """The samples of a run at one moment; immutable. by_step: by rising step."""
 
-    def __init__(self, logdirs: Sequence[str]) -> None:
-        self._logdirs = tuple(logdirs)
-        self.catalogs: dict[str, Catalog] = {}
-        self._files: dict[str, tuple[str, str]] = {}  # by path: relative path, name of the catalog
-        self._folders: dict[str, str] = {}  # name of the catalog by folder
-        self.runs: Runs = {}
-        self.unsure: list[str] = []  # paths that may get samples without a change in a folder of logs
+    by_step: Mapping[int, tuple[SampleHead, ...]] = MappingProxyType({})
+    problems: tuple[Problem, ...] = ()
+    left_out: int = 0  # samples beyond the limit
+    bytes_left: int = 0  # that were not read yet
+    evaluations: tuple[Evaluation, ...] = ()  # by data set, then by step
 
-    def search(self, runs: Runs) -> dict[str, str]:
-        """Search for files, reading only their names. Returns the catalog of each run that has samples."""
-        found = sorted(self._find(), key=lambda file: file[2])
-        folders = dict.fromkeys(shown.rpartition("/")[0] for _, _, shown in found)
-        if runs != self.runs:
-            self._folders, self.runs = {}, dict(runs)
-        self._folders.update(
-            _owners([folder for folder in folders if folder not in self._folders], self.runs)
-        )
-        for root, path, shown in found:
-            owner = self._folders[shown.rpartition("/")[0]]
-            before = self._files.get(path)
-            if before is not None and before[1] != owner:  # a nearer run was found
-                for name in (before[1], owner):
-                    self.catalogs.pop(name, None)
-                self._files = {
-                    known: file for known, file in self._files.items() if file[1] not in (before[1], owner)
-                }
-            if path not in self._files:
-                self._files[path] = (shown, owner)
-                catalog = self.catalogs.setdefault(owner, Catalog(_table_steps(root)))
-                catalog.add([(path, shown)])
-        owners = dict(self._files.values())
-        catalogs = {name: name for name in self.runs if name in self.catalogs}
-        for name, paths in self.runs.items():  # a run that consists of samples of another run
-            owner = next((owners[path] for path in paths if path in owners), "")
-            if name not in catalogs and owner in self.catalogs:
-                catalogs[name] = owner
-        return catalogs
-
-    def forget(self, name: str) -> None:
-        """Drop the samples of a catalog; its files are read again when needed."""
-        old = self.catalogs.get(name)
-        if old is not None:
-            new = self.catalogs[name] = Catalog(old.table_steps)
-            new.add([(path, shown) for path, (shown, owner) in self._files.items() if owner == name])
-
-    def _find(self) -> Iterator[tuple[str, str, str]]:
-        """Files of samples: folder of the LOGDIR, path, path relative to LOGDIR."""
-        self.unsure = []
-        for root in roots_of(self._logdirs, REGISTRY.could_be_log):
-            start = root.place if root.only is None else str(Path(root.place, root.only))
-            for path, shown in sample_files(start, self.unsure):
-                yield root.place, path, root.prefix + shown
-
-
-def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
-    """A catalog for each run that has files of samples, by run. Only names of files are read."""
-    runs: dict[str, list[str]] = {}
-    for log in place_all(logdirs)[0]:
-        runs.setdefault(log.run, []).append(log.found.path)
-    found = RunCatalogs(logdirs)
-    names = {catalog: run for run, catalog in found.search(runs).items()}
-    return {names.get(name, name): catalog for name, catalog in found.catalogs.items()}
-
-
-def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
-    """By folder, the run of the samples in it; without a run nearby the folder itself."""
-    nearest = NearestRun()
-    for name, paths in runs.items():
-        logs = [path for path in paths if place_of(path) is None]
-        if logs or not paths:
-            nearest.add_all(name, logs)
-    return {folder: nearest.of(folder) or _namesake(folder, runs) or folder or "." for folder in folders}
-
-
-def _namesake(folder: str, runs: Runs) -> str | None:
-    """The only run of a tracker whose project and name are the last two parts of a folder."""
-    namesakes = [name for name in runs if "/" in name and name.split("/")[-2:] == folder.split("/")[-2:]]
-    return namesakes[0] if len(namesakes) == 1 else None
-
-
-def _table_steps(logdir: str) -> Callable[[], dict[str, int]]:
-    """A function that reads the steps of stored tables from the `.wandb` files below a LOGDIR, once."""
-
-    @cache
-    def read() -> dict[str, int]:
-        steps: dict[str, int] = {}
-        root = Path(logdir)
-        for path in sorted(root.rglob("*.wandb") if root.is_dir() else []):
-            if not path.parent.is_symlink():
-                with suppress(OSError), LocalFile(str(path), path.name) as file:
-                    steps.update(table_steps(file))
-        return steps
-
-    return read
+    def nearest(self, step: int) -> int | None:
+        """See `nearest_step`; of the steps with samples."""
+        return nearest_step(self.by_step, step)

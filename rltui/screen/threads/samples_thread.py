@@ -14,10 +14,11 @@ from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
-    from rltui.logs.sample_layouts.sample import RunSamples, Sample, SampleHead, SampleSummary
+    from rltui.logs.sample_layouts.sample import Sample, SampleHead, SampleSummary
     from rltui.panes.without_metrics.samples_pane import TextMatches
-    from rltui.run_context.samples.run_samples import RunCatalogs
-    from rltui.run_context.samples.sample_reader import Catalog
+    from rltui.run_context.samples.run_catalogs import RunCatalogs
+    from rltui.run_context.samples.run_samples import RunSamples
+    from rltui.run_context.samples.sample_catalog import Catalog
 
 SLICE_SECONDS = 0.05  # of reading between checks for requests
 LOOK_SECONDS = 0.4  # between checks of the files of the run shown
@@ -152,7 +153,7 @@ class SamplesThread:
 
     def _fail(self, error: Exception) -> None:
         """Show the first unexpected error in place of samples, and drop all requests."""
-        from rltui.logs.sample_layouts.sample import RunSamples
+        from rltui.run_context.samples.run_samples import RunSamples
 
         if self._failed is None:
             problem = Problem("error", "internal-error", "samples", crash.report(error))
@@ -300,7 +301,7 @@ class _Reader:
     @property
     def _runs(self) -> RunCatalogs:
         if self._made is None:
-            from rltui.run_context.samples.run_samples import RunCatalogs
+            from rltui.run_context.samples.run_catalogs import RunCatalogs
 
             self._made = RunCatalogs(self._logdirs)
         return self._made

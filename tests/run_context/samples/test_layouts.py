@@ -12,9 +12,9 @@ import pytest
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.follow.read_all import place_all
 from rltui.logs.sample_layouts.sample import Sample
-from rltui.run_context.samples.run_samples import catalogs_of
+from rltui.run_context.samples.run_catalogs import catalogs_of
+from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.run_context.samples.sample_files import sample_files
-from rltui.run_context.samples.sample_reader import Catalog
 from rltui.screen.threads.samples_thread import SEARCH_SECONDS_HIDDEN, SEARCH_SECONDS_UNCHANGED, _Reader
 from tests.support.logs.live_logs import write_rows
 from tests.support.shared import SHARED, needs_shared

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from pathlib import Path
 
-from rltui.run_context.samples.run_samples import catalogs_of
+from rltui.run_context.samples.run_catalogs import catalogs_of
 
 
 def _database(path: Path) -> sqlite3.Connection:

@@ -33,9 +33,10 @@ from rltui.logs.sample_layouts.layouts import (
     unread_reason,
     with_text,
 )
-from rltui.logs.sample_layouts.sample import RunSamples, Sample, SampleHead, head_of
+from rltui.logs.sample_layouts.sample import Sample, SampleHead, head_of
 from rltui.run_context.samples import trackio_traces
 from rltui.run_context.samples.evaluations import evaluations_of
+from rltui.run_context.samples.run_samples import RunSamples
 
 MOST_HEADS = 300_000  # the oldest steps beyond that are left out and counted
 _BLOCK = 4 << 20  # bytes of one read
