@@ -6,7 +6,7 @@ from rltui.common.text import cell_width
 from rltui.config import Config, Threshold
 from rltui.metrics.resolve import MetricNames
 from rltui.panes.metric_explanation import metric_card_of_name, metric_cards
-from rltui.screen.pages.lists.overlay_page import list_content
+from rltui.screen.pages.overlays import list_content
 from rltui.screen.start import build
 from rltui.screen.state import ListOverlay
 from rltui.session.session import Session

@@ -14,7 +14,7 @@ from textual.events import Click, Key, MouseMove
 from rltui.logs.run_names import shown_name
 from rltui.panes.pane_list import PaneTab
 from rltui.screen.input.key_table import Bind, bindings, key_name, shown
-from rltui.screen.pages.lists.overlay_page import list_content
+from rltui.screen.pages.overlays import list_content
 from rltui.screen.shown_run import tabs as shown_tabs
 from rltui.screen.shown_run import unacknowledged as counting_findings
 from rltui.screen.state import ChartOverlay, ListOverlay

@@ -6,7 +6,7 @@ from rltui.screen import run_list
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.lists.list_page import ListContent
-from rltui.screen.pages.lists.overlay_page import list_content
+from rltui.screen.pages.overlays import list_content
 from rltui.screen.state import TYPED_LISTS, AppState, ListOverlay
 from rltui.screen.text_filter import edited
 

@@ -20,7 +20,7 @@ def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | 
         page = _without_overlays(state, width, height)
         drawn = [page.drawn, *(None for _ in state.overlays)]
         return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
-    from rltui.screen.pages.lists.overlay_page import covers, overlay_page
+    from rltui.screen.pages.overlays import covers, overlay_page
 
     # What is covered is not drawn: a key in a list does not wait for the curves below it.
     first = max((at for at, overlay in enumerate(state.overlays) if covers(overlay)), default=-1)
