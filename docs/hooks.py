@@ -20,7 +20,7 @@ from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
-from rltui.panes.metric_explanation import metric_card
+from rltui.panes.explanations import explained_entry
 from rltui.rules.load import rulebook
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
@@ -142,7 +142,7 @@ def _glossary(pane: Pane) -> str:
 
 
 def _entry(metric: Metric) -> list[str]:
-    card = metric_card(GlossaryEntry(metric.id, metric))
+    entry = explained_entry(GlossaryEntry(metric.id, metric))
     unit = units().words.get(metric.unit, metric.unit)
     lines = [f"## {metric.title} {{ #{_anchor(metric.id)} }}", ""]
     lines += [f"`{metric.id}` · {unit} · {DIRECTIONS[metric.direction]}", "", metric.meaning, ""]
@@ -151,16 +151,16 @@ def _entry(metric: Metric) -> list[str]:
             lines += [f"**{label}**: {text}", ""]
     for formula in metric.derived:
         lines += [f"**Derived**: {formula}", ""]
-    if card.rules:
+    if entry.rules:
         lines += ["**Rules**:", ""]
         lines += [
-            f"- {rule.severity}: {rule.when} ([{rule.id}](../rules.md#{rule.id}))" for rule in card.rules
+            f"- {rule.severity}: {rule.when} ([{rule.id}](../rules.md#{rule.id}))" for rule in entry.rules
         ]
         lines.append("")
-    if card.aliases:
+    if entry.aliases:
         written = [
             f"{label}: {', '.join(f'`{key}`' for key in keys[:MOST_ALIASES])}"
-            for label, keys in card.aliases.items()
+            for label, keys in entry.aliases.items()
         ]
         lines += ["**Written as**: " + "; ".join(written), ""]
     if metric.sources:

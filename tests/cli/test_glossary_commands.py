@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from rltui.cli.commands import explain as explain_command
 from rltui.cli.commands import glossary as glossary_command
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.metric_explanation import metric_cards
+from rltui.panes.explanations import explained_entries
 from tests.support.shared import SHARED
 
 CATALOGUE = SHARED / "metric-catalog.json"
@@ -144,8 +144,8 @@ def test_all_founding_definitions_are_reached_by_their_own_names() -> None:
     seeds = [entry for entry in json.loads(CATALOGUE.read_text()) if entry.get("seed")]
     assert len(seeds) > 200
     for entry in seeds:
-        cards = metric_cards(entry["key"].replace("*", "x"))
-        assert entry["canonical"] in {card.metric.id for card in cards}, entry["key"]
+        meanings = explained_entries(entry["key"].replace("*", "x"))
+        assert entry["canonical"] in {meaning.metric.id for meaning in meanings}, entry["key"]
 
 
 def test_terms_and_problems_are_explained() -> None:

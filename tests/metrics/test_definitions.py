@@ -7,7 +7,7 @@ import pytest
 from rltui.metrics.definitions import definitions, plain
 from rltui.metrics.explain_key import explain, nearest
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.metric_explanation import finding_card
+from rltui.panes.explanations import finding_explanation
 from rltui.rules.load import rulebook
 
 
@@ -90,10 +90,10 @@ def test_what_is_nearest_knows_terms_and_titles() -> None:
 def test_a_finding_is_explained_by_its_id() -> None:
     """Rules and symptoms that become findings are found by id and title; signs of them are not."""
     for words in ("grad-explosion", "gradient norm > 10x its usual", "policy-collapsed"):
-        card = finding_card(words)
-        assert card is not None
-        labels = dict(card.parts())
+        explanation = finding_explanation(words)
+        assert explanation is not None
+        labels = dict(explanation.parts())
         assert labels["says"]
         assert labels["do"]
         assert "{" not in labels["says"]
-    assert finding_card("reward-rising") is None
+    assert finding_explanation("reward-rising") is None

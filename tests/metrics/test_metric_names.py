@@ -10,7 +10,7 @@ from rltui.metrics.catalogue import catalogue
 from rltui.metrics.explain_key import explain, nearest
 from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
-from rltui.panes.metric_explanation import metric_cards
+from rltui.panes.explanations import explained_entries
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import needs_shared
@@ -338,7 +338,7 @@ def test_the_framework_decides() -> None:
 
 def test_an_explanation_knows_how_other_frameworks_write_it() -> None:
     """The framework that the key is of, and the names that the others give the same thing."""
-    told = metric_cards("actor/pg_clipfrac")[0]
+    told = explained_entries("actor/pg_clipfrac")[0]
     assert told.aliases is not None
     assert told.framework == "verl"
     assert "clip_ratio/region_mean" in told.aliases["trl"]

@@ -15,7 +15,7 @@ from rltui.metrics.definitions import Definition, as_lines, definitions
 from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import glossary, pane_id
-from rltui.panes.metric_explanation import finding_card, metric_cards
+from rltui.panes.explanations import finding_explanation, explained_entries
 
 WIDTH = 80  # cells
 
@@ -52,7 +52,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     joined = " ".join(keys)
     is_phrase = len(keys) > 1 and (_definition(joined) is not None or definitions().metrics(joined))
     for key in (joined,) if is_phrase else keys:
-        entries = metric_cards(key, framework, config)
+        entries = explained_entries(key, framework, config)
         definition = _definition(key) if framework is None else None
         if not entries and definition is None:
             unknown = True
@@ -75,7 +75,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
 
 def _definition(words: str) -> Definition | None:
     """The term, problem or finding of this name."""
-    return definitions().find(words) or finding_card(words)
+    return definitions().find(words) or finding_explanation(words)
 
 
 def _records(
@@ -102,7 +102,7 @@ def _records(
 def _note_unknown(key: str, framework: str | None) -> None:
     near = [name for name in nearest(key) if name != key]
     of_framework = f" of {framework}" if framework else ""
-    labels = [label for entry in metric_cards(key) for label in entry.frameworks] if framework else []
+    labels = [label for entry in explained_entries(key) for label in entry.frameworks] if framework else []
     hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"
     if glossary().pane(pane_id(key) or key) is not None:
         hint = f"; it is a pane: `rltui glossary --pane {pane_id(key) or key}`{hint}"

@@ -16,7 +16,7 @@ from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, labelled
 from rltui.metrics.glossary_files import Pane, glossary, pane_id
-from rltui.panes.metric_explanation import metric_card
+from rltui.panes.explanations import explained_entry
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
 
@@ -70,7 +70,7 @@ def command(pane: str | None, framework: str | None, terms: bool, problems: bool
     if as_json:
         for _, metrics in shown:
             for metric in metrics:
-                emit_json(metric_card(GlossaryEntry(metric.id, metric)).as_json())
+                emit_json(explained_entry(GlossaryEntry(metric.id, metric)).as_json())
         return
     blocks = [_pane(each, metrics, written or {}) for each, metrics in shown if metrics]
     emit("\n\n".join(blocks))

@@ -29,7 +29,7 @@ from rltui.common.text import clean
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.baseline.comparison import compare
-from rltui.panes.metric_explanation import metric_cards
+from rltui.panes.explanations import explained_entries
 from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.samples.run_catalogs import catalogs_of
@@ -77,11 +77,11 @@ def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     key, framework = arguments["key"], arguments.get("framework")
     if framework is None and "run" in arguments:
         framework = _one_run(logdirs, arguments["run"], charts=False).framework
-    cards = metric_cards(key, framework, read_config(tuple(logdirs))) or metric_cards(key)
-    if not cards:
+    entries = explained_entries(key, framework, read_config(tuple(logdirs))) or explained_entries(key)
+    if not entries:
         near = ", ".join(nearest(key)) or "list_metrics has those of a run"
         fail(f"{clean(key, 120)}: no metric by this name; nearest: {near}", FOUND)
-    return {"meanings": [card.as_json() for card in cards]}
+    return {"meanings": [entry.as_json() for entry in entries]}
 
 
 def list_metrics(logdirs: Sequence[str], arguments: Arguments) -> Answer:

@@ -6,7 +6,7 @@ from rltui.common.text import count_of, fit
 from rltui.draw.cells import BLANK, Line, cut, hanging, line, wrap
 from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.panes.metric_explanation import metric_card_of_name
+from rltui.panes.explanations import explained_entry_of_name
 from rltui.panes.render.lines.hparams_lines import labels
 from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.panes.render.sample_view import wrapped
@@ -46,9 +46,9 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
             lines += hanging("→ ", "accent", finding.advice, "text", width)
         lines.append(BLANK)
     parts = [("meaning", "No glossary entry knows this key. It is shown as it was logged.")]
-    card = metric_card_of_name(name, state.session.config) if name is not None else None
-    if card is not None:
-        parts = [("meaning", card.metric.meaning), *card.parts()]
+    entry = explained_entry_of_name(name, state.session.config) if name is not None else None
+    if entry is not None:
+        parts = [("meaning", entry.metric.meaning), *entry.parts()]
     heading = ""
     for label, text in parts:
         heading = label or heading

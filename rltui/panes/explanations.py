@@ -22,7 +22,7 @@ from rltui.rules.model import Rule, Symptom
 from rltui.rules.user_rules import condition, matches, user_rule_id
 
 
-def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryEntry:
+def explained_entry(entry: GlossaryEntry, config: Config | None = None) -> GlossaryEntry:
     """An entry with the caveats of its framework, the rules that judge the metric, and its other names."""
     metrics, metric = glossary().metrics, entry.metric
     writer = frameworks().get(entry.framework) if entry.framework is not None else None
@@ -35,13 +35,13 @@ def metric_card(entry: GlossaryEntry, config: Config | None = None) -> GlossaryE
     )
 
 
-def metric_cards(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
+def explained_entries(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
     """The possible meanings of `key`, the likeliest first; empty if no framework has such a name."""
-    return [metric_card(found._replace(key=key), config) for found in explain(key, framework, config=config)]
+    return [explained_entry(found._replace(key=key), config) for found in explain(key, framework, config=config)]
 
 
-def metric_card_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
-    """The card of a tag of a run; None if it is no known metric."""
+def explained_entry_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
+    """The explanation of a tag of a run; None if it is no known metric."""
     if name.metric is None:
         return None
     entry = GlossaryEntry(
@@ -55,10 +55,10 @@ def metric_card_of_name(name: MetricName, config: Config | None = None) -> Gloss
         held_out=name.held_out,
         caveat=name.caveat,
     )
-    return metric_card(entry, config)
+    return explained_entry(entry, config)
 
 
-class FindingCard(NamedTuple):
+class FindingExplanation(NamedTuple):
     """The explanation of a finding, from its rule or symptom."""
 
     rule: Rule | Symptom
@@ -100,13 +100,13 @@ class FindingCard(NamedTuple):
         }
 
 
-def finding_card(words: str) -> FindingCard | None:
-    """The card of a finding by its id or title; None if there is none."""
+def finding_explanation(words: str) -> FindingExplanation | None:
+    """The explanation of a finding by its id or title; None if there is none."""
     wanted, book = plain(words), rulebook()
     shown: list[Rule | Symptom] = [rule for rule in book.rules.values() if rule.shown]
     for each in (*shown, *book.symptoms):
         if wanted in (plain(each.id), plain(each.title)):
-            return FindingCard(each)
+            return FindingExplanation(each)
     return None
 
 

@@ -1,11 +1,11 @@
-"""What a metric means is told once: the shell and the screen lay out the same card."""
+"""What a metric means is told once: the shell and the screen lay out the same entry."""
 
 from __future__ import annotations
 
 from rltui.common.text import cell_width
 from rltui.config import Config, Threshold
 from rltui.metrics.resolve import MetricNames
-from rltui.panes.metric_explanation import metric_card_of_name, metric_cards
+from rltui.panes.explanations import explained_entry_of_name, explained_entries
 from rltui.screen.pages.overlays import list_content
 from rltui.screen.start import build
 from rltui.screen.state import ListOverlay
@@ -15,11 +15,11 @@ from tests.support.shared import BUNDLED
 
 
 def test_a_run_and_the_shell_tell_the_same() -> None:
-    """The card of a tag in a run is that of its key asked with the run's framework, own limits included."""
+    """The entry of a tag in a run is that of its key asked with the run's framework, own limits included."""
     config = Config(thresholds=(Threshold("policy.kl_ref", above=0.5),))
     name = MetricNames("trl", config).name("train/kl")
-    (asked,) = metric_cards("kl", "trl", config)
-    found = metric_card_of_name(name, config)
+    (asked,) = explained_entries("kl", "trl", config)
+    found = explained_entry_of_name(name, config)
     assert found is not None
     assert (found.rules, found.writer, found.caveat) == (asked.rules, asked.writer, asked.caveat)
     assert [rule.when for rule in found.rules if rule.id.startswith("own-")] == ["> 0.5 (your own limit)"]
@@ -27,9 +27,9 @@ def test_a_run_and_the_shell_tell_the_same() -> None:
 
 def test_what_holds_for_all_that_a_framework_writes_is_told() -> None:
     """A caveat of the framework's file reaches whoever asks for one of its keys, and nobody else's."""
-    (of_trl,) = metric_cards("kl", "trl")
+    (of_trl,) = explained_entries("kl", "trl")
     assert of_trl.writer is not None and "logging_steps" in of_trl.writer[1]
-    assert metric_cards("policy.kl_ref")[0].writer is None
+    assert explained_entries("policy.kl_ref")[0].writer is None
 
 
 def test_the_page_of_a_metric_holds_the_card() -> None:
