@@ -13,7 +13,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_positions
-from rltui.panes.runs.run_outcome import outcome
+from rltui.panes.runs.outcome_row import outcome
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.session.outcome_curve import outcome_curve

@@ -13,7 +13,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
-from rltui.panes.runs.listed_run import Outcome
+from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding

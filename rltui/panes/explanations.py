@@ -35,9 +35,13 @@ def explained_entry(entry: GlossaryEntry, config: Config | None = None) -> Gloss
     )
 
 
-def explained_entries(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
+def explained_entries(
+    key: str, framework: str | None = None, config: Config | None = None
+) -> list[GlossaryEntry]:
     """The possible meanings of `key`, the likeliest first; empty if no framework has such a name."""
-    return [explained_entry(found._replace(key=key), config) for found in explain(key, framework, config=config)]
+    return [
+        explained_entry(found._replace(key=key), config) for found in explain(key, framework, config=config)
+    ]
 
 
 def explained_entry_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:

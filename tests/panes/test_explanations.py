@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.common.text import cell_width
 from rltui.config import Config, Threshold
 from rltui.metrics.resolve import MetricNames
-from rltui.panes.explanations import explained_entry_of_name, explained_entries
+from rltui.panes.explanations import explained_entries, explained_entry_of_name
 from rltui.screen.pages.overlays import list_content
 from rltui.screen.start import build
 from rltui.screen.state import ListOverlay

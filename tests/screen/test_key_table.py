@@ -417,7 +417,7 @@ def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
 
 def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of 300 runs asks only those in sight for their metrics; filters take words, globs, regexes."""
-    from rltui.panes.runs import run_outcome
+    from rltui.panes.runs import outcome_row
 
     runs = []
     for index in range(300):
@@ -426,8 +426,8 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
         runs.append(run)
     screen = opened(*runs)
     asked: list[str] = []
-    whole = run_outcome.outcome_of
-    monkeypatch.setattr(run_outcome, "outcome_of", lambda row: asked.append(row.tag) or whole(row))
+    whole = outcome_row.outcome_of
+    monkeypatch.setattr(outcome_row, "outcome_of", lambda row: asked.append(row.tag) or whole(row))
     screen.press("r")
     screen.frame(140, 45)
     assert 0 < len(asked) < 60

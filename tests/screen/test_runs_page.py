@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rltui.panes.runs import facts, run_outcome
+from rltui.panes.runs import facts, outcome_row
 from rltui.panes.runs.columns import RunOrder, natural
 from rltui.screen.run_list import prepare
 from rltui.screen.saved_layout import load_layout, save_layout
@@ -305,7 +305,7 @@ def test_what_a_list_asks_of_many_runs_is_found_before_it_is_opened(monkeypatch:
     while prepare(screen.state, 0.0):
         turns += 1
     assert turns == 40
-    monkeypatch.setattr(run_outcome, "key_rows", lambda *_, **__: pytest.fail("looked for again"))
+    monkeypatch.setattr(outcome_row, "key_rows", lambda *_, **__: pytest.fail("looked for again"))
     screen.state.saved.run_order = "best"
     screen.press("r")
     assert listed(screen)[0] == "run39"

@@ -15,7 +15,7 @@ from rltui.metrics.definitions import Definition, as_lines, definitions
 from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import glossary, pane_id
-from rltui.panes.explanations import finding_explanation, explained_entries
+from rltui.panes.explanations import explained_entries, finding_explanation
 
 WIDTH = 80  # cells
 

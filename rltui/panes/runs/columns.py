@@ -12,7 +12,8 @@ from rltui.common.regex import regex
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.runs.listed_run import ListedRun, Outcome
+from rltui.panes.runs.listed_run import ListedRun
+from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.hparams.hparams import parse_value
 

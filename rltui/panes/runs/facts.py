@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
-from rltui.panes.runs.listed_run import Outcome, share_done, summary_of
-from rltui.panes.runs.run_outcome import outcome, outcome_row
+from rltui.panes.runs.listed_run import share_done, summary_of
+from rltui.panes.runs.outcome import Outcome
+from rltui.panes.runs.outcome_row import outcome, outcome_row
 from rltui.panes.without_metrics.hparams_pane import FileHParams, hparams_of_run, no_file_hparams
 from rltui.rules.finding import Finding, unexplained
 from rltui.run_context.hparams.hparams import HParam, find_hparam, settings_digest

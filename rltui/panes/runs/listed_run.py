@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, short_step
@@ -15,26 +14,11 @@ from rltui.rules.finding import NO_POINTS, Finding
 from rltui.rules.run_state.liveness import Liveness
 
 if TYPE_CHECKING:
+    from rltui.panes.runs.outcome import Outcome
     from rltui.run_context.hparams.hparams import HParam
     from rltui.session.sister_runs import SisterComparison
 
 LEAST_TITLE = 6  # cells of a finding's title before its step
-
-
-class Outcome(NamedTuple):
-    """The main metric of a run: its last value and its best one.
-
-    best_step: where the best value was reached; `exact` is False if only a range of steps is known.
-    """
-
-    title: str
-    tag: str
-    unit: str
-    direction: str
-    last: float | None
-    best: float | None = None
-    best_step: int | None = None
-    exact: bool = True
 
 
 class ListedRun(Protocol):

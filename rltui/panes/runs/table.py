@@ -13,7 +13,7 @@ from rltui.draw.numbers import format_range, format_value
 from rltui.panes.runs.columns import MISSING, SETTING, RunOrder, sorted_runs
 from rltui.panes.runs.expression import RunExpression
 from rltui.panes.runs.facts import RunFacts
-from rltui.panes.runs.listed_run import Outcome
+from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import RUN_HEALTHS
 
 GROUPS: dict[str, Callable[[RunFacts], str]] = {

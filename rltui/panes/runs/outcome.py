@@ -7,30 +7,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.panes.rows.key_rows import key_rows
-from rltui.panes.rows.row import Row
-from rltui.panes.runs.listed_run import Outcome
+from rltui.common.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
+    from rltui.panes.rows.row import Row
     from rltui.store.series import Series
 
 COLUMNS = 256  # of a search for the step of an extreme, which continues within one of them
 
 
-def outcome(view: RunView, at_step: int | None) -> Outcome | None:
-    """Last and best value of the main metric, at a step (None: the last one); None without points."""
-    row = outcome_row(view, at_step)
-    of = (view.run.version, at_step, row and row.tag)
-    return view.cached("outcome", of, lambda: None if row is None else outcome_of(row))
+class Outcome(NamedTuple):
+    """The main metric of a run: its last value and its best one.
 
+    best_step: where the best value was reached; `exact` is False if only a range of steps is known.
+    """
 
-def outcome_row(view: RunView, at_step: int | None) -> Row | None:
-    """The row of the run's main metric; the choice is repeated whenever its points have doubled."""
-    of = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
-    return view.cached(
-        "outcome row", of, lambda: next(iter(key_rows(view, 1, at_step=at_step, findings=())), None)
-    )
+    title: str
+    tag: str
+    unit: str
+    direction: str
+    last: float | None
+    best: float | None = None
+    best_step: int | None = None
+    exact: bool = True
 
 
 def outcome_of(row: Row) -> Outcome:
