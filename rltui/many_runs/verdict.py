@@ -17,7 +17,8 @@ from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding
-from rltui.session.sister_runs import OutcomeCurve, SisterComparison, sister_comparisons, with_sister_finding
+from rltui.session.outcome_curve import OutcomeCurve
+from rltui.session.sister_runs import SisterComparison, sister_comparisons, with_sister_finding
 from rltui.store.continued_runs import Life
 
 USER_RULE_PREFIX = "own-"  # ids of rules in the user's configuration begin with it

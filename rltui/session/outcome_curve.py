@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from rltui.run_context.hparams.hparams import keys_digest, settings_digest
-from rltui.run_context.hparams.logged_text import logged_hparams
-from rltui.session.run_view import RunView
-from rltui.session.sister_runs import OutcomeCurve
+from rltui.common.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
 
 MAX_LEVELS = 32  # of a curve
 
@@ -17,6 +19,19 @@ OUTCOMES = (
     "reward.accuracy",
     "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
 )  # fmt: skip
+
+
+class OutcomeCurve(NamedTuple):
+    """The outcome of a run as a short curve with rising steps; `settings` is empty where none are logged."""
+
+    run: str
+    metric: str  # canonical id
+    tag: str
+    framework: str
+    settings: str  # digest of all settings but for the seed and names
+    names: str  # digest of the settings' names
+    steps: tuple[float, ...]
+    levels: tuple[float, ...]
 
 
 def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | None:
@@ -47,5 +62,9 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
 
 def _digests(view: RunView) -> tuple[str, str]:
     """Digests of the settings that the log holds, and of their names; empty without any."""
+    # Cached verdicts, which hold curves, do not need hyperparameters.
+    from rltui.run_context.hparams.hparams import keys_digest, settings_digest
+    from rltui.run_context.hparams.logged_text import logged_hparams
+
     entries = logged_hparams(view.run.texts.values(), view.run.hparams).entries
     return settings_digest(entries), keys_digest(entries)

@@ -21,12 +21,11 @@ from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter, runs_named, shown_name, with_namesakes
 from rltui.rules.run_state.planned_steps import PlansBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
-from rltui.session.outcome_curve import outcome_curve
+from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
 from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import (
     FINDING_ID,
-    OutcomeCurve,
     SisterComparison,
     iter_comparisons,
     with_sister_finding,

@@ -18,6 +18,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.logs.run_names import without_numbers
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.judged_series.robust_statistics import NORMAL
+from rltui.session.outcome_curve import OutcomeCurve
 
 FINDING_ID = "below-sisters"
 MIN_SISTERS = 3  # that must have reached a step: fewer have no spread
@@ -31,21 +32,6 @@ MIN_GAIN_IN_SPREADS = 4.0  # of the sisters, for a gain that is not noise
 MIN_SPREAD_SHARE = 0.02  # of the range of all levels: equal curves have no spread
 # Factors for the median absolute deviation of 2 to 9 values.
 MAD_CORRECTIONS = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
-
-Levels = Floats
-
-
-class OutcomeCurve(NamedTuple):
-    """The outcome of a run as a short curve with rising steps; `settings` is empty where none are logged."""
-
-    run: str
-    metric: str  # canonical id
-    tag: str
-    framework: str
-    settings: str  # digest of all settings but for the seed and names
-    names: str  # digest of the settings' names
-    steps: tuple[float, ...]
-    levels: tuple[float, ...]
 
 
 class SisterComparison(NamedTuple):
@@ -156,9 +142,9 @@ class _SisterLevels(NamedTuple):
     """Levels of sister runs at evenly spaced steps."""
 
     runs: tuple[str, ...]
-    grid: Levels  # (GRID,) steps
-    median_level: Levels  # (GRID,)
-    deviation: Levels  # (GRID,)
+    grid: Floats  # (GRID,) steps
+    median_level: Floats  # (GRID,)
+    deviation: Floats  # (GRID,)
     highest: float
     lowest: float
     gained: float
@@ -234,7 +220,7 @@ class _CurveTable:
         return found
 
     @np.errstate(invalid="ignore", divide="ignore")
-    def _reached(self, rows: Ints, grid: Levels) -> _SisterLevels:
+    def _reached(self, rows: Ints, grid: Floats) -> _SisterLevels:
         table = self._at(rows, grid)
         gains = table[:, -1] - table[:, 0]
         gains = gains[np.isfinite(gains)]
@@ -247,7 +233,7 @@ class _CurveTable:
             median(gains) if len(gains) else 0.0,
         )
 
-    def _at(self, rows: Ints, grid: Levels) -> Levels:
+    def _at(self, rows: Ints, grid: Floats) -> Floats:
         """(rows, GRID_STEPS) levels at steps, as `numpy.interp` has them; NaN where a run has none.
 
         All rows at once: `numpy.interp` for each of 64 sisters of each of 10,000 runs took seconds.
@@ -264,12 +250,12 @@ class _CurveTable:
         levels = self._levels[rows].ravel()
         step, level, flat = steps.take(before), levels.take(before), steps.ravel()
         slope = (levels.take(before + 1) - level) / (flat.take(before + 1) - step)
-        found: Levels = np.where(grid == step, level, slope * (grid - step) + level)
+        found: Floats = np.where(grid == step, level, slope * (grid - step) + level)
         found[place < 0] = np.nan
         return found
 
 
-def _median_and_deviation(table: Levels) -> tuple[Levels, Levels]:
+def _median_and_deviation(table: Floats) -> tuple[Floats, Floats]:
     """(n,) median and corrected median absolute deviation of the finite values of each column of (m, n)."""
     finite = np.isfinite(table)
     known = np.where(finite, table, np.nan)
@@ -279,10 +265,10 @@ def _median_and_deviation(table: Levels) -> tuple[Levels, Levels]:
     return median_level, factor * NORMAL * _medians(np.abs(known - median_level), count)
 
 
-def _medians(columns: Levels, count: Ints) -> Levels:
+def _medians(columns: Floats, count: Ints) -> Floats:
     """(n,) median of the values of each column without NaN; NaN where there is none."""
     ranked, at = np.sort(columns, axis=0), np.arange(columns.shape[1])
-    found: Levels = (ranked[(count - 1) // 2, at] + ranked[count // 2 % len(ranked), at]) / 2
+    found: Floats = (ranked[(count - 1) // 2, at] + ranked[count // 2 % len(ranked), at]) / 2
     return found
 
 

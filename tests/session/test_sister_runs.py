@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rltui.session.outcome_curve import OutcomeCurve
 from rltui.session.session import Session
 from rltui.session.sister_runs import (
     FINDING_ID,
-    OutcomeCurve,
     sister_comparisons,
     sister_finding,
     with_sister_finding,
