@@ -8,7 +8,7 @@ from dataclasses import field
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.panes.charts.sister_runs import sister_series
+from rltui.panes.charts.sister_band import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header

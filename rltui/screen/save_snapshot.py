@@ -13,7 +13,7 @@ from rltui.common.text import clean
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.draw.symbols import to_ascii
 from rltui.panes.charts.chart_picture import chart_picture
-from rltui.panes.charts.sister_runs import sister_series
+from rltui.panes.charts.sister_band import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text

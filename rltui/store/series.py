@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rltui.store.columns import EXACT, Axis, Columns, columns_of_series
 from rltui.store.points import HIGHEST, LOWEST, Points, join
 from rltui.store.previews import Previews
+from rltui.store.series_columns import EXACT, Axis, Columns, columns_of_series
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
 from rltui.store.tag_rows import TagRows

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rltui.panes.runs import facts, outcome_row
-from rltui.panes.runs.columns import RunOrder, natural
+from rltui.panes.runs.run_columns import RunOrder, natural
 from rltui.screen.run_list import prepare
 from rltui.screen.saved_layout import load_layout, save_layout
 from rltui.session.session import Session

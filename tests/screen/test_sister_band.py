@@ -12,7 +12,7 @@ from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import PLAIN
 from rltui.panes.charts.chart_picture import metric_pictures
 from rltui.panes.charts.curve import curve
-from rltui.panes.charts.sister_runs import band_behind, sister_runs
+from rltui.panes.charts.sister_band import band_behind, sister_runs
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.chart_text import charts_text
 from rltui.panes.rows.row import rows_of

@@ -20,8 +20,16 @@ from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.many_runs.listed_verdict import ListedVerdict
 from rltui.many_runs.merged_verdicts import JudgedRuns, of_session
 from rltui.many_runs.verdict import Verdict
-from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.listed_run import ListedRun, fitted_summary
+from rltui.panes.runs.run_columns import (
+    COLUMNS,
+    METRIC,
+    SETTING,
+    RunColumn,
+    RunOrder,
+    column_named,
+    sorted_runs,
+)
 from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.run_context.jobs.scheduler import Job
 from rltui.store.continued_runs import Lineage

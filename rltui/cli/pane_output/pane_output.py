@@ -101,7 +101,7 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a code block) or SVG. Exit code 1 for an unknown metric."""
-    from rltui.panes.charts.sister_runs import sister_runs
+    from rltui.panes.charts.sister_band import sister_runs
     from rltui.panes.render.chart_text import HEIGHT, charts_text
     from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below

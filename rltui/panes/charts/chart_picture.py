@@ -15,7 +15,7 @@ from rltui.draw.numbers import format_step
 from rltui.draw.value_range import widened
 from rltui.panes.charts.curve import Curve, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import limits_of
-from rltui.panes.charts.sister_runs import band_behind, sister_series
+from rltui.panes.charts.sister_band import band_behind, sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
 from rltui.panes.rows.row import Row, rows_of

@@ -18,8 +18,8 @@ from rltui.draw.sparkline import Spark, sparkline
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
-from rltui.store.columns import Columns, columns_of_points
 from rltui.store.points import Points
+from rltui.store.series_columns import Columns, columns_of_points
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

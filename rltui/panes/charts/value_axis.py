@@ -21,7 +21,7 @@ from rltui.draw.value_range import (
 )
 from rltui.panes.charts.curve import Curve
 from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
-from rltui.panes.charts.sister_runs import SisterBand
+from rltui.panes.charts.sister_band import SisterBand
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
 

@@ -22,7 +22,7 @@ from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
 from rltui.panes.charts.overlaid_runs import OverlaidCurve, OverlaidRun, canvas_spans, overlaid_curves
-from rltui.panes.charts.sister_runs import SisterBand, band_behind
+from rltui.panes.charts.sister_band import SisterBand, band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
     LOG_LAYER,

@@ -14,7 +14,7 @@ from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import at_one_step, curve
-from rltui.panes.charts.sister_runs import band_behind, sister_series
+from rltui.panes.charts.sister_band import band_behind, sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.charts.value_axis import is_log, logarithmic, logarithmic_band
 from rltui.panes.rows.row import Row, rows_of

@@ -12,7 +12,7 @@ from rltui.draw.themes import Theme
 from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.rows.row import Row
 from rltui.panes.run_report import ReportedFinding, RunReport
-from rltui.panes.runs.columns import best_text
+from rltui.panes.runs.run_columns import best_text
 from rltui.run_context.hparams.known_hparams import KEY
 
 MOST_CHARTS = 4  # of one finding

@@ -10,7 +10,7 @@ from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.markdown import sparkline_and_range, title_cells
 from rltui.panes.run_report import ReportedFinding, RunReport
-from rltui.panes.runs.columns import best_text
+from rltui.panes.runs.run_columns import best_text
 from rltui.run_context.hparams.known_hparams import KEY
 
 MOST_PROBLEMS = 20

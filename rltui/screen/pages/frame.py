@@ -6,7 +6,7 @@ from rltui.common.text import cell_width, count_of, fit
 from rltui.draw.cells import BLANK, Span, crop, line
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
-from rltui.screen.pages.chart.overlaid_runs import names_line
+from rltui.screen.pages.chart.overlaid_run_names import names_line
 from rltui.screen.pages.footer import footer
 from rltui.screen.pages.page import MIN_SIZE, Page, Spot, too_small
 from rltui.screen.pages.page_of_pane import page_of

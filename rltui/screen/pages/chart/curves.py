@@ -14,7 +14,7 @@ from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import Spread, bridge, spread
 from rltui.panes.charts.overlaid_runs import SIGNS
-from rltui.panes.charts.sister_runs import sister_band
+from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of
 from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run
@@ -22,8 +22,8 @@ from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
 from rltui.session.run_view import RunView
-from rltui.store.columns import Columns
 from rltui.store.series import Series
+from rltui.store.series_columns import Columns
 
 MAX_CURVES = len(SIGNS)  # on one chart
 # By strength: how far a moving average may lag behind, as a share of the points.

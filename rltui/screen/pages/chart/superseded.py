@@ -15,9 +15,9 @@ from rltui.screen.pages.chart.curves import min_max_stroke
 from rltui.screen.pages.chart.x_axis import shift_of
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
-from rltui.store.columns import columns_of_points
 from rltui.store.points import Points
 from rltui.store.series import Series
+from rltui.store.series_columns import columns_of_points
 
 ROLE = "dim"
 

@@ -14,8 +14,8 @@ from rltui.panes.pane_list import pane_tables
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
-from rltui.store.columns import Columns
 from rltui.store.series import Series
+from rltui.store.series_columns import Columns
 
 COMMON_AXES: tuple[Axis, ...] = ("step", "relative", "wall")
 _COUNTER_BUCKETS = 2048  # for the older part of a counter

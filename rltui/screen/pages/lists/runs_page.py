@@ -9,13 +9,13 @@ from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.panes.render.lines.pane_lines import short_title
-from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.listed_run import fitted_summary
+from rltui.panes.runs.run_columns import RunColumn, column_named, step_text
 from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
-from rltui.screen.pages.chart.overlaid_runs import sign_of
+from rltui.screen.pages.chart.overlaid_run_names import sign_of
 from rltui.screen.pages.page import Hint, Page, Spot, hint_bar, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 

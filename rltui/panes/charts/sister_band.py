@@ -1,4 +1,4 @@
-"""Sister runs, which differ only in their seed, and the band of their values behind a curve."""
+"""The band of the values of sister runs behind a curve; see `rltui.session.sister_runs` for sister runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from rltui.common.arrays import Floats
 from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import Curve, Spread
-from rltui.store.columns import Columns
+from rltui.store.series_columns import Columns
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

@@ -6,7 +6,7 @@ from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
 from rltui.panes.charts.overlaid_runs import SIGNS, overlaid_runs
-from rltui.panes.charts.sister_runs import sister_series
+from rltui.panes.charts.sister_band import sister_series
 from rltui.panes.render.card_curve import CardStyle
 from rltui.screen import run_list, shown_run
 from rltui.screen.shown_pane import differences
