@@ -26,6 +26,7 @@ class LogFileNames(NamedTuple):
 
     plain_stems: frozenset[str]
     plain_folders: frozenset[str]
+    worker_words: frozenset[str]
     rank_folder: re.Pattern[str]
     rank_file: re.Pattern[str]
     tracker_endings: tuple[str, ...]

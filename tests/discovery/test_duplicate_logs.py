@@ -519,6 +519,15 @@ def test_trainings_that_learn_nothing_are_no_copies(tmp_path: Path) -> None:
     assert sorted(once(tmp_path).runs()) == ["base_seed1", "base_seed2", "other_seed1"]
 
 
+def test_consoles_that_differ_in_numbers_alone(tmp_path: Path) -> None:
+    """Trainings with one seed print the same; so do the workers of one training, which are one run."""
+    lines = [f"Episode {k} reward -{k * 5 % 11}.250 loss {k * 7 % 13}.750\n" for k in range(40)]
+    for name in ("log_20251103_103715", "log_20251103_104702", "rank_0", "rank_1"):
+        write(tmp_path / ("b" if "rank" in name else "a") / f"{name}.log", "".join(lines))
+    assert len(once(tmp_path / "a").runs()) == 2
+    assert len(once(tmp_path / "b").runs()) == 1
+
+
 def test_a_console_of_whole_numbers_is_a_duplicate_in_its_folder(tmp_path: Path) -> None:
     """Tables of Baselines' DQN have one decimal, and many have none: they count where the log lies beside."""
     said = [(997 * k + 11 * k * k, 10 + k // 3, 100 * k) for k in range(1, 12)]

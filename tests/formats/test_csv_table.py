@@ -391,3 +391,17 @@ def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimite
         for name in header.names:
             assert repr(real(found[name])) == repr(real(patient[name]))  # type: ignore[arg-type]  # numbers
         assert step_of(found["step"]) == step_of(patient["step"])
+
+
+def test_seeds_of_one_table_are_no_restarts() -> None:
+    """Rows of each seed are series of their own; a seed that never changes is none."""
+    seeds = "step,reward,seed\n0,1,1\n100,2,1\n0,3,2\n100,4,2\n"
+    found = [row for row in rows(read(seeds)) if "reward" in row[0]]
+    assert found == [
+        ("reward", 0, 1.0),
+        ("reward", 100, 2.0),
+        ("seed_2/reward", 0, 3.0),
+        ("seed_2/reward", 100, 4.0),
+    ]
+    again = [row for row in rows(read("step,reward,seed\n0,1,7\n100,2,7\n0,3,7\n")) if row[0] != "seed"]
+    assert again == [("reward", 0, 1.0), ("reward", 100, 2.0), ("reward", 0, 3.0)]

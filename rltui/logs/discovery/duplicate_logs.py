@@ -25,6 +25,7 @@ SAMPLE_BYTES = 256 << 10  # of each log that are compared
 SAMPLE_STEPS = 8
 _FIRST_PIECE = 16 << 10  # bytes; enough for so many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
+_DIGITS = regex(r"\d+")
 _NUMBERED = regex(r"([a-z]+)[ _-]?0*(\d+)")
 _COUNTED = ("counted-steps", "no-step")  # codes of problems of logs without steps
 ENOUGH = 4  # values at equal steps that are needed for a decision
@@ -227,12 +228,18 @@ def rank(known: Format, name: str) -> int:
 
 
 def are_numbered_apart(one: str, other: str) -> bool:
-    """Whether two paths have different numbers after the same word, such as `exp7.log` and `exp8.json`."""
+    """Whether the numbers in two paths are those of two trainings, not of workers of one.
+
+    They follow the same word, such as in `exp7.log` and `exp8.json`, or are all in which the paths differ.
+    """
     first, second = (
         {word: {number for each, number in found if each == word} for word, _ in found}
         for found in (_NUMBERED.findall(path.lower()) for path in (one, other))
     )
-    return any(first[word].isdisjoint(second[word]) for word in first.keys() & second.keys())
+    differ = {word for word in first.keys() & second.keys() if first[word].isdisjoint(second[word])}
+    if differ and differ <= names().worker_words:
+        return False
+    return bool(differ) or (one != other and _DIGITS.sub("#", one) == _DIGITS.sub("#", other))
 
 
 def names_of(folder: str, name: str) -> tuple[str, ...]:

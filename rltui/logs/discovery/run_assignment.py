@@ -438,11 +438,11 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.folder == other.folder
     if _uncopied(one.name) == _uncopied(other.name):
         return one.folder == other.folder
-    if form in names().repeated_formats and one.folder == other.folder:
-        return not duplicate_logs.are_numbered_apart(one.path, other.path)
-    if form not in names().copied_formats or duplicate_logs.are_numbered_apart(one.path, other.path):
+    if duplicate_logs.are_numbered_apart(one.path, other.path):
         return False
-    return _one_above_other(one, other)
+    if form in names().repeated_formats and one.folder == other.folder:
+        return True
+    return form in names().copied_formats and _one_above_other(one, other)
 
 
 def _may_repeat(known: Format) -> bool:
