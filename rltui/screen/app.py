@@ -22,7 +22,7 @@ from rltui.common.problem import Problem
 from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.run_context.console.console_thread import ConsoleThread
+from rltui.run_context.console.console_scan_thread import ConsoleThread
 from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.screen import run_list, shown_run
 from rltui.screen.apply_deliveries import SLICE_SECONDS, DeliveryQueue

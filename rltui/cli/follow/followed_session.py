@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.run_context.console.console_thread import ConsoleThread
+from rltui.run_context.console.console_scan_thread import ConsoleThread
 from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.session.session import Session
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.follow.follower import Follower
 from rltui.many_runs.plan import make_plan
-from rltui.run_context.console.console_thread import ConsoleThread
+from rltui.run_context.console.console_scan_thread import ConsoleThread
 from rltui.run_context.console.failures import is_console
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.session import Session
