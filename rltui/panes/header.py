@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
-from rltui.panes.pane_list import RunCounter, pane_tables
+from rltui.panes.pane_tabs import RunCounter, overview_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of
 from rltui.rules.run_state.liveness import GONE
@@ -226,7 +226,7 @@ def counter_of(view: RunView, canonical: str) -> Series | None:
 
 def counters_of(view: RunView) -> Iterator[tuple[RunCounter, Series]]:
     """The counters of a run that differ from its steps, such as tokens, and their series."""
-    for counter in pane_tables().counter:
+    for counter in overview_tables().counter:
         series = counter_of(view, counter.metric)
         if series is None or series.last_value is None or series.last_step is None:
             continue

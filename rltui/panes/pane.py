@@ -11,7 +11,7 @@ from rltui.common.text import count_of
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
-from rltui.panes.pane_list import FIXED, PANES, pane_title
+from rltui.panes.pane_tabs import FIXED, PANES, pane_title
 from rltui.panes.rows.row import Row, is_constant, rows_of
 from rltui.panes.rows.row_tree import as_tree
 from rltui.session.time_travel import span_of

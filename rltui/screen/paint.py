@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.panes.answers.answer_inputs import USE_SAMPLES
-from rltui.panes.pane_list import WITHOUT_METRICS
+from rltui.panes.pane_tabs import WITHOUT_METRICS
 from rltui.screen import shown_run
 from rltui.screen.pages.frame import frame
 from rltui.screen.pages.page import Page

@@ -18,7 +18,7 @@ from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.screen import run_list, shown_run
-from rltui.screen.pages.page_of_pane import page_of
+from rltui.screen.pages.page_registry import page_of
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
 

@@ -11,7 +11,7 @@ from rltui.panes import header as run_header
 from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
-from rltui.panes.pane_list import PaneTab, panes_of
+from rltui.panes.pane_tabs import PaneTab, panes_of
 from rltui.panes.runs.short_names import short_run_names, with_given_names
 from rltui.rules.finding import Finding, explained, unexplained
 from rltui.run_context.hparams.hparams import NO_HPARAMS

@@ -17,7 +17,7 @@ from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.evidence import evidence_of
 from rltui.panes.header import coarse_age, header
 from rltui.panes.pane import PaneView, pane_view
-from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
+from rltui.panes.pane_tabs import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.panes.render.lines.pane_lines import (

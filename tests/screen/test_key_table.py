@@ -12,7 +12,7 @@ from textual._xterm_parser import XTermParser
 from textual.events import Click, Key, MouseMove
 
 from rltui.logs.run_names import shown_name
-from rltui.panes.pane_list import PaneTab
+from rltui.panes.pane_tabs import PaneTab
 from rltui.screen.input.key_table import Bind, bindings, key_name, shown
 from rltui.screen.pages.overlays import list_content
 from rltui.screen.shown_run import tabs as shown_tabs

@@ -84,7 +84,7 @@ def _unknown_names(config: Config) -> Iterator[str]:
     from rltui.draw.themes import load_themes
     from rltui.metrics.catalogue import catalogue
     from rltui.metrics.glossary_files import GENERAL
-    from rltui.panes.pane_list import FIXED
+    from rltui.panes.pane_tabs import FIXED
 
     frameworks = catalogue().frameworks
     for run, name in config.frameworks.items():

@@ -23,7 +23,7 @@ from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id
 from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
-from rltui.panes.pane_list import FIXED, panes_of
+from rltui.panes.pane_tabs import FIXED, panes_of
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.console_lines import console_lines, console_markdown, console_record
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record

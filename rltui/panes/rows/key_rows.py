@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rltui.panes.pane_list import pane_tables, scenario_of
+from rltui.panes.pane_tabs import overview_tables, scenario_of
 from rltui.panes.rows.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.session.tag_index import TagIndex
 
@@ -51,7 +51,7 @@ def rows_and_constants(
     rows = with_distinct_titles(rows or constants)
     if len(rows) < min(count, 4):  # few of its tags are known metrics: add others
         others = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
-        hidden = pane_tables().no_cards if rows else ()
+        hidden = overview_tables().no_cards if rows else ()
         rest = [t for t in others if view.run.series[t].count and view.names.name(t).canonical not in hidden]
         rest.sort(key=lambda tag: view.names.name(tag).pane not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
@@ -113,7 +113,7 @@ def _candidates(index: TagIndex, framework: str) -> _Candidates:
     cached = _CANDIDATES.get(index)
     if cached is not None and cached[0] == framework:
         return cached[1]
-    tables, scenario = pane_tables(), scenario_of(index.canonical, framework)
+    tables, scenario = overview_tables(), scenario_of(index.canonical, framework)
 
     def tags_of(*names: str) -> tuple[str, ...]:
         return tuple(tag for name in names for tag in index.canonical.get(name, ()))

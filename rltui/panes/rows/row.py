@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.common.data_class import dataclass
 from rltui.draw.numbers import SHARE, format_change, format_range, format_value
-from rltui.panes.pane_list import worst_of
+from rltui.panes.pane_tabs import worst_of
 from rltui.rules.special_metrics import special_metrics
 from rltui.session.time_travel import RunAtStep
 

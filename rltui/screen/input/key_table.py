@@ -9,7 +9,7 @@ from typing import Protocol
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.text import clean, in_sentence
-from rltui.panes.pane_list import PANES
+from rltui.panes.pane_tabs import PANES
 from rltui.schema.fields import ListField, MapField, TableField, table_of
 from rltui.schema.toml_files import read_table
 

@@ -7,11 +7,11 @@ import math
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Span
 from rltui.panes.charts.curve import run_at_one_step
-from rltui.panes.pane_list import PANES
+from rltui.panes.pane_tabs import PANES
 from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.page import Hint, Page, hint_bar
-from rltui.screen.pages.page_of_pane import page_of
+from rltui.screen.pages.page_registry import page_of
 from rltui.screen.state import AppState
 
 HINT_BLOCK_CELLS = 24  # cells

@@ -9,7 +9,7 @@ from rltui.screen import shown_run
 from rltui.screen.pages.chart.overlaid_run_names import names_line
 from rltui.screen.pages.footer import footer
 from rltui.screen.pages.page import MIN_SIZE, Page, Spot, too_small
-from rltui.screen.pages.page_of_pane import page_of
+from rltui.screen.pages.page_registry import page_of
 from rltui.screen.state import AppState, Drawn
 from rltui.session.run_view import RunView
 

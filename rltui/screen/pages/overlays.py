@@ -12,7 +12,7 @@ from rltui.screen.pages.lists.palette_page import palette
 from rltui.screen.pages.lists.problems_page import problems_content
 from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page, Spot
-from rltui.screen.pages.page_of_pane import page_of
+from rltui.screen.pages.page_registry import page_of
 from rltui.screen.pages.sample_details_page import sample_details
 from rltui.screen.run_list import listing
 from rltui.screen.state import AppState, ChartOverlay, ListOverlay, Overlay, SampleOverlay

@@ -9,7 +9,7 @@ from rltui.draw.cells import BLANK, Line, Span, empty_lines, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.pane import PaneView, overview_pane
-from rltui.panes.pane_list import PANES
+from rltui.panes.pane_tabs import PANES
 from rltui.panes.render.cards import MetricCard, card_grid, cards_lines, overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title

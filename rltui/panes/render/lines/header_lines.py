@@ -19,7 +19,7 @@ from rltui.draw.symbols import (
     STATE_ROLE,
 )
 from rltui.panes.header import Header
-from rltui.panes.pane_list import PaneTab
+from rltui.panes.pane_tabs import PaneTab
 from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.rules.finding import explained, unexplained
 

@@ -10,7 +10,7 @@ from rltui.common.arrays import Floats
 from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
-from rltui.panes.pane_list import pane_tables
+from rltui.panes.pane_tabs import overview_tables
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
@@ -138,7 +138,7 @@ def x_axis(view: RunView, axis: Axis) -> XAxis | None:
     """An axis for a run; None if the run does not have this counter."""
     if axis in COMMON_AXES:
         return XAxis(view, ARRIVALS if axis == "step" and run_at_one_step(view) else axis)
-    metric = next((counter.metric for counter in pane_tables().counter if counter.unit == axis), "")
+    metric = next((counter.metric for counter in overview_tables().counter if counter.unit == axis), "")
     series = counter_of(view, metric)
     if series is None or series.first_step is None:
         return None

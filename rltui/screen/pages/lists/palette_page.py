@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, line
-from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
+from rltui.panes.pane_tabs import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import MOVING

@@ -1,6 +1,6 @@
 """The tab bar as data: the panes of a run with keys and warnings; and the metrics that are shown first.
 
-Those of header and overview, for any run and for kinds of training, are listed in `rltui/data/panes.toml`.
+Those of header and overview, for any run and for kinds of training, are listed in `rltui/data/overview.toml`.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Scenario(NamedTuple):
     source: str = ""
 
 
-class PaneTables(NamedTuple):
+class OverviewTables(NamedTuple):
     """What is shown for any run, in order, and for kinds of training, of which the last has no conditions."""
 
     core: tuple[Alternatives, ...]
@@ -149,20 +149,20 @@ class PaneTables(NamedTuple):
     scenario: tuple[Scenario, ...]
 
 
-def _pane_tables_field() -> TableField[PaneTables]:
+def _overview_tables_field() -> TableField[OverviewTables]:
     ids = ListField(METRIC_ID)
     lines, group = ListField(ids), table_of(MetricGroup, metrics=ids)
     scenario = table_of(Scenario, groups=ListField(group), any=ids, none=ids)
     return table_of(
-        PaneTables, core=lines, key_metrics=lines, counter=ListField(table_of(RunCounter)),
+        OverviewTables, core=lines, key_metrics=lines, counter=ListField(table_of(RunCounter)),
         scenario=ListField(scenario),
     )  # fmt: skip
 
 
 @cache
-def pane_tables() -> PaneTables:
+def overview_tables() -> OverviewTables:
     """The tables of the file, read at the first call."""
-    return read_table("panes", _pane_tables_field)
+    return read_table("overview", _overview_tables_field)
 
 
 def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:
@@ -176,5 +176,5 @@ def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -
             and present.isdisjoint(one.none)
         )
 
-    *known, other = pane_tables().scenario
+    *known, other = overview_tables().scenario
     return next(filter(fits, known), other)

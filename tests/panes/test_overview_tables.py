@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.pane_list import PANES, pane_tables, scenario_of
+from rltui.panes.pane_tabs import PANES, overview_tables, scenario_of
 
 
 def test_the_tables_name_metrics_of_the_glossary() -> None:
     """Every canonical id is in the glossary, none twice in a line, and counters have units of their own."""
-    tables = pane_tables()
+    tables = overview_tables()
     for line in (*tables.core, *tables.key_metrics):
         assert len(set(line)) == len(line) > 0
         assert set(line) <= glossary().metrics.keys()
