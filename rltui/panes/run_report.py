@@ -15,7 +15,7 @@ from rltui.panes.header import Header, header
 from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import Row
 from rltui.panes.runs.outcome import Outcome, outcome_of
-from rltui.panes.without_metrics.hparams_pane import HParamsPane
+from rltui.panes.context_panes.hparams_pane import HParamsPane
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.store.series import Series

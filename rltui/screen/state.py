@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # imported later than the first values
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
-    from rltui.panes.without_metrics.hparams_pane import HParamsPane
-    from rltui.panes.without_metrics.samples_pane import SamplesPane
+    from rltui.panes.context_panes.hparams_pane import HParamsPane
+    from rltui.panes.context_panes.samples_pane import SamplesPane
     from rltui.run_context.console.lines import Level
     from rltui.run_context.console.moments import Moment
     from rltui.run_context.samples.sample_query import SortKey

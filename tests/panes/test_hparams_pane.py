@@ -20,8 +20,8 @@ from rltui.panes.render.lines.hparams_lines import (
     hparams_record,
     labels,
 )
-from rltui.panes.without_metrics.attempt_history import attempt_lines, history_lines
-from rltui.panes.without_metrics.hparams_pane import HParamsColumn, columns_of, hparams_pane
+from rltui.panes.context_panes.attempt_history import attempt_lines, history_lines
+from rltui.panes.context_panes.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.run_context.hparams.hparams import HParams, hparams_of, merge
 from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic
 from rltui.screen.app import Monitor

@@ -19,7 +19,7 @@ from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compar
 from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.panes.runs.facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.panes.without_metrics.hparams_pane import HParamsColumn, hparams_pane
+from rltui.panes.context_panes.hparams_pane import HParamsColumn, hparams_pane
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 

@@ -29,7 +29,7 @@ from rltui.panes.render.console_lines import console_lines, console_markdown, co
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdown, samples_record
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
-from rltui.panes.without_metrics.console_pane import console_ends
+from rltui.panes.context_panes.console_pane import console_ends
 from rltui.run_context.hparams.hparam_files import hparams_beside
 from rltui.run_context.hparams.hparams import NO_HPARAMS
 from rltui.run_context.spans.logged_spans import NO_SPANS

@@ -10,7 +10,7 @@ from rltui.common.text import code_in_markdown, count_of
 from rltui.draw.cells import BLANK, Line, Span, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
-from rltui.panes.without_metrics.console_pane import ConsoleEnd, console_findings_of
+from rltui.panes.context_panes.console_pane import ConsoleEnd, console_findings_of
 from rltui.rules.finding import Finding, as_json
 from rltui.run_context.console.lines import ConsoleLine
 from rltui.session.run_view import RunView

@@ -17,7 +17,7 @@ from rltui.panes.render.console_lines import (
     level_counts,
     line_spans,
 )
-from rltui.panes.without_metrics.console_pane import LINES, console_end, console_findings_of
+from rltui.panes.context_panes.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.run_context.console.line_window import index_at

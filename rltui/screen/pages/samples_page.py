@@ -11,7 +11,7 @@ from rltui.panes.render.lines.samples_lines import (
     samples_lines,
     top_lines,
 )
-from rltui.panes.without_metrics.samples_pane import SamplesPane, parse_expression, samples_pane, step_at
+from rltui.panes.context_panes.samples_pane import SamplesPane, parse_expression, samples_pane, step_at
 from rltui.run_context.samples.run_samples import RunSamples
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled

@@ -15,7 +15,7 @@ from rltui.common.worker_thread import WorkerThread
 
 if TYPE_CHECKING:
     from rltui.logs.sample_layouts.sample import Sample, SampleHead, SampleSummary
-    from rltui.panes.without_metrics.samples_pane import TextMatches
+    from rltui.panes.context_panes.samples_pane import TextMatches
     from rltui.run_context.samples.run_catalogs import RunCatalogs
     from rltui.run_context.samples.run_samples import RunSamples
     from rltui.run_context.samples.sample_catalog import Catalog
@@ -254,7 +254,7 @@ class SamplesThread:
 
     def _match(self, owner: str, heads: tuple[SampleHead, ...], expression: str) -> bool:
         """Search texts for the words of a filter for a slice of time; True if there is more to do."""
-        from rltui.panes.without_metrics.samples_pane import parse_expression
+        from rltui.panes.context_panes.samples_pane import parse_expression
 
         asked = (owner, heads, expression)
         if self._matched != asked:
@@ -278,7 +278,7 @@ class SamplesThread:
         return self._matches.read < self._matches.of
 
     def _matches_of(self, heads: tuple[SampleHead, ...]) -> TextMatches:
-        from rltui.panes.without_metrics.samples_pane import TextMatches
+        from rltui.panes.context_panes.samples_pane import TextMatches
 
         known = [head.key for head in heads if head.key in self._kept]
         return TextMatches(frozenset(key for key in known if self._kept[key]), len(known), len(heads))

@@ -10,7 +10,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.sample import Evaluation, SampleHead, SampleSummary
-from rltui.panes.without_metrics.samples_pane import SamplesPane, headline
+from rltui.panes.context_panes.samples_pane import SamplesPane, headline
 
 RESPONSE_LEAST = 12  # cells of a response's beginning
 _RESPONSE_ROOM = 40  # cells of a response's beginning that other columns leave when they grow
