@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rltui.cli.output import emit, note, to_json
 from rltui.common.text import clean, in_markdown
 from rltui.logs.sample_layouts.sample import Sample, SampleHead, nearest_step
-from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
 from rltui.panes.context_panes.samples_pane import samples_pane
+from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
 from rltui.run_context.samples.run_samples import RunSamples
 from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.run_context.samples.sample_query import Filter, SortKey, sorted_heads

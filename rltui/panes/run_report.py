@@ -10,12 +10,12 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.panes.charts.sister_band import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
+from rltui.panes.context_panes.hparams_pane import HParamsPane
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
 from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import Row
 from rltui.panes.runs.outcome import Outcome, outcome_of
-from rltui.panes.context_panes.hparams_pane import HParamsPane
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.store.series import Series

@@ -26,11 +26,11 @@ from rltui.session.session import Session
 if TYPE_CHECKING:  # imported later than the first values
     from rltui.logs.sample_layouts.sample import SampleHead
     from rltui.panes.baseline.comparison import Difference
+    from rltui.panes.context_panes.hparams_pane import HParamsPane
+    from rltui.panes.context_panes.samples_pane import SamplesPane
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
-    from rltui.panes.context_panes.hparams_pane import HParamsPane
-    from rltui.panes.context_panes.samples_pane import SamplesPane
     from rltui.run_context.console.lines import Level
     from rltui.run_context.console.moments import Moment
     from rltui.run_context.samples.sample_query import SortKey

@@ -14,14 +14,14 @@ import pytest
 
 from rltui.logs.batch import Text
 from rltui.logs.delivery import Delivery, Source
+from rltui.panes.context_panes.attempt_history import attempt_lines, history_lines
+from rltui.panes.context_panes.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.panes.render.lines.hparams_lines import (
     hparams_lines,
     hparams_markdown,
     hparams_record,
     labels,
 )
-from rltui.panes.context_panes.attempt_history import attempt_lines, history_lines
-from rltui.panes.context_panes.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.run_context.hparams.hparams import HParams, hparams_of, merge
 from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic
 from rltui.screen.app import Monitor

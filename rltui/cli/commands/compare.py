@@ -17,9 +17,9 @@ from rltui.draw.numbers import format_change, format_seconds, format_si, format_
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.baseline.speed_findings import speed_findings
+from rltui.panes.context_panes.hparams_pane import HParamsColumn, hparams_pane
 from rltui.panes.runs.facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.panes.context_panes.hparams_pane import HParamsColumn, hparams_pane
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
 from rltui.common.text import clean
-from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
-from rltui.panes.render.plain_text import as_text
 from rltui.panes.context_panes.attempt_history import history_lines
 from rltui.panes.context_panes.hparams_pane import HParamsPane, columns_of, hparams_pane
+from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
+from rltui.panes.render.plain_text import as_text
 from rltui.run_context.hparams.hparam_files import hparams_beside
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView

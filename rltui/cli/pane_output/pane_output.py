@@ -23,13 +23,13 @@ from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id
 from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
-from rltui.panes.pane_tabs import FIXED, panes_of
+from rltui.panes.context_panes.console_pane import console_ends
 from rltui.panes.pane_report import as_record, pane_report
+from rltui.panes.pane_tabs import FIXED, panes_of
 from rltui.panes.render.console_lines import console_lines, console_markdown, console_record
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdown, samples_record
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
-from rltui.panes.context_panes.console_pane import console_ends
 from rltui.run_context.hparams.hparam_files import hparams_beside
 from rltui.run_context.hparams.hparams import NO_HPARAMS
 from rltui.run_context.spans.logged_spans import NO_SPANS

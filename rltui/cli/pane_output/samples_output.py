@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.context_panes.samples_pane import SamplesPane, samples_pane, step_at
+from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.run_context.samples.run_catalogs import RunCatalogs, Runs
 from rltui.run_context.samples.run_samples import RunSamples
 from rltui.run_context.samples.sample_catalog import Catalog

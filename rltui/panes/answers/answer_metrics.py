@@ -11,7 +11,7 @@ from rltui.schema.metric import METRIC_ID
 from rltui.schema.toml_files import read_table
 
 
-class Level(NamedTuple):
+class KeyQuantity(NamedTuple):
     """A quantity and the template of its sentence; `share`: whether it is written in percent."""
 
     metric: str  # canonical id
@@ -20,11 +20,11 @@ class Level(NamedTuple):
     share: bool = False
 
 
-class Levels(NamedTuple):
+class KeyQuantities(NamedTuple):
     """The question of a pane and the quantities that answer it, most important first."""
 
     question: str
-    level: tuple[Level, ...]
+    quantity: tuple[KeyQuantity, ...]
 
 
 class Straggler(NamedTuple):
@@ -39,19 +39,19 @@ class AnswerMetrics(NamedTuple):
     """The tables of the file; `metrics` are lists of canonical ids."""
 
     metrics: Mapping[str, tuple[str, ...]]
-    named: Mapping[str, tuple[Level, ...]]
+    named: Mapping[str, tuple[KeyQuantity, ...]]
     straggler: tuple[Straggler, ...]
-    pane: Mapping[str, Levels]
+    pane: Mapping[str, KeyQuantities]
 
 
 def _answer_metrics_field() -> TableField[AnswerMetrics]:
-    levels = ListField(table_of(Level, metric=METRIC_ID))
+    quantities = ListField(table_of(KeyQuantity, metric=METRIC_ID))
     return table_of(
         AnswerMetrics,
         metrics=MapField(ListField(METRIC_ID)),
-        named=MapField(levels),
+        named=MapField(quantities),
         straggler=ListField(table_of(Straggler, most=METRIC_ID, usual=METRIC_ID)),
-        pane=MapField(table_of(Levels, level=levels)),
+        pane=MapField(table_of(KeyQuantities, quantity=quantities)),
     )
 
 

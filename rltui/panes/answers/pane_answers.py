@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rltui.panes.answers.answer import Answer
     from rltui.session.run_view import RunView
 
-_LEVELS = ("levels", "level_answer")  # takes the pane as a second argument
+_DEFAULT = ("default_answer", "default_answer")  # takes the pane as a second argument
 # A module of this package and its function of `RunValues`; imported after the first frame of the monitor.
 ANSWERS: Mapping[str, tuple[str, str]] = {
     "timing": ("step_time.step_time", "step_time_answer"),
@@ -22,9 +22,9 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
     "rollout": ("rollouts.rollout_use", "rollout_answer"),
     "lengths": ("lengths", "length_answer"),
     "reward": ("reward", "reward_answer"),
-    "validation": ("levels", "validation_answer"),
+    "validation": ("default_answer", "validation_answer"),
     "system": ("accelerators.gpus", "gpu_answer"),
-    **dict.fromkeys(("policy", "critic", "preference", "reward-model", "turns"), _LEVELS),
+    **dict.fromkeys(("policy", "critic", "preference", "reward-model", "turns"), _DEFAULT),
 }
 
 
@@ -60,7 +60,7 @@ def answer_of(
     if view.run.series:
         module, name = ANSWERS[pane]
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
-        answer = make(values, pane) if ANSWERS[pane] is _LEVELS else make(values)
+        answer = make(values, pane) if ANSWERS[pane] is _DEFAULT else make(values)
     if answer is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         return Answer("", UNANSWERED[pane])
     return answer

@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import window_for
+from rltui.panes.context_panes.hparams_pane import FileHParams, hparams_of_run, no_file_hparams
 from rltui.panes.runs.listed_run import share_done, summary_of
 from rltui.panes.runs.outcome import Outcome
 from rltui.panes.runs.outcome_row import outcome, outcome_row
-from rltui.panes.context_panes.hparams_pane import FileHParams, hparams_of_run, no_file_hparams
 from rltui.rules.finding import Finding, unexplained
 from rltui.run_context.hparams.hparams import HParam, find_hparam, settings_digest
 from rltui.run_context.hparams.known_hparams import known_hparams

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
+from rltui.panes.context_panes.console_pane import LINES, console_end, console_findings_of
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
     console_lines,
@@ -17,7 +18,6 @@ from rltui.panes.render.console_lines import (
     level_counts,
     line_spans,
 )
-from rltui.panes.context_panes.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.run_context.console.line_window import index_at

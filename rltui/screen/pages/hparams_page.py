@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, empty_lines
-from rltui.panes.render.lines.hparams_lines import HParamsLayout, hparams_lines, top_lines
 from rltui.panes.context_panes.attempt_history import history_lines
 from rltui.panes.context_panes.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
+from rltui.panes.render.lines.hparams_lines import HParamsLayout, hparams_lines, top_lines
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn

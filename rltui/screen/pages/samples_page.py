@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, empty_lines
 from rltui.logs.sample_layouts.sample import SampleHead
+from rltui.panes.context_panes.samples_pane import SamplesPane, parse_expression, samples_pane, step_at
 from rltui.panes.render.lines.samples_lines import (
     ROWS,
     SamplesLayout,
@@ -11,7 +12,6 @@ from rltui.panes.render.lines.samples_lines import (
     samples_lines,
     top_lines,
 )
-from rltui.panes.context_panes.samples_pane import SamplesPane, parse_expression, samples_pane, step_at
 from rltui.run_context.samples.run_samples import RunSamples
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, crop, line
-from rltui.panes.render.lines.device_lines import device_lines
 from rltui.panes.context_panes.node_pane import node_sentence, node_table, process_lines
+from rltui.panes.render.lines.device_lines import device_lines
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.pane_page import PAGE as METRICS_PAGE
 from rltui.screen.pages.pane_page import metrics_page

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from rltui.draw.cells import Line
-from rltui.panes.render.lines.device_lines import device_lines
 from rltui.panes.context_panes.node_pane import node_sentence, node_table, process_lines
+from rltui.panes.render.lines.device_lines import device_lines
 from rltui.run_context.node import nvml
 from rltui.run_context.node.node_reading import DriverError, NodeReading, Process, is_listed, node_reading
 from rltui.run_context.node.node_thread import NodeThread, open_driver

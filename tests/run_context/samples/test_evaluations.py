@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.sample_layouts.sample import SampleHead
-from rltui.panes.render.lines.samples_lines import evaluation_lines
 from rltui.panes.context_panes.samples_pane import samples_pane
+from rltui.panes.render.lines.samples_lines import evaluation_lines
 from rltui.run_context.samples.evaluations import evaluations_of, pass_at_k
 from rltui.run_context.samples.run_catalogs import catalogs_of
 from tests.support.commands.in_process import rltui

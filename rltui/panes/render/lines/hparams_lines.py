@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rltui.common.text import cell_width, code_in_markdown, count_of, fit, in_markdown, markdown_table, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
-from rltui.panes.runs.short_names import short_run_names
 from rltui.panes.context_panes.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
+from rltui.panes.runs.short_names import short_run_names
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.known_hparams import KEY
 

@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
-from rltui.panes.answers.answer_metrics import Level, answer_metrics
+from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
 from rltui.panes.answers.recent_values import RunValues, Values, fact
 from rltui.panes.answers.since_start import change_since_start
 from rltui.rules.finding import unexplained
@@ -40,35 +40,37 @@ def validation_answer(run: RunValues) -> Answer | None:
     return None
 
 
-def level_answer(run: RunValues, pane: str) -> Answer | None:
+def default_answer(run: RunValues, pane: str) -> Answer | None:
     """The answer of one of these panes; None for a run that logs none of its quantities."""
-    levels, logged = answer_metrics().pane[pane], []
-    for level in levels.level:
-        values = run.find(level.metric)
+    quantities, logged = answer_metrics().pane[pane], []
+    for quantity in quantities.quantity:
+        values = run.find(quantity.metric)
         if values is not None and run.name(values.tag).pane == pane:
-            logged.append((level, values))
+            logged.append((quantity, values))
     if not logged:
         return None
-    text = "; ".join(_clause(run, level, values) for level, values in logged[:SENTENCE_QUANTITIES])
+    text = "; ".join(_clause(run, quantity, values) for quantity, values in logged[:SENTENCE_QUANTITIES])
     warning = _warning(run.view, pane) if run.at_step is None else ""
     facts = []
-    for at, (level, values) in enumerate(logged[:FACT_QUANTITIES]):
-        number = fact(level.word, values, glossary().metrics[level.metric].unit)
-        value = _text(values.now, level.metric, share=level.share)
+    for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
+        number = fact(quantity.word, values, glossary().metrics[quantity.metric].unit)
+        value = _text(values.now, quantity.metric, share=quantity.share)
         facts.append(replace(number, text=value, told=at < SENTENCE_QUANTITIES and value in text))
-    return Answer(levels.question, f"{warning}{text[:1].upper()}{text[1:]}.", tuple(facts))
+    return Answer(quantities.question, f"{warning}{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 
-def _clause(run: RunValues, level: Level, values: Values) -> str:
+def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
     """A quantity with its level and its change: `entropy is 1.23, down from 2.1 at the start`."""
 
     def text(value: float) -> str:
-        return "none" if level.share and value <= 0 else _text(value, level.metric, share=level.share)
+        return (
+            "none" if quantity.share and value <= 0 else _text(value, quantity.metric, share=quantity.share)
+        )
 
-    clause = level.said.format(word=level.word, value=text(values.now))
+    clause = quantity.said.format(word=quantity.word, value=text(values.now))
     change = change_since_start(run, values.tag, values.now, text)
     pane = run.name(values.tag).pane
-    tags = (tag for tag in run.tags(level.metric) if level.share and run.name(tag).pane != pane)
+    tags = (tag for tag in run.tags(quantity.metric) if quantity.share and run.name(tag).pane != pane)
     held_out = max(map(run.of, tags), key=lambda one: len(one.value), default=None)
     held_out_text = (
         f"and {text(held_out.now)} of held-out ones" if held_out is not None and len(held_out.value) else ""
