@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 from rltui.cli import command_group
 from rltui.cli.command_reference import command_texts
 from rltui.cli.exit_codes import EXIT_CODES
-from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
+from rltui.cli.pane_output.render_pane import OutputOptions, render_pane
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.metrics.glossary_entry import GlossaryEntry

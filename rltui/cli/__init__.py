@@ -19,7 +19,7 @@ import click
 
 from rltui import __version__
 from rltui.cli.exit_codes import WRONG
-from rltui.cli.output import CommandError, note
+from rltui.cli.printing import CommandError, note
 from rltui.common import crash
 from rltui.common.interpreter_settings import finish_imports
 from rltui.common.text import clean

@@ -16,7 +16,7 @@ import click
 
 from rltui.cli.completions import complete_run, complete_theme, matching_items
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.output import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
+from rltui.cli.printing import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
 from rltui.common.paths import cache, is_url, local
 from rltui.common.text import clean
 

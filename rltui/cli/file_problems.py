@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rltui.cli.output import note
+from rltui.cli.printing import note
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import is_run_expression, load, nothing_to_read, read_config, reading_progress
-from rltui.cli.output import fail
+from rltui.cli.printing import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine

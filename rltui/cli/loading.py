@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import NothingReadError, fail, no_logs, progress_line
+from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.config import Config, load_config

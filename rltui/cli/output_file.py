@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from rltui.cli.output import emit, fail, note
+from rltui.cli.printing import emit, fail, note
 from rltui.common import paths
 from rltui.common.text import clean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.output import emit, note, to_json
+from rltui.cli.printing import emit, note, to_json
 from rltui.common.text import clean, in_markdown
 from rltui.logs.sample_layouts.sample import Sample, SampleHead, nearest_step
 from rltui.panes.context_panes.samples_pane import samples_pane

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from rltui.cli.output import EXTRAS, fail, progress_line, require_extra
+from rltui.cli.printing import EXTRAS, fail, progress_line, require_extra
 from rltui.common.data_class import dataclass
 from rltui.common.paths import is_url
 from rltui.common.text import clean

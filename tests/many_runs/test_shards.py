@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rltui.cli.output import EXTRAS
+from rltui.cli.printing import EXTRAS
 from rltui.many_runs import judge_shard
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.judge_shard import ShardResult

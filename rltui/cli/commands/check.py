@@ -14,7 +14,7 @@ from rltui.cli.documents.check_report import markdown_lines, text_lines
 from rltui.cli.job_report import with_time_limits
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import read_config
-from rltui.cli.output import NothingReadError, emit, emit_json, leave
+from rltui.cli.printing import NothingReadError, emit, emit_json, leave
 from rltui.cli.sharding import ENGINE, NO_CACHE, SHARD, Work
 from rltui.many_runs.engine import Engine
 

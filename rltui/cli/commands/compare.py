@@ -11,7 +11,7 @@ from rltui.cli.completions import complete_run
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import load
-from rltui.cli.output import emit, emit_json, emit_table, fail
+from rltui.cli.printing import emit, emit_json, emit_table, fail
 from rltui.common.text import count_of, in_markdown
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH

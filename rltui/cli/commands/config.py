@@ -9,7 +9,7 @@ import click
 
 from rltui.cli.exit_codes import WRONG
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import emit, emit_json, fail, leave
+from rltui.cli.printing import emit, emit_json, fail, leave
 from rltui.common.paths import config_file
 from rltui.common.problem import Problem
 from rltui.common.text import clean

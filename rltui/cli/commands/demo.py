@@ -13,7 +13,7 @@ import click
 
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.exit_codes import FOUND, WRONG
-from rltui.cli.output import emit, fail, leave, note
+from rltui.cli.printing import emit, fail, leave, note
 from rltui.common.interpreter_settings import import_asyncio_without_ssl
 from rltui.common.text import clean
 from rltui.demo import recording
@@ -134,7 +134,7 @@ def _save(names: Sequence[str], target: Path) -> None:
 
 
 def _print_overview(folder: str) -> None:
-    from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
+    from rltui.cli.pane_output.render_pane import OutputOptions, render_pane
     from rltui.session.session import Session
 
     emit(render_pane(Session.load([folder]), "overview", OutputOptions()).rstrip("\n"))

@@ -19,7 +19,7 @@ from rltui import __version__
 from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, REQUESTS, LogDir, need
 from rltui.cli.job_report import job_lines, job_report
-from rltui.cli.output import emit, emit_json
+from rltui.cli.printing import emit, emit_json
 from rltui.common.paths import config_file
 from rltui.common.text import clean, count_of
 from rltui.config import load_config

@@ -8,7 +8,7 @@ from rltui.cli.arguments import JSON_LINES, FrameworkArgument, schema_option
 from rltui.cli.completions import complete_metric
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import emit, emit_json, leave, note
+from rltui.cli.printing import emit, emit_json, leave, note
 from rltui.common.text import clean
 from rltui.config import load_config
 from rltui.metrics.definitions import Definition, as_lines, definitions

@@ -8,8 +8,8 @@ from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, need
 from rltui.cli.completions import complete_metric
 from rltui.cli.export.point_lines import export_lines
 from rltui.cli.export.points import PointSelection
-from rltui.cli.output import require_extra
 from rltui.cli.output_file import form_by_ending
+from rltui.cli.printing import require_extra
 from rltui.cli.sharding import ENGINE, SHARD, Work
 from rltui.many_runs.engine import Engine
 

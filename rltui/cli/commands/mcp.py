@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import LOGDIRS, need
-from rltui.cli.output import require_extra
+from rltui.cli.printing import require_extra
 
 
 @click.command(name="mcp")

@@ -9,7 +9,7 @@ import click
 import orjson
 
 from rltui.cli.arguments import FAIL_ON
-from rltui.cli.output import emit_json, fail, leave
+from rltui.cli.printing import emit_json, fail, leave
 from rltui.common.text import clean
 
 if TYPE_CHECKING:

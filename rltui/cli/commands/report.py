@@ -11,7 +11,7 @@ from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.loading import as_of, load
 from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
-from rltui.cli.pane_output.pane_output import theme_named
+from rltui.cli.pane_output.render_pane import theme_named
 from rltui.panes.charts.sister_band import sister_runs
 from rltui.panes.render.report_html import reports_html
 from rltui.panes.render.report_markdown import reports_markdown

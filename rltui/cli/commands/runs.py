@@ -12,7 +12,7 @@ from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import is_run_expression, load
-from rltui.cli.output import NothingReadError, emit_json, emit_table, fail, leave
+from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.common.text import clean
 from rltui.draw.numbers import format_duration, format_step

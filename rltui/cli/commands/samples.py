@@ -9,7 +9,7 @@ import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, need
 from rltui.cli.loading import runs_of_expression
-from rltui.cli.output import emit, fail, note, to_json
+from rltui.cli.printing import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.common.text import clean
 from rltui.logs.sample_layouts.sample import Sample

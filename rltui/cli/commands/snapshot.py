@@ -12,9 +12,8 @@ from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.completions import complete_metric, complete_pane
 from rltui.cli.job_report import jobs_by_traces
 from rltui.cli.loading import load
-from rltui.cli.output import fail, require_extra, text_width
 from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
-from rltui.cli.pane_output.pane_output import (
+from rltui.cli.pane_output.render_pane import (
     WIDTH,
     Form,
     OutputOptions,
@@ -22,6 +21,7 @@ from rltui.cli.pane_output.pane_output import (
     render_pane,
     theme_named,
 )
+from rltui.cli.printing import fail, require_extra, text_width
 
 ENDINGS: dict[str, Form] = {
     ".md": "markdown",

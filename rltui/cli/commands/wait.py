@@ -6,7 +6,7 @@ import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, update_mirrors
 from rltui.cli.follow import DEFAULT, TIMEOUT
-from rltui.cli.output import emit, emit_json, leave
+from rltui.cli.printing import emit, emit_json, leave
 
 
 @click.command(name="wait")

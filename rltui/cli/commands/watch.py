@@ -20,7 +20,7 @@ from rltui.cli.arguments import (
 from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.loading import read_config
-from rltui.cli.output import fail, leave
+from rltui.cli.printing import fail, leave
 from rltui.common.interpreter_settings import finish_imports, import_asyncio_without_ssl
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from rltui.cli.exit_codes import FOUND, STALLED, WRONG
-from rltui.cli.output import about
+from rltui.cli.printing import about
 from rltui.common.problem import Problem
 from rltui.many_runs.common_trouble import common_trouble
 from rltui.many_runs.merged_verdicts import JudgedRuns, merge

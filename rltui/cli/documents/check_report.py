@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.output import colored, text_width
+from rltui.cli.printing import colored, text_width
 from rltui.common.problem import Problem
 from rltui.common.text import cell_width, in_markdown, markdown_table
 from rltui.draw.cells import wrap

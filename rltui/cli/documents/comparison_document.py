@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.output import CommandError
+from rltui.cli.printing import CommandError
 from rltui.common.text import clean
 from rltui.panes.baseline.comparison import Axis, Comparison
 from rltui.rules.finding import Finding, as_json

@@ -12,7 +12,7 @@ import numpy as np
 from rltui.cli.export.points import PointSelection
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import fail, note
+from rltui.cli.printing import fail, note
 from rltui.common.problem import Problems
 from rltui.common.text import clean
 from rltui.logs.follow.follower import Follower, MissingError

@@ -8,7 +8,7 @@ from typing import TypeVar
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import fail, leave, no_logs
+from rltui.cli.printing import fail, leave, no_logs
 from rltui.cli.sharding import Work, in_order, need_engine, planned
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, Problems

@@ -10,7 +10,7 @@ from rltui.cli.export.points import PointSelection
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import judge_runs
-from rltui.cli.output import leave
+from rltui.cli.printing import leave
 from rltui.cli.sharding import Work
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import Finding

@@ -10,7 +10,7 @@ import numpy as np
 from rltui.cli.export.point_lines import JsonlWriter
 from rltui.cli.export.points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
-from rltui.cli.output import need_reader
+from rltui.cli.printing import need_reader
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower

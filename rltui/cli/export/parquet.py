@@ -28,8 +28,8 @@ from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
 from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
 from rltui.cli.loading import read_config
-from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
+from rltui.cli.printing import fail, note
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.common import paths
 from rltui.common.data_class import dataclass

@@ -12,7 +12,7 @@ from rltui.cli.follow import TIMEOUT
 from rltui.cli.follow.follow_findings import FindingReporter
 from rltui.cli.follow.followed_session import POLL, FollowedSession
 from rltui.cli.follow.wait_conditions import Condition, Match, first_match, unknown_metric
-from rltui.cli.output import about, emit, note
+from rltui.cli.printing import about, emit, note
 from rltui.common.text import clean
 from rltui.config import Config
 from rltui.logs.delivery import Delivery

@@ -23,7 +23,7 @@ from rltui.cli.exit_codes import FOUND
 from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
-from rltui.cli.output import NothingReadError, fail
+from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.text import clean
 from rltui.many_runs.merged_verdicts import of_session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.cli.output import emit, emit_json
+from rltui.cli.printing import emit, emit_json
 from rltui.common.text import clean
 from rltui.panes.context_panes.attempt_history import history_lines
 from rltui.panes.context_panes.hparams_pane import HParamsPane, columns_of, hparams_pane

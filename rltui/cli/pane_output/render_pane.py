@@ -15,8 +15,8 @@ import click
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import as_of
-from rltui.cli.output import fail, to_json
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
+from rltui.cli.printing import fail, to_json
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean
 from rltui.draw.cells import Line, line
