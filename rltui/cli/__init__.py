@@ -38,7 +38,7 @@ COMMANDS = {
     "report": "write a report of a run: Markdown, or one HTML file",
     "compare": "compare runs with a baseline at matched steps",
     "export": "print every point of every run",
-    "samples": "print rollouts: prompts, answers, rewards",
+    "samples": "print rollouts: prompts, responses, rewards",
     "explain": "say what a metric means",
     "glossary": "print what every metric means",
     "config": "check or locate the configuration",

@@ -17,7 +17,7 @@ import click
 from rltui.cli.completions import complete_run, complete_theme, matching_items
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.printing import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
-from rltui.common.paths import cache, is_url, local
+from rltui.common.paths import cache, is_url, local_path
 from rltui.common.text import clean
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = 
     for url in filter(is_url, logdirs) if fetch else ():
         with contextlib.suppress(NothingReadError):  # reported by the command itself, which may also wait
             _fetch(url)
-    if any(_exists(Path(local(logdir))) is not True for logdir in logdirs):
+    if any(_exists(Path(local_path(logdir))) is not True for logdir in logdirs):
         return text
     from rltui.logs.follow.read_all import place_all
     from rltui.logs.run_names import goes_by, shown_name
@@ -217,7 +217,7 @@ MIN_SYNC_INTERVAL = 2.0  # seconds between updates of a mirror
 FILE_SYSTEM_TIMEOUT = 5.0  # seconds
 
 
-def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
+def require_logdirs(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
     """End the command with 2 if a LOGDIR does not exist, or its file system does not respond.
 
     Updates the mirrors of remote folders.
@@ -225,7 +225,7 @@ def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it
     for logdir in logdirs:
         if is_url(logdir):
             _fetch(logdir)
-        exists = _exists(Path(local(logdir)))
+        exists = _exists(Path(local_path(logdir)))
         if exists is None:
             what = f"the file system has not answered for {FILE_SYSTEM_TIMEOUT:.0f} s; look at its mount"
             nothing_read(f"{clean(logdir)}: {what}", "not-answering", logdir, what)

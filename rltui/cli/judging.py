@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rltui.cli.arguments import need
+from rltui.cli.arguments import require_logdirs
 from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import is_run_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.printing import fail
@@ -47,7 +47,7 @@ def judge_runs(
         session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
         return of_session(session, at_step=at_step)
     need_engine(how.engine, logdirs)
-    need(logdirs)
+    require_logdirs(logdirs)
     config, now = read_config(tuple(logdirs), strict=True), time.time()
     cache = cached_plan = None
     cached = {}

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from rltui.cli.arguments import need
+from rltui.cli.arguments import require_logdirs
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
 from rltui.common.problem import Problem
@@ -63,7 +63,7 @@ def load(
     from rltui.panes.runs.selection import RunSelection, settings_below
     from rltui.session.session import Session
 
-    need(logdirs)
+    require_logdirs(logdirs)
     selection = RunSelection(run_glob)
     config = read_config(logdirs, strict=True)
     with reading_progress() as progress:

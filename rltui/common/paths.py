@@ -69,7 +69,7 @@ def mirror_folder(url: str) -> Path | None:
     return None if folder is None else folder / "remote" / digest(url.rstrip("/"), 20)
 
 
-def local(logdir: str | os.PathLike[str]) -> str:
+def local_path(logdir: str | os.PathLike[str]) -> str:
     """The local path of a LOGDIR: the LOGDIR itself, or the folder with its files in the mirror of a URL."""
     path = os.fspath(logdir)
     if not is_url(path):
@@ -90,7 +90,7 @@ def file_for_logdirs(
     folder = cache() if cached else state()
     if folder is None:
         return None
-    key = "\0".join(sorted(os.path.realpath(local(logdir)) for logdir in logdirs))
+    key = "\0".join(sorted(os.path.realpath(local_path(logdir)) for logdir in logdirs))
     path = folder / kind / f"{digest(key, 20)}.json"
     return None if enclosing_logdir(path, logdirs) is not None else path
 
@@ -111,7 +111,7 @@ def enclosing_logdir(target: Path, logdirs: Sequence[str | os.PathLike[str]]) ->
     """
     path = _resolved(target)
     for logdir in logdirs:
-        root = _resolved(Path(local(logdir)))
+        root = _resolved(Path(local_path(logdir)))
         if path == root or (root.parent if root.is_file() else root) in (path, *path.parents):
             return os.fspath(logdir)
     return None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rltui.common.paths import config_file, local
+from rltui.common.paths import config_file, local_path
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.config.config_schema import DISPLAY, PRIVATE
@@ -33,7 +33,7 @@ def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
     if own is not None:
         required = bool(os.environ.get("RLTUI_CONFIG"))
         layers.append((own, read_file(own, problems, own=True, required=required)))
-    folders = (path if path.is_dir() else path.parent for path in map(Path, map(local, logdirs)))
+    folders = (path if path.is_dir() else path.parent for path in map(Path, map(local_path, logdirs)))
     paths = dict.fromkeys(folder / LOGDIR_CONFIG for folder in folders)
     layers += [(path, read_file(path, problems, own=False)) for path in paths]
     return merged_config(layers, problems)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from rltui.cli.arguments import AT_STEP, FAIL_ON, FORMAT, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
+from rltui.cli.arguments import AT_STEP, FAIL_ON, FORMAT, JSON, LOGDIRS, RUN, VERIFY, require_logdirs, schema_option
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_document import FailOn
 from rltui.cli.documents.check_report import markdown_lines, text_lines
@@ -69,7 +69,7 @@ def command(
         if at_step is not None or form == "markdown" or fail_on is not None or verify or elsewhere:
             others = "--at-step, --format markdown, --fail-on, --verify and --engine"
             raise click.UsageError(f"--follow goes with none of {others}")
-        need(logdirs, "`rltui watch --no-ui` waits for one")
+        require_logdirs(logdirs, "`rltui watch --no-ui` waits for one")
         from rltui.cli.follow.follow_findings import follow
 
         follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, part=shard, as_json=as_json)

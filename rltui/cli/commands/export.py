@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, need
+from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, require_logdirs
 from rltui.cli.completions import complete_metric
 from rltui.cli.export.point_lines import export_lines
 from rltui.cli.export.points import PointSelection
@@ -96,7 +96,7 @@ def command(
         return
     if kind not in ("scalars", "findings") and (shard is not None or engine.name != "local"):
         raise click.UsageError(f"--shard and --engine go with scalars and findings, not with --kind {kind}")
-    need(logdirs)
+    require_logdirs(logdirs)
     if form == "parquet":
         if output in (None, "-"):
             raise click.UsageError("--format parquet needs --output")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.paths import local
+from rltui.common.paths import local_path
 from rltui.common.problem import Problem
 from rltui.common.text import clean, quote
 from rltui.logs.file_calls import Calls
@@ -85,7 +85,7 @@ def roots_of(
     """
     places: list[tuple[str, str, str | None]] = []
     for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
-        place = Path(local(given)).expanduser().absolute()
+        place = Path(local_path(given)).expanduser().absolute()
         folder = ask(str(place))
         single = bool(place.suffix) and could_be_log(place.name) if folder is None else not folder
         absolute = os.path.normpath(place.parent if single else place)

@@ -68,7 +68,7 @@ class Mirror:
         self.store = ObjectStore(url, limits.timeout)
         self.url = self.store.url
         self.limits = limits
-        self.place = paths.local(self.url)
+        self.place = paths.local_path(self.url)
         self.objects = 0  # number in the store, as of the last listing
         self.size = 0  # bytes of those that are mirrored
         self.synced = 0.0  # wall time of the last successful update
