@@ -7,7 +7,7 @@ from typing import Literal
 
 from rltui.common.data_class import dataclass
 
-Level = Literal["info", "warning", "error"]
+ProblemLevel = Literal["info", "warning", "error"]
 Severity = Literal["info", "warning", "critical"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of findings, in ascending order
 
@@ -16,7 +16,7 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of finding
 class Problem:
     """What is wrong with a file or its data, in one line: what, where, what to do. `healed` withdraws it."""
 
-    level: Level
+    level: ProblemLevel
     code: str  # kebab-case and stable: corrupt-record, torn-tail, not-json, restarted, ...
     path: str  # relative to LOGDIR, cleaned
     message: str  # one line for people, cleaned

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rltui.common.data_class import dataclass
-from rltui.common.problem import Level, Problem
+from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
 from rltui.schema.fields import Field, Invalid, KeyPath, dotted_key
 from rltui.schema.value_cache import cached_value
@@ -35,7 +35,7 @@ class FileReport:
     path: str  # as shown in problems
     problems: list[Problem]
     code: str = "data"
-    level: Level = "error"
+    level: ProblemLevel = "error"
     source: Path | None = None  # the file, which is read again to find the line of a fault
     faults: int = 0
     _statements: tuple[Mapping[str, object], Mapping[KeyPath, tuple[int, int]]] | None = None

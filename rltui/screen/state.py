@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # imported later than the first values
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
-    from rltui.run_context.console.lines import Level
+    from rltui.run_context.console.lines import LineLevel
     from rltui.run_context.console.moments import Moment
     from rltui.run_context.samples.sample_query import SortKey
     from rltui.session.run_view import RunView
@@ -325,7 +325,7 @@ class ConsoleView:
     run: str = ""  # of the console
     place: str = ""  # of the console shown
     at: int | None = None  # byte offset of the selected line; None: follow the end
-    level: Level = ""  # only lines of this level or worse
+    level: LineLevel = ""  # only lines of this level or worse
     query: str = ""
     unfolded: set[int] = field(default_factory=set)  # offsets of lines shown in full
     moment: Moment | None = None  # to go to, once it is located

@@ -115,7 +115,9 @@ def test_arrays_are_fetched_where_they_are_evaluations(memory: Any) -> None:
     (run,) = rltui("runs", "--json", "memory://bucket").json()["runs"]
     assert [source["path"] for source in run["sources"]] == ["ppo_1/evaluations.npz"]
     assert (run["last_step"], run["series"]) == (3000, 2)
-    assert [name.name for name in Path(paths.local_path("memory://bucket")).rglob("*.npz")] == ["evaluations.npz"]
+    assert [name.name for name in Path(paths.local_path("memory://bucket")).rglob("*.npz")] == [
+        "evaluations.npz"
+    ]
 
 
 def test_doctor_tells_what_a_remote_folder_costs(local: Path, remote: str) -> None:

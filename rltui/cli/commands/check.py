@@ -7,7 +7,17 @@ from dataclasses import replace
 
 import click
 
-from rltui.cli.arguments import AT_STEP, FAIL_ON, FORMAT, JSON, LOGDIRS, RUN, VERIFY, require_logdirs, schema_option
+from rltui.cli.arguments import (
+    AT_STEP,
+    FAIL_ON,
+    FORMAT,
+    JSON,
+    LOGDIRS,
+    RUN,
+    VERIFY,
+    require_logdirs,
+    schema_option,
+)
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_document import FailOn
 from rltui.cli.documents.check_report import markdown_lines, text_lines

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 
-from rltui.common.problem import Level, Problem
+from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import quote
 
 LONGEST_INTERVAL = 60.0  # seconds between two attempts
 
-_CODES: dict[int, tuple[Level, str]] = {
+_CODES: dict[int, tuple[ProblemLevel, str]] = {
     errno.EACCES: ("warning", "unreadable"),
     errno.EPERM: ("warning", "unreadable"),
     errno.ENOTSUP: ("info", "not-a-file"),

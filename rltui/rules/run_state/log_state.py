@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.problem import Level, Problem
+from rltui.common.problem import Problem, ProblemLevel
 from rltui.logs.delivery import Source
 from rltui.store.run import Run
 
@@ -21,7 +21,7 @@ def of_sources(run: Run, now: float) -> list[Problem]:
         left = source.size - source.read
         if source.gone:
             # A run whose other logs exist may delete some itself.
-            level: Level = "info" if others else "warning"
+            level: ProblemLevel = "info" if others else "warning"
             found.append(Problem(level, "log-gone", source.path, "the file is gone; what was read is kept"))
         elif (
             left > 0

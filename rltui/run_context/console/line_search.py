@@ -7,7 +7,7 @@ from rltui.run_context.console.failures import console_facts
 from rltui.run_context.console.lines import (
     TRACEBACK,
     ConsoleLine,
-    Level,
+    LineLevel,
     collapsed,
     console_lines,
     level_of,
@@ -24,7 +24,7 @@ class LineSearch:
     Without a text, it finds warnings and errors, or errors alone with `level` "error".
     """
 
-    def __init__(self, file: ConsoleFile, text: str = "", level: Level = "") -> None:
+    def __init__(self, file: ConsoleFile, text: str = "", level: LineLevel = "") -> None:
         self.text = text
         self.level = level
         self.lines: list[ConsoleLine] = []

@@ -13,7 +13,7 @@ from rltui.common.text import clean
 from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.run_context.console.failures import console_facts
 
-Level = Literal["", "warning", "error"]
+LineLevel = Literal["", "warning", "error"]
 MOST_CHARACTERS = 2000  # of one line that are kept
 MOST_BYTES = 64 << 10  # of one line that are read: a progress bar may rewrite a line of megabytes
 _BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
@@ -28,7 +28,7 @@ class ConsoleLine:
     text: str  # cleaned
     offset: int
     end: int
-    level: Level = ""
+    level: LineLevel = ""
     count: int = 1  # number of equal lines, or of states of a progress bar
     folded: tuple[str, ...] = ()  # the lines of a traceback, cleaned; `text` is that of the exception
     bar: tuple[str, int, int] | None = None  # of a progress bar: name, done, total
@@ -48,7 +48,7 @@ def body_of(text: str) -> str:
     return text if match is None else text[match.end() :]
 
 
-def level_of(text: str) -> Level:
+def level_of(text: str) -> LineLevel:
     """Whether a line is an error or a warning."""
     facts = console_facts()
     if any(word in text for word in facts.error_words) and (

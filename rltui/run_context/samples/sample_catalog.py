@@ -17,7 +17,7 @@ from pathlib import Path
 import orjson
 
 from rltui.common.data_class import dataclass
-from rltui.common.problem import Level, Problem
+from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
@@ -324,7 +324,7 @@ class Catalog:
         self._by_copy_key = {head.copy_key: at for at, head in enumerate(self.heads) if head.copy_key}
         file.offset, file.samples, file.done = 0, 0, False
 
-    def _report(self, level: Level, code: str, path: str, message: str) -> None:
+    def _report(self, level: ProblemLevel, code: str, path: str, message: str) -> None:
         problem = Problem(level, code, clean(path), message)
         self.problems[problem.key] = problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rltui.panes.rows.key_rows import key_rows
-from rltui.run_context.console.lines import ConsoleLine, Level
+from rltui.run_context.console.lines import ConsoleLine, LineLevel
 from rltui.run_context.console.moments import Moment, moment_of
 from rltui.screen import shown_run
 from rltui.screen.input import navigation
@@ -20,7 +20,7 @@ from rltui.screen.pages.console_page import (
 )
 from rltui.screen.state import AppState, ChartOverlay
 
-_LEVELS: tuple[Level, ...] = ("", "warning", "error")
+_LEVELS: tuple[LineLevel, ...] = ("", "warning", "error")
 
 
 def perform(state: AppState, command: Command) -> bool:

@@ -10,7 +10,7 @@ from rltui.common.worker_thread import WorkerThread
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.line_search import LineSearch
 from rltui.run_context.console.line_window import LineWindow
-from rltui.run_context.console.lines import ConsoleLine, Level
+from rltui.run_context.console.lines import ConsoleLine, LineLevel
 from rltui.run_context.console.moments import Moment, offset_at
 
 LOOK_SECONDS = 0.5  # between checks of a file that may grow
@@ -27,7 +27,7 @@ class ConsoleRequest(NamedTuple):
     path: str  # relative to LOGDIR, cleaned
     at: int | None = None
     text: str = ""  # searched for
-    level: Level = ""  # only lines of this level or worse
+    level: LineLevel = ""  # only lines of this level or worse
     moment: Moment | None = None  # looked for
 
 

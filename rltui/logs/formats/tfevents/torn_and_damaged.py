@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.common.problem import Level, Problem
+from rltui.common.problem import Problem, ProblemLevel
 from rltui.logs.formats.interface import RECORD_CAP, File
 from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.framing import tf_record
@@ -106,7 +106,7 @@ class TornAndDamaged:
         self._checks += 1
         return self._checks >= MAX_CHECKS
 
-    def _report(self, level: Level, code: str, message: str, at: int, count: int = 1) -> None:
+    def _report(self, level: ProblemLevel, code: str, message: str, at: int, count: int = 1) -> None:
         """Report a problem of damage that may heal, unless it is unchanged."""
         problem = Problem(level, code, self._path, message, at, count)
         if problem != self._current:

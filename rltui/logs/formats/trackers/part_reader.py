@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.problem import Level, Problem
+from rltui.common.problem import Problem, ProblemLevel
 from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
@@ -37,7 +37,7 @@ class TrackerAlert(NamedTuple):
     """An alert that the training sent through its tracker. number: of its row in the database."""
 
     number: int
-    level: Level
+    level: ProblemLevel
     text: str
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from rltui.common.problem import Level
+from rltui.common.problem import ProblemLevel
 from rltui.common.regex import regex
 from rltui.common.text import QUOTE_LIMIT, clean
 from rltui.logs.formats.container import Container, Parts
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _MAX_ALERTS = 100  # of a run, the newest
-_LEVELS: dict[str, Level] = {"info": "info", "warn": "warning", "error": "error"}
+_LEVELS: dict[str, ProblemLevel] = {"info": "info", "warn": "warning", "error": "error"}
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
