@@ -33,7 +33,7 @@ SHOWN = {
     "critic": "verl-ppo", "lengths": "length-collapse", "preference": "overfitting", "load": "verl-ppo",
     "timing": "verl-ppo", "perf": "verl-ppo", "findings": "kl-runaway",
 }  # fmt: skip
-MOST_ALIASES = 4  # names of a metric that its entry lists of each framework
+MAX_ALIASES = 4  # names of a metric that its entry lists of each framework
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -159,7 +159,7 @@ def _entry(metric: Metric) -> list[str]:
         lines.append("")
     if entry.aliases:
         written = [
-            f"{label}: {', '.join(f'`{key}`' for key in keys[:MOST_ALIASES])}"
+            f"{label}: {', '.join(f'`{key}`' for key in keys[:MAX_ALIASES])}"
             for label, keys in entry.aliases.items()
         ]
         lines += ["**Written as**: " + "; ".join(written), ""]

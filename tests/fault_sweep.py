@@ -33,7 +33,7 @@ from tests.support.runs.synthetic_runs import (
 from tests.support.runs.unusual_runs import UNUSUAL
 
 PIECES = 40
-SHORTEST, LONGEST = 20, 100_000  # points
+MIN_POINTS, MAX_POINTS = 20, 100_000  # points
 # Correlated noise of a long run takes a while to make: most runs are shorter.
 LENGTHS = (1.3, 5.0)  # powers of ten
 PART = (0.5, 1.0)  # of the size of a fault
@@ -54,7 +54,7 @@ def shape_of(seed: int) -> Shape:
     """A run drawn at random."""
     rng = np.random.default_rng([seed, 77])
     return Shape(
-        n=int(np.clip(10 ** rng.uniform(*LENGTHS), SHORTEST, LONGEST)),
+        n=int(np.clip(10 ** rng.uniform(*LENGTHS), MIN_POINTS, MAX_POINTS)),
         noise=float(rng.uniform(0.2, 1.5)),
         scale=float(rng.choice([0.3, 1.0, 10.0, 300.0])),
         offset=float(rng.choice([0.0, -1.0, 2.0])),
@@ -145,7 +145,7 @@ def main(runs: int, names: Sequence[str] = ()) -> None:
         wrong = [
             (seed, *sorted(each.early))
             for seed in seeds
-            if (each := told(make(shape_of(seed)), 1, LONGEST, ())).early
+            if (each := told(make(shape_of(seed)), 1, MAX_POINTS, ())).early
         ]
         print(f"healthy {kind:18} alarmed {len(wrong)} of {len(seeds)}", *wrong[:5])
 

@@ -16,7 +16,7 @@ SLACK = 0.15  # share of the span added where the data outgrew the range
 SHRINK = 0.4  # the data must leave this share of the range unused before it shrinks
 OUTLIERS = 0.04  # share of the columns that may be outliers at each end
 FLATTENED = 4.0  # times the height of the rest: then that has a quarter of the chart
-LEAST_COLUMNS = 24  # of which one or more may be outliers
+MIN_COLUMNS = 24  # of which one or more may be outliers
 ZERO = 1e-12  # what is nearer to zero is rounding: float64 sums round numbers near one to 1e-16 each
 FLAT = 1e-4  # share of the values; smaller changes are rounding and drawn flat
 
@@ -63,7 +63,7 @@ def robust_range(
     known = np.isfinite(low) & np.isfinite(high)
     bottoms, tops = low[known], high[known]
     count = len(bottoms)
-    if count < LEAST_COLUMNS or not math.isfinite(whole[1] - whole[0]):
+    if count < MIN_COLUMNS or not math.isfinite(whole[1] - whole[0]):
         return whole, False
     few = int(OUTLIERS * count)
     least = float(np.partition(bottoms, few)[few])

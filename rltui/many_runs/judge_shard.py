@@ -39,7 +39,7 @@ class JudgeOptions(NamedTuple):
 class _SharedNames(threading.local):
     """Names shared by the shards of a thread: most runs of a project log the same tags."""
 
-    MOST = 4096  # runs, then a new one is made, so that memory is bounded
+    MAX_RUNS = 4096  # runs, then a new one is made, so that memory is bounded
 
     def __init__(self) -> None:
         self._names: SharedNames | None = None
@@ -48,7 +48,7 @@ class _SharedNames(threading.local):
     def of(self, config: Config, runs: int) -> SharedNames:
         """The shared names for a configuration and so many more runs."""
         names, self._runs = self._names, self._runs + runs
-        if names is None or names.config != config or self._runs > self.MOST:
+        if names is None or names.config != config or self._runs > self.MAX_RUNS:
             names, self._runs = SharedNames(config), runs
             self._names = names
         return names

@@ -15,7 +15,7 @@ from rltui.rules.judged_series.ratio import numerator
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-MOST_METRICS = 4  # of a finding without evidence
+MAX_METRICS = 4  # of a finding without evidence
 
 
 class EvidenceRow(NamedTuple):
@@ -33,7 +33,7 @@ def rows_of_evidence(
 ) -> list[Row]:
     """The metrics of a finding that the run has, in the order of onset."""
     evidence = sorted(finding.evidence, key=lambda one: one.since_step)
-    tags = [numerator(one.tag) for one in evidence] or list(finding.metrics[:MOST_METRICS])
+    tags = [numerator(one.tag) for one in evidence] or list(finding.metrics[:MAX_METRICS])
     known = dict.fromkeys(tag for tag in tags if tag in view.run.series)
     rows = [
         row for tag in known for row in rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 TREES = ("timing",)  # panes whose metrics are parts of each other
-MOST_GATHERED = 300  # rows of a pane; in larger panes constant rows are not gathered, which takes time
+MAX_GATHERED = 300  # rows of a pane; in larger panes constant rows are not gathered, which takes time
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def pane_view(
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
     constants: list[Row] = []
-    if gather and len(rows) <= MOST_GATHERED:
+    if gather and len(rows) <= MAX_GATHERED:
         constants = [row for row in rows if not pins.intersection(row.tags) and is_constant(row)]
         gone = {row.tag for row in constants}
         rows = [row for row in rows if row.tag not in gone] or constants

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from rltui.store.run import Run
 
 SHARED_TAGS = 0.75  # of the tags of the run that has fewer
-FEWEST_TAGS = 3
+MIN_TAGS = 3
 # The first step must be so far above that of the earlier run: two trainings that log at other steps begin
 # nearer to each other, and successive trainings begin at similar steps.
-FEWEST_STRIDES = 3  # usual distances between steps
-FEWEST_SHARE = 0.1  # of the steps of the earlier run
-MOST_CANDIDATES = 512  # runs of the folder that ended last before a run began
+MIN_STRIDES = 3  # usual distances between steps
+MIN_SHARE = 0.1  # of the steps of the earlier run
+MAX_CANDIDATES = 512  # runs of the folder that ended last before a run began
 
 
 class Lineage(NamedTuple):
@@ -76,12 +76,12 @@ def lineage_of_lives(lives: Iterable[Life]) -> dict[str, Lineage]:
         strides = np.array([life.stride for life in runs])
         earliest = int(firsts.min())
         for late in runs:
-            if late.first <= earliest + FEWEST_STRIDES * late.stride:
+            if late.first <= earliest + MIN_STRIDES * late.stride:
                 continue
             ended = int(ends.searchsorted(late.begin))
-            recent = slice(max(0, ended - MOST_CANDIDATES), ended)
+            recent = slice(max(0, ended - MAX_CANDIDATES), ended)
             stride = np.maximum(strides[recent], late.stride)
-            distance = np.maximum(FEWEST_STRIDES * stride, FEWEST_SHARE * (lasts[recent] - firsts[recent]))
+            distance = np.maximum(MIN_STRIDES * stride, MIN_SHARE * (lasts[recent] - firsts[recent]))
             fits = (late.first > firsts[recent] + distance) & (late.first <= lasts[recent] + 1.5 * stride)
             early = _continued_run(late, [runs[recent.start + int(at)] for at in np.flatnonzero(fits)])
             if early is not None:
@@ -96,7 +96,7 @@ def _continued_run(late: Life, candidates: Sequence[Life]) -> Life | None:
         if newest is not None and early.end <= newest.begin:
             break
         shared = len(late.tags & early.tags)
-        if shared >= max(FEWEST_TAGS, SHARED_TAGS * min(len(late.tags), len(early.tags))):
+        if shared >= max(MIN_TAGS, SHARED_TAGS * min(len(late.tags), len(early.tags))):
             if newest is not None:
                 return None  # two that were written concurrently
             newest = early
@@ -115,7 +115,7 @@ def life_of(run: Run) -> Life | None:
             first.append(series.first_step)
     strides = np.diff(walls[:, 0].astype(np.int64))
     forward = strides[strides > 0]
-    if len(tags) < FEWEST_TAGS or not len(forward):
+    if len(tags) < MIN_TAGS or not len(forward):
         return None
     begins = Counter(first)
     return Life(

@@ -11,7 +11,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES, Histogram
 
 KEPT = 256  # histograms of one tag, 88 bytes each
-MOST_TAGS = 1024
+MAX_TAGS = 1024
 
 
 class HistogramSeries:
@@ -67,12 +67,12 @@ class HistogramSeries:
 
 
 class Histograms(dict[str, HistogramSeries]):
-    """The histograms of a run by tag, of the first `MOST_TAGS` tags."""
+    """The histograms of a run by tag, of the first `MAX_TAGS` tags."""
 
     def add(self, histograms: Iterable[Histogram]) -> None:
         """Add histograms in the order of their log."""
         for histogram in histograms:
-            if histogram.tag in self or len(self) < MOST_TAGS:
+            if histogram.tag in self or len(self) < MAX_TAGS:
                 self.setdefault(histogram.tag, HistogramSeries()).add(histogram)
 
 

@@ -93,7 +93,7 @@ def test_reading_ends_when_too_much_hangs(
     tmp_path: Path, hung: HungCall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no more threads may hang, the rest is given up, and that is said."""
-    monkeypatch.setattr(reader_thread, "MOST_HUNG", 1)
+    monkeypatch.setattr(reader_thread, "MAX_HUNG", 1)
     for name in ("a", "b"):
         hung.paths.add(str(write(tmp_path / name / "metrics.jsonl", lines(range(3)))))
     heard = read(tmp_path)

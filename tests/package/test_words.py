@@ -17,8 +17,8 @@ from tests.support.commands.in_process import rltui as command
 from tests.support.screen.screens import screen_of
 
 DATA = Path(rltui.cli.__file__).parents[1] / "data"
-LONGEST = 31  # words of a sentence
-LONGEST_FINDING = 27  # words of what a finding says; it is read in a headline
+MAX_WORDS = 31  # words of a sentence
+MAX_FINDING_WORDS = 27  # words of what a finding says; it is read in a headline
 # Keys of tables that hold sentences: those that are whole ones, and those that go on in a line of the screen.
 SENTENCES = ("advice", "meaning", "watch_for", "healthy", "means", "do", "intro", "empty", "caveat")
 PHRASES = ("message", "title")
@@ -75,7 +75,7 @@ def sentences(text: str) -> list[str]:
 def test_sentences_are_short() -> None:
     """Nobody has to read a sentence twice; a finding fits a headline."""
     for place, key, text in texts():
-        most = LONGEST_FINDING if key in PHRASES else LONGEST
+        most = MAX_FINDING_WORDS if key in PHRASES else MAX_WORDS
         long = [one for one in sentences(text) if len(one.split()) > most]
         assert not long, f"{place}: {len(long[0].split())} words: {long[0]}"
 

@@ -290,7 +290,7 @@ def test_a_store_that_never_answers_costs_the_time_limit(own_cache: Path) -> Non
     """The call is left behind, one line says so; after some of them no other is begun."""
     fsspec.register_implementation("silent", SilentStore, clobber=True)
     store = ObjectStore("silent://runs", timeout=0.05)
-    for _ in range(object_store.MOST_HUNG):
+    for _ in range(object_store.MAX_HUNG):
         with pytest.raises(StoreError, match=r"has not answered for 0.05 s; look at the network"):
             store.objects()
     threads = threading.active_count()

@@ -12,7 +12,7 @@ from rltui.config import Config
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.resolve import MetricNames
-from tests.fault_sweep import LONGEST, faulty, shape_of, told
+from tests.fault_sweep import MAX_POINTS, faulty, shape_of, told
 from tests.support.runs.evaluators import evaluator, fresh, grow
 from tests.support.runs.synthetic_runs import KINDS, PATHOLOGIES, Series, healthy, random_shape
 from tests.support.runs.unusual_runs import ALARMED_AT_TIMES, UNUSUAL
@@ -90,7 +90,7 @@ def test_healthy_runs_stay_quiet_under_the_names_of_a_framework(framework: str) 
 )
 def test_what_is_known_better_later_ends_what_was_said_before(kind: str, seed: int) -> None:
     """A reward that has not risen in 40 points, a lucky start, a small gain: no alarm later."""
-    assert told((KINDS | UNUSUAL)[kind](shape_of(seed)), 1, LONGEST, ()).early == frozenset()
+    assert told((KINDS | UNUSUAL)[kind](shape_of(seed)), 1, MAX_POINTS, ()).early == frozenset()
 
 
 @pytest.mark.parametrize("name", PATHOLOGIES)

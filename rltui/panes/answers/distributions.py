@@ -23,7 +23,7 @@ BINS = 32
 NARROWEST = 1e-290  # range of values that is divided into bins; floats cannot divide a narrower one
 SAMPLED_STEPS = 24  # of a ridge of samples: more show no more, and cost time at each update
 SAMPLES = 512  # of a step
-LEAST_VALUES = 4  # of a step, from which they are a distribution
+MIN_VALUES = 4  # of a step, from which they are a distribution
 # Ends and inner ends, the first pair that is logged; the names are statistics of the glossary.
 ENDS = (("min", "max", "min–max"), ("p10", "p90", "p10–p90"))
 INNER = ("p10", "p90", "p10–p90")
@@ -163,7 +163,7 @@ def _sample_ridge(
         heads = samples.by_step[steps[at]][:SAMPLES]
         numbers = [getattr(head, number) for head in heads if head.split == "train"]
         values = [float(value) for value in numbers if value is not None and math.isfinite(value)]
-        if len(values) >= LEAST_VALUES:
+        if len(values) >= MIN_VALUES:
             by_step[steps[at]] = values
     if not by_step:
         return None

@@ -11,7 +11,7 @@ from rltui.panes.answers.recent_values import RunValues
 
 _RANK = regex(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
 _LAST_WORD = regex(r"[^A-Za-z]+")
-MOST_STRIPS = 3
+MAX_STRIPS = 3
 
 
 def per_rank(run: RunValues, pane: str) -> tuple[Strip, ...]:
@@ -36,4 +36,4 @@ def per_rank(run: RunValues, pane: str) -> tuple[Strip, ...]:
         title = f"{metric} by {_LAST_WORD.split(kind)[-1].lower()}"
         text = f"{low} … {high}, {len(known)} of {pattern}"
         strips.append(Strip(title, tuple(known), tuple(known.values()), text))
-    return tuple(strips[:MOST_STRIPS])
+    return tuple(strips[:MAX_STRIPS])

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 LAST = 20  # steps that "now" means, at most
-LEAST = 5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
+MIN_LAST = (
+    5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
+)
 HISTORY = 48  # values of a share over time
 MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
 UNSTEADY = 1.0  # times the level: noise that hides changes of the level
@@ -64,7 +66,7 @@ class Values:
     @property
     def last(self) -> Floats:
         """The values that "now" means."""
-        return self.value[-min(LAST, max(LEAST, len(self.value) // 5)) :]
+        return self.value[-min(LAST, max(MIN_LAST, len(self.value) // 5)) :]
 
     @property
     def now(self) -> float:
@@ -79,7 +81,7 @@ class Values:
         differ by more than the interquartile range of either side, or these ranges do not overlap. It is
         unknown if the noise is as large as the level itself.
         """
-        if len(self.value) < 2 * LEAST:
+        if len(self.value) < 2 * MIN_LAST:
             return None
         count = min(LAST, len(self.value) // 2)
         before, after = self.value[:count], self.value[-count:]

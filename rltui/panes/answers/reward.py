@@ -22,9 +22,9 @@ SCORE = "reward.score"
 RATING = "reward.rating"  # of self-play, in which returns stay about even
 COMPONENT = "reward.component.mean"
 NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini")  # last parts of keys
-MOST_COMPONENTS = 12
+MAX_COMPONENTS = 12
 SAME_SUM = 0.02  # relative distance of a sum of components from the total within which they add up to it
-MOST_RIDGES = 2
+MAX_RIDGES = 2
 # Keys of histograms that the glossary does not know; those of a network's parameters are none of rewards.
 _REWARD = regex(r"(?:^|[/_.])(?:rewards?|returns?|advantages?)(?:[/_.]|$)", re.IGNORECASE)
 _PARAMETER = regex(r"weight|bias|grad|param|layer", re.IGNORECASE)
@@ -62,8 +62,8 @@ def reward_answer(run: RunValues) -> Answer | None:
     notes = []
     if len(amounts) > 1 and not adds_up and total is not None:
         notes.append("components do not add up to the reward: their weights are not logged")
-    if len(parts) > MOST_COMPONENTS:
-        notes.append(f"{len(parts) - MOST_COMPONENTS} smaller components are left out")
+    if len(parts) > MAX_COMPONENTS:
+        notes.append(f"{len(parts) - MAX_COMPONENTS} smaller components are left out")
     bands = filter(None, (band(run, name) for name in (base, SCORE if score is not None else None) if name))
     samples = run.inputs.samples
     ridges = [
@@ -80,7 +80,7 @@ def reward_answer(run: RunValues) -> Answer | None:
     return Answer(
         QUESTION, "; ".join(clauses or ["The log has components of rewards, but no total"]) + ".",
         tuple(facts), amounts=tuple(amounts), amounts_words=("component", "mean"),
-        bands=tuple(_distinct(bands)), ridges=tuple(ridges[:MOST_RIDGES]), notes=tuple(notes),
+        bands=tuple(_distinct(bands)), ridges=tuple(ridges[:MAX_RIDGES]), notes=tuple(notes),
         formulas=formulas,
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def _amounts(parts: list[tuple[str, Values]], total: Values | None) -> tuple[lis
     steps = max((values.step for _, values in parts), key=len, default=np.empty(0, np.int64))
     sizes = sum((np.abs(values.held(steps)) for _, values in parts), np.zeros(len(steps)))
     amounts = []
-    for title, values in parts[:MOST_COMPONENTS]:
+    for title, values in parts[:MAX_COMPONENTS]:
         share = abs(values.now) / size if size > 0 else 0.0
         with np.errstate(invalid="ignore", divide="ignore"):
             history = np.where(sizes > 0, np.abs(values.held(steps)) / sizes, np.nan)

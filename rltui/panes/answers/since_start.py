@@ -15,7 +15,7 @@ from rltui.panes.answers.recent_values import RunValues
 PARTS = 20  # equal intervals of steps that a run is divided into, at most
 ENDS = 2  # intervals that the start and the end are the mean of: at least a tenth of the run each
 OPENING = 3  # parts of the first tenth, whose median shows whether the level changed within it
-LEAST_PARTS = 10  # intervals with points, from which start and end are compared
+MIN_PARTS = 10  # intervals with points, from which start and end are compared
 BEYOND_NOISE = 3.0  # times the noise of a mean of an interval: a larger distance is a change
 STEADY = 0.1  # times the level: smaller noise hides no relevant change
 
@@ -85,11 +85,11 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
         return None
     last = last if run.at_step is None else min(last, run.at_step)
     parts = min(PARTS, last - first + 1)
-    if parts < LEAST_PARTS:
+    if parts < MIN_PARTS:
         return None
     cut = series.columns(float(first), math.nextafter(last + 1.0, -math.inf), parts)
     known = cut.count > 0
-    if int(known.sum()) < LEAST_PARTS:
+    if int(known.sum()) < MIN_PARTS:
         return None
     mean = run.in_canonical_unit(tag, cut.mean)
     means = mean[known]

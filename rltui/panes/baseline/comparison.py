@@ -23,7 +23,7 @@ WINDOW = 0.1  # the matched window: this share of the run so far, ending at the 
 COLUMNS = 32  # resolution of a window; its level is the median of these columns
 REACH = 1.5  # Tukey's fences: outside is beyond the quartiles by 1.5 times the interquartile range
 WIDER = (0.3, 1.0)  # shares of the run that replace a window with too few values
-LEAST_COLUMNS = 4  # with values, from which a spread is measured
+MIN_COLUMNS = 4  # with values, from which a spread is measured
 STANDARD_ERRORS = 2.0  # of both medians, which a difference must exceed
 # Standard error of a median of n normal values: 1.253 sigma / sqrt(n), sigma = interquartile range / 1.349.
 _MEDIAN_ERROR = 0.93
@@ -150,7 +150,7 @@ def _difference(
     value, level = median(ours), median(theirs)
     usual = theirs
     for share in WIDER:
-        if len(usual) < LEAST_COLUMNS:  # seldom logged: measure the spread over a longer time
+        if len(usual) < MIN_COLUMNS:  # seldom logged: measure the spread over a longer time
             wider = _window(baseline, baseline.run.series[other], axis, matched, share)
             usual = usual if wider is None else wider
     # The level at the end of a longer time may be beyond the quartiles.

@@ -23,7 +23,7 @@ from rltui.session.run_view import RunView
 from rltui.store.series import Series
 
 INTERVALS = 24  # of the common steps
-LEAST_INTERVALS = 8  # in which both have points
+MIN_INTERVALS = 8  # in which both have points
 LAST_INTERVALS = 6  # that must be worse at the end: a quarter of the common steps
 REACH = 1.5  # Tukey's fences
 
@@ -80,7 +80,7 @@ def _finding(rule: SpeedRule, canonical: str, view: RunView, baseline: RunView) 
         return None
     ours, base = _means(runs[0], own.tag, edges), _means(runs[1], theirs.tag, edges)
     known = np.isfinite(ours) & np.isfinite(base)
-    if known.sum() < LEAST_INTERVALS:
+    if known.sum() < MIN_INTERVALS:
         return None
     ours, base, begins = ours[known], base[known], edges[:-1][known]
     work = _relative_work(rule, runs, edges)[known]
@@ -126,7 +126,7 @@ def _common_steps(*series: Series) -> Floats | None:
     """The edges (n + 1,) of equal intervals of the steps that all series have; None with too few steps."""
     low = max(one.first_step + 1 for one in series if one.first_step is not None)
     high = min(one.last_step for one in series if one.last_step is not None)
-    return np.linspace(low, high + 1, INTERVALS + 1) if high - low >= LEAST_INTERVALS else None
+    return np.linspace(low, high + 1, INTERVALS + 1) if high - low >= MIN_INTERVALS else None
 
 
 def _means(run: RunValues, tag: str, edges: Floats) -> Floats:

@@ -12,7 +12,7 @@ from rltui.common.arrays import Floats
 from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.value_range import (
-    LEAST_COLUMNS,
+    MIN_COLUMNS,
     decades,
     robust_range,
     stable_range,
@@ -129,7 +129,7 @@ def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
 def shows_outliers(row: Row, points: int, ranges: Ranges | None) -> bool:
     """Whether no outliers are cut off: the user wants that, the row has a finding, or few points."""
     wanted = ranges is not None and ranges.outliers
-    return wanted or row.severity in ("warning", "critical") or points < LEAST_COLUMNS
+    return wanted or row.severity in ("warning", "critical") or points < MIN_COLUMNS
 
 
 class Extremes(NamedTuple):

@@ -8,7 +8,7 @@ from rltui.run_context.node.node_reading import GpuReading, NodeReading
 
 COLUMNS = ("use", "memory", "power", "temp", "throttled")
 TEMPERATURES = (30.0, 90.0)  # °C between which the colour of a temperature changes
-MOST_PROCESSES = 4
+MAX_PROCESSES = 4
 
 
 def node_sentence(reading: NodeReading) -> str:
@@ -29,15 +29,15 @@ def process_lines(reading: NodeReading) -> list[str]:
     processes = [(gpu, process) for gpu in reading.gpus for process in gpu.processes]
     processes.sort(key=lambda pair: -(pair[1].gpu_memory or 0.0))
     lines = []
-    for gpu, process in processes[:MOST_PROCESSES]:
+    for gpu, process in processes[:MAX_PROCESSES]:
         facts = [
             "" if process.gpu_memory is None else f"{format_si(process.gpu_memory)}B on GPU {gpu.number}",
             "" if process.cpu is None else f"{100 * process.cpu:.0f} % CPU",
             "" if process.memory is None else f"{format_si(process.memory)}B of the host",
         ]
         lines.append(f"{process.name or 'process'} {process.pid}: {', '.join(filter(None, facts))}")
-    if len(processes) > MOST_PROCESSES:
-        lines.append(f"and {len(processes) - MOST_PROCESSES} more")
+    if len(processes) > MAX_PROCESSES:
+        lines.append(f"and {len(processes) - MAX_PROCESSES} more")
     return lines
 
 

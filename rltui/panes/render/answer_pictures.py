@@ -16,7 +16,7 @@ from rltui.panes.answers.answer import Band, Gantt, Ridge
 
 AXIS = 8  # cells of the values left of a band
 LABEL = 15  # cells of the steps left of a ridge
-MOST_CELLS = 100  # of a band; a wider one shows no more
+MAX_CELLS = 100  # of a band; a wider one shows no more
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 OUTER, INNER, MIDDLE = ("░", "band"), ("▒", "info"), ("█", "accent")  # glyphs and roles of bands
 NAME, SECONDS = 24, 10  # cells of names and durations of a Gantt chart
@@ -24,7 +24,7 @@ NAME, SECONDS = 24, 10  # cells of names and durations of a Gantt chart
 
 def band_lines(band: Band, width: int, rows: int) -> list[Line]:
     """A band in `rows` + 2 lines: title, chart, steps."""
-    cells = max(min(width - AXIS - 3, MOST_CELLS), 8)
+    cells = max(min(width - AXIS - 3, MAX_CELLS), 8)
     columns = {
         "low": band.low, "high": band.high, "middle": band.middle,
         "inner low": band.inner_low, "inner high": band.inner_high,
@@ -108,7 +108,7 @@ def gantt_lines(chart: Gantt, width: int, rows: int) -> list[Line]:
         shown = tuple(row for row in chart.rows if row in longest)
     left = len(chart.rows) - len(shown)
     title = min(max((cell_width(row.title) for row in shown), default=0), NAME)
-    cells = max(min(width - title - SECONDS - 4, MOST_CELLS), 8)
+    cells = max(min(width - title - SECONDS - 4, MAX_CELLS), 8)
     more = f", {left} shorter ones left out" if left else ""
     of = f" in {chart.source}" if chart.source else ""
     head = chart.title[:1].upper() + chart.title[1:]

@@ -19,8 +19,8 @@ from rltui.panes.rows.row import Row
 from rltui.rules.finding import Finding, unexplained
 
 CARD_WIDTH = 36  # cells of a card, from which the number of cards side by side follows
-LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line lists constant metrics
-CARD_MOST = 48  # rows; taller cards show no more
+MIN_ROWS_FOR_CONSTANTS = 14  # rows of the overview from which a line lists constant metrics
+MAX_CARD_ROWS = 48  # rows; taller cards show no more
 
 
 class MetricCard(NamedTuple):
@@ -45,12 +45,12 @@ def card_grid(count: int, width: int, height: int, *, full: bool = False) -> tup
     least = 5 if full or height < 18 else 6 if height < 30 else 7
     while lines > 1 and height // lines < least:
         lines -= 1
-    return (columns, min(count, lines * columns), min(height // lines, CARD_MOST))
+    return (columns, min(count, lines * columns), min(height // lines, MAX_CARD_ROWS))
 
 
 def _row_heights(lines: int, rows: int, height: int) -> list[int]:
     """The rows of each line of cards: the first lines get one of the remaining rows each."""
-    spare = min(max(height - lines * rows, 0), lines) if rows < CARD_MOST else 0
+    spare = min(max(height - lines * rows, 0), lines) if rows < MAX_CARD_ROWS else 0
     return [rows + (at < spare) for at in range(lines)]
 
 
@@ -135,7 +135,7 @@ def overview_lines(
         return [line(("   " + pane.empty, "dim"))], []
     lines = finding_lines(findings, width, most, health=health)
     lines.append(BLANK)
-    with_constants = bool(pane.constants) and height >= LEAST_FOR_CONSTANTS
+    with_constants = bool(pane.constants) and height >= MIN_ROWS_FOR_CONSTANTS
     constants = [constants_line(pane.constants, width)] if with_constants else []
     height -= len(constants)
     drawn, cards = cards_lines(

@@ -15,9 +15,9 @@ from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.run_columns import best_text
 from rltui.run_context.hparams.known_hparams import KEY
 
-MOST_CHARTS = 4  # of one finding
+MAX_CHARTS = 4  # of one finding
 CHART, SMALL = (720, 260), (360, 220)  # pixels
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;padding:0 1em}
@@ -75,10 +75,10 @@ def _report(report: RunReport, theme: Theme) -> Iterator[str]:
     yield from _settings(report)
     if report.problems:
         yield "<h2>Files and data</h2><ul>"
-        for problem in report.problems[:MOST_PROBLEMS]:
+        for problem in report.problems[:MAX_PROBLEMS]:
             yield f"<li>{escape(f'{problem.level}: {problem.path}: {problem.message}')}</li>"
-        if len(report.problems) > MOST_PROBLEMS:
-            yield f"<li>and {len(report.problems) - MOST_PROBLEMS} more</li>"
+        if len(report.problems) > MAX_PROBLEMS:
+            yield f"<li>and {len(report.problems) - MAX_PROBLEMS} more</li>"
         yield "</ul>"
 
 
@@ -99,9 +99,9 @@ def _finding(one: ReportedFinding, report: RunReport, theme: Theme) -> Iterator[
             ],
         )  # fmt: skip
     rows = [item.row for item in one.evidence if item.row is not None]
-    yield from (_chart(row, report, theme, CHART) for row in rows[:MOST_CHARTS])
-    if len(rows) > MOST_CHARTS:
-        yield f'<p class="dim">{len(rows) - MOST_CHARTS} more of them are not drawn.</p>'
+    yield from (_chart(row, report, theme, CHART) for row in rows[:MAX_CHARTS])
+    if len(rows) > MAX_CHARTS:
+        yield f'<p class="dim">{len(rows) - MAX_CHARTS} more of them are not drawn.</p>'
     if one.explains:
         yield f"<p>It explains: {escape(', '.join(one.explains))}.</p>"
     if one.look_next:

@@ -13,7 +13,7 @@ from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.run_columns import best_text
 from rltui.run_context.hparams.known_hparams import KEY
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 
 
 def reports_markdown(reports: Sequence[RunReport]) -> str:
@@ -61,10 +61,10 @@ def _report(report: RunReport) -> Iterator[str]:
         yield ""
         yield "## Files and data"
         yield ""
-        for problem in report.problems[:MOST_PROBLEMS]:
+        for problem in report.problems[:MAX_PROBLEMS]:
             yield f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
-        if len(report.problems) > MOST_PROBLEMS:
-            yield f"- and {len(report.problems) - MOST_PROBLEMS} more"
+        if len(report.problems) > MAX_PROBLEMS:
+            yield f"- and {len(report.problems) - MAX_PROBLEMS} more"
 
 
 def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:

@@ -12,8 +12,8 @@ from rltui.draw.cells import Line, Span, line
 from rltui.logs.sample_layouts.sample import Message, Sample
 from rltui.run_context.samples.sample_text import clean_lines, differences, facts, short_value, turns
 
-MOST = 1_000_000  # characters of a turn that are shown
-MOST_COMPARED = 200_000  # characters of a response that are compared
+MAX_TEXT = 1_000_000  # characters of a turn that are shown
+MAX_COMPARED = 200_000  # characters of a response that are compared
 _OPENED = regex(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
 
 
@@ -90,10 +90,10 @@ def difference_view(before: Sample, after: Sample, width: int, title: str) -> Sa
     """The difference by lines between two responses."""
     lines = [(title, "accent", " "), ("", "text", "")]
     roles = {"-": "bad", "+": "good", " ": "dim"}
-    first, second = (one._replace(response=one.response[:MOST_COMPARED]) for one in (before, after))
+    first, second = (one._replace(response=one.response[:MAX_COMPARED]) for one in (before, after))
     lines += [(text, roles[text[:1]], " ") for text in differences(first, second)]
-    if max(len(before.response), len(after.response)) > MOST_COMPARED:
-        lines.append((f"only the first {MOST_COMPARED:,} characters are compared", "mark", " "))
+    if max(len(before.response), len(after.response)) > MAX_COMPARED:
+        lines.append((f"only the first {MAX_COMPARED:,} characters are compared", "mark", " "))
     return _wrapped(lines, width, 0)
 
 
@@ -121,18 +121,22 @@ def beside_view(left: Sample, right: Sample, width: int, titles: tuple[str, str]
 def _response(sample: Sample) -> list[str]:
     if not sample.response:
         return [clean(sample.note) or "(empty)"]
-    return clean_lines(sample.response[:MOST_COMPARED])
+    return clean_lines(sample.response[:MAX_COMPARED])
 
 
 def _bounded(sample: Sample) -> Sample:
-    """The sample with texts cut to `MOST` characters, and a note on the rest."""
-    if max([len(sample.prompt), len(sample.response), *(len(one.text) for one in sample.messages)]) <= MOST:
+    """The sample with texts cut to `MAX_TEXT` characters, and a note on the rest."""
+    if (
+        max([len(sample.prompt), len(sample.response), *(len(one.text) for one in sample.messages)])
+        <= MAX_TEXT
+    ):
         return sample
 
     def short(text: str) -> str:
-        if len(text) <= MOST:
+        if len(text) <= MAX_TEXT:
             return text
-        return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; `rltui samples` prints all of them"
+        more = len(text) - MAX_TEXT
+        return f"{text[:MAX_TEXT]}\n… {more:,} more characters; `rltui samples` prints all of them"
 
     messages = tuple(Message(one.role, short(one.text)) for one in sample.messages)
     return sample._replace(prompt=short(sample.prompt), response=short(sample.response), messages=messages)

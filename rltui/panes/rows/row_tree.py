@@ -12,8 +12,8 @@ from rltui.panes.rows.row import Row
 if TYPE_CHECKING:
     from rltui.panes.answers.answer import Answer, StepPhase
 
-LEAST_ROWS = 2  # of a folder that becomes a branch
-MOST_OF_ALL = 0.5  # share of the rows; a folder with more is that of the whole pane, not a branch
+MIN_ROWS = 2  # of a folder that becomes a branch
+MAX_BRANCH_SHARE = 0.5  # share of the rows; a folder with more is that of the whole pane, not a branch
 SIGNS = {True: "▾ ", False: "▸ "}  # of open and closed branches
 
 
@@ -109,7 +109,7 @@ def _branches(tags: Sequence[str], rows: int) -> list[str]:
     for folder in sorted(count, key=lambda folder: folder.count("/")):
         outer = folder.rpartition("/")[0]
         same = outer in count and count[outer] == count[folder]
-        if outer and not same and LEAST_ROWS <= count[folder] <= max(MOST_OF_ALL * rows, LEAST_ROWS):
+        if outer and not same and MIN_ROWS <= count[folder] <= max(MAX_BRANCH_SHARE * rows, MIN_ROWS):
             branches.append(folder)
     return branches
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rltui.run_context.hparams.hparams import HParam
     from rltui.session.sister_runs import SisterComparison
 
-LEAST_TITLE = 6  # cells of a finding's title before its step
+MIN_TITLE = 6  # cells of a finding's title before its step
 
 
 class ListedRun(Protocol):
@@ -85,7 +85,7 @@ def fitted_summary(summary: str, cells: int) -> str:
     first = summary.partition("; ")[0]
     title, at, step = first.rpartition(" @")
     room = cells - cell_width(at + step)
-    if at and cell_width(first) > cells and room >= LEAST_TITLE:
+    if at and cell_width(first) > cells and room >= MIN_TITLE:
         return f"{cut(title, room)}{at}{step}"
     return cut(summary, cells)
 

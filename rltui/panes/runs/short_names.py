@@ -10,7 +10,7 @@ from rltui.common.text import cell_width, fit, head
 from rltui.logs import log_file_names
 
 _SEPARATOR = regex(r"[/_.,=\- ]")
-LEAST_SHARED = 4  # letters of a common beginning from which it is replaced by an ellipsis
+MIN_SHARED = 4  # letters of a common beginning from which it is replaced by an ellipsis
 
 
 def short_run_names(names: Iterable[str]) -> dict[str, str]:
@@ -90,4 +90,4 @@ def shared_beginning(texts: Collection[str]) -> str:
 def _to_separator(prefix: str) -> int:
     """The length of a common beginning up to its last separator; 0 if it is short."""
     ends = [match.end() for match in _SEPARATOR.finditer(prefix)]
-    return ends[-1] if ends and ends[-1] >= LEAST_SHARED else 0
+    return ends[-1] if ends and ends[-1] >= MIN_SHARED else 0

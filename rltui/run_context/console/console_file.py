@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 
 from rltui.logs.local_file import LocalFile
-from rltui.run_context.console.lines import MOST_BYTES, ConsoleLine, console_lines
+from rltui.run_context.console.lines import MAX_BYTES, ConsoleLine, console_lines
 
 PIECE = 1 << 20  # bytes between two entries of the line index
 PAGE = 128 << 10  # bytes that are read for a page of lines
-LARGEST_PAGE = 512 << 10  # bytes, if progress bars and repeats collapse to few lines
-LONGEST_LINE = 4 << 20  # bytes in which the beginning of a line is searched for
+MAX_PAGE_BYTES = 512 << 10  # bytes, if progress bars and repeats collapse to few lines
+MAX_LINE_BYTES = 4 << 20  # bytes in which the beginning of a line is searched for
 
 
 class ConsoleFile:
@@ -54,7 +54,7 @@ class ConsoleFile:
 
     def tail(self, size: int) -> tuple[int, bytes]:
         """Offset and content of about the last `size` bytes, from the beginning of a line."""
-        return self._from_line_start(max(self.size - size, 0), self.size, LONGEST_LINE)
+        return self._from_line_start(max(self.size - size, 0), self.size, MAX_LINE_BYTES)
 
     def _from_line_start(self, begin: int, end: int, longest: int | None = None) -> tuple[int, bytes]:
         """Offset and content from the first start of a line; from `begin` in a line over `longest`."""
@@ -68,7 +68,7 @@ class ConsoleFile:
         while True:
             begin, data = self._from_line_start(max(offset - size, 0), offset)
             lines = console_lines(data, begin)
-            if len(lines) >= count or size >= LARGEST_PAGE or offset <= size:
+            if len(lines) >= count or size >= MAX_PAGE_BYTES or offset <= size:
                 return lines[-count:]
             size *= 4
 
@@ -80,7 +80,7 @@ class ConsoleFile:
             if offset + len(data) < self.size:
                 data = data[: data.rfind(b"\n") + 1] or data
             lines = console_lines(data, offset)
-            if len(lines) > count or size >= LARGEST_PAGE or offset + size >= self.size:
+            if len(lines) > count or size >= MAX_PAGE_BYTES or offset + size >= self.size:
                 return lines[:count]
             size *= 4
 
@@ -118,9 +118,9 @@ class ConsoleFile:
         return sorted(found)
 
     def line_around(self, offset: int) -> tuple[int, bytes, int]:
-        """Begin, content (its state at the offset, up to MOST_BYTES) and end of the line at an offset."""
-        low = max(offset - MOST_BYTES, 0)
-        data = self.read(low, offset + MOST_BYTES)
+        """Begin, content (its state at the offset, up to MAX_BYTES) and end of the line at an offset."""
+        low = max(offset - MAX_BYTES, 0)
+        data = self.read(low, offset + MAX_BYTES)
         at = offset - low
         first = data.rfind(b"\n", 0, at) + 1
         last = data.find(b"\n", at)

@@ -9,7 +9,7 @@ from rltui.common.worker_thread import WorkerThread
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.run_context.console.run_consoles import Paths, RunConsoles
 
-SHORTEST_INTERVAL = 5.0  # seconds between two scans
+MIN_INTERVAL = 5.0  # seconds between two scans
 CPU_FACTOR = 200  # an interval is at least this multiple of a scan's CPU time: half a percent of a core
 TIME_FACTOR = 20  # and at least this multiple of its duration, since file systems may be slow
 Reports = Mapping[str, tuple[ConsoleReport, ...]]
@@ -49,4 +49,4 @@ class ConsoleThread:
             self._reports = reports
         self._scanned = True
         cpu, duration = time.thread_time() - cpu_before, time.monotonic() - began
-        return max(SHORTEST_INTERVAL, CPU_FACTOR * cpu, TIME_FACTOR * duration)
+        return max(MIN_INTERVAL, CPU_FACTOR * cpu, TIME_FACTOR * duration)

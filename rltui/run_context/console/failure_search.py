@@ -20,7 +20,7 @@ from rltui.run_context.console.failures import EVERYTHING, Failure, console_fact
 from rltui.run_context.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
-MOST_CHECKED = 200  # lines per word of a failure, the last ones
+MAX_CHECKED = 200  # lines per word of a failure, the last ones
 END, END_LINES = 64 << 10, 60  # bytes and lines at the end that are searched for the last error
 CONTEXT = 16 << 10  # bytes before a failure that are searched for a wall time
 _STEP_LINE = regex(r"\s*step:\d+ - \S+:")  # of veRL's console logger
@@ -157,7 +157,7 @@ def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:
     places: dict[int, str] = {}
     for word in failure.words:
         needle, end = word.encode(), len(data)
-        for _ in range(MOST_CHECKED):
+        for _ in range(MAX_CHECKED):
             hit = data.rfind(needle, 0, end)
             if hit < 0:
                 break

@@ -15,7 +15,7 @@ from rltui.run_context.console.lines import (
 )
 
 BLOCK = 1 << 20  # bytes that are searched at a time: they fit into the processor's cache
-MOST_LINES = 1000  # the last ones are kept
+MAX_LINES = 1000  # the last ones are kept
 
 
 class LineSearch:
@@ -37,7 +37,7 @@ class LineSearch:
     @property
     def full(self) -> bool:
         """Whether there may be more lines than are kept."""
-        return len(self.lines) >= MOST_LINES
+        return len(self.lines) >= MAX_LINES
 
     def search(self, least: int = 0) -> bool:
         """Search one block: what was appended first, then what is before, down to the byte `least`.
@@ -48,7 +48,7 @@ class LineSearch:
             begin = self._file.line_around(self.end)[0]  # a line may have been open
             end = min(self._file.size, self.end + BLOCK)
             self.lines = [line for line in self.lines if line.offset < begin]
-            self.lines = list(collapsed([*self.lines, *self._block(begin, end)]))[-MOST_LINES:]
+            self.lines = list(collapsed([*self.lines, *self._block(begin, end)]))[-MAX_LINES:]
             self.end = end
         elif self.begin > least and not self.full:
             begin = max(self.begin - BLOCK, 0)
@@ -56,7 +56,7 @@ class LineSearch:
             found = self._block(begin, self.begin + max(map(len, self._words)))
             reach = found[-1].end if found else 0
             kept = [line for line in self.lines if line.offset >= reach]
-            self.lines = list(collapsed([*found, *kept]))[-MOST_LINES:]
+            self.lines = list(collapsed([*found, *kept]))[-MAX_LINES:]
             self.begin = begin
         return self.end < self._file.size or (self.begin > least and not self.full)
 
@@ -65,7 +65,7 @@ class LineSearch:
         reach = -1  # what lies before it has been seen
         wanted = self.text.lower()
         places = self._file.occurrences(self._words, begin, end, ignore_case=bool(self.text))
-        for place in places[-2 * MOST_LINES :]:  # more of them are more lines than are kept
+        for place in places[-2 * MAX_LINES :]:  # more of them are more lines than are kept
             if place < reach:
                 continue
             first, raw, last = self._file.line_around(place)

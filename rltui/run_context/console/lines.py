@@ -14,8 +14,8 @@ from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.run_context.console.failures import console_facts
 
 LineLevel = Literal["", "warning", "error"]
-MOST_CHARACTERS = 2000  # of one line that are kept
-MOST_BYTES = 64 << 10  # of one line that are read: a progress bar may rewrite a line of megabytes
+MAX_CHARACTERS = 2000  # of one line that are kept
+MAX_BYTES = 64 << 10  # of one line that are read: a progress bar may rewrite a line of megabytes
 _BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
 TRACEBACK = "Traceback (most recent call last)"
 _FRAME = '  File "'
@@ -79,8 +79,8 @@ def step_of(text: str) -> int | None:
 
 def plain_text(raw: bytes) -> str:
     """One raw line as text: the last state of an overwritten line, without colours, cleaned."""
-    if len(raw) > MOST_BYTES:
-        raw = raw[-MOST_BYTES:]
+    if len(raw) > MAX_BYTES:
+        raw = raw[-MAX_BYTES:]
     raw = raw.rstrip(b"\r")
     if b"\r" in raw:
         raw = next((part for part in reversed(raw.split(b"\r")) if part.strip()), b"")
@@ -89,7 +89,7 @@ def plain_text(raw: bytes) -> str:
         text = ANSI.sub("", text)
     if "\t" in text:
         text = text.expandtabs(8)
-    return clean(text.rstrip(), MOST_CHARACTERS)
+    return clean(text.rstrip(), MAX_CHARACTERS)
 
 
 def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
@@ -97,7 +97,7 @@ def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
     while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end + 1
-        raw = data[max(at, end - MOST_BYTES) : end].rstrip(b"\n")
+        raw = data[max(at, end - MAX_BYTES) : end].rstrip(b"\n")
         text = plain_text(raw)
         states = max(raw.rstrip(b"\r").count(b"\r") + (not raw.startswith(b"\r")), 1)
         match = _BAR.search(text) if "|" in text else None

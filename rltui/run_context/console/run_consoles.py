@@ -13,7 +13,7 @@ from rltui.run_context.console.failure_search import ConsoleReport, scan
 from rltui.run_context.console.failures import is_console
 
 Paths = Mapping[str, Sequence[str]]  # of log files, by run
-MOST_CONSOLES = 32  # of one run, those written last
+MAX_CONSOLES = 32  # of one run, those written last
 _JOB = regex(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
 
 
@@ -69,7 +69,7 @@ class RunConsoles:
                     runs.setdefault(run, []).append(file)
         for run, files in runs.items():
             files.sort(key=lambda file: (-file.modified, file.path))
-            runs[run] = _of_latest_jobs(files)[:MOST_CONSOLES]
+            runs[run] = _of_latest_jobs(files)[:MAX_CONSOLES]
         return runs
 
     def _report(self, file: ConsoleFile) -> ConsoleReport | None:

@@ -27,11 +27,11 @@ from rltui.run_context.hparams.hparams import (
 )
 from rltui.run_context.hparams.known_hparams import known_hparams
 
-LARGEST_FILE = 1 << 20  # bytes
+MAX_FILE_BYTES = 1 << 20  # bytes
 STATE_END = 1 << 16  # bytes at each end of a trainer's state, between which is the log
 LEVELS = 3  # folders above that of a log
-MOST_FOLDERS = 12  # of one run
-MOST_ENTRIES = 4000  # of a folder that may have sub-folders of hyperparameters
+MAX_FOLDERS = 12  # of one run
+MAX_ENTRIES = 4000  # of a folder that may have sub-folders of hyperparameters
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
 
@@ -100,7 +100,7 @@ def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) 
                 break
             folder = folder.rpartition("/")[0]
     unique = {folder.place: folder for level in levels for folder in level}
-    return list(unique.values())[:MOST_FOLDERS]
+    return list(unique.values())[:MAX_FOLDERS]
 
 
 def _root_of(path: str, roots: Sequence[Root]) -> Root | None:
@@ -121,7 +121,7 @@ def _hparams_folders(folder: Folder) -> list[Folder]:
         with os.scandir(folder.place) as entries:
             found = [
                 Folder(Path(entry.path), folder.shown_name(clean(entry.name)))
-                for entry in islice(entries, MOST_ENTRIES)
+                for entry in islice(entries, MAX_ENTRIES)
                 if names().subrun_folder.match(entry.name) and entry.is_dir(follow_symlinks=False)
             ]
     except OSError:
@@ -137,12 +137,12 @@ def read(place: Path, shown: str, wanted: re.Pattern[bytes] | None = None) -> HP
     try:
         with LocalFile(str(place), shown) as file:
             size = file.size()
-            if place.name == TRAINER_STATE and size > LARGEST_FILE:
+            if place.name == TRAINER_STATE and size > MAX_FILE_BYTES:
                 data = _without_history(file.read_at(0, STATE_END), file.read_at(size - STATE_END, STATE_END))
-            elif size > LARGEST_FILE:
+            elif size > MAX_FILE_BYTES:
                 return _unreadable(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
             else:
-                data = file.read_at(0, LARGEST_FILE)
+                data = file.read_at(0, MAX_FILE_BYTES)
     except OSError as error:
         return (
             NO_HPARAMS if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")

@@ -29,11 +29,11 @@ from rltui.run_context.hparams.known_hparams import (
 
 Value = str | int | float | bool | None
 
-MOST_HPARAMS = 3000  # of one source; a file with more is no list of hyperparameters
-MOST_VISITED = 30_000  # values: aliases can make a small document endless
+MAX_HPARAMS = 3000  # of one source; a file with more is no list of hyperparameters
+MAX_VISITED = 30_000  # values: aliases can make a small document endless
 DEEPEST = 24  # levels
-MOST_ITEMS = 48  # entries of a list that are shown
-LONGEST_VALUE = 2000  # characters
+MAX_ITEMS = 48  # entries of a list that are shown
+MAX_VALUE = 2000  # characters
 
 _NUMBER = regex(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 # Values that look like secrets must not be part of a snapshot.
@@ -148,7 +148,7 @@ def hparams_of(record: Mapping[str, object], source: str, prefix: str = "") -> H
     entries: dict[str, HParam] = {}
     flattener = _Flattener()
     for key, value in flattener.values(prefix, record, 0):
-        if len(entries) >= MOST_HPARAMS:
+        if len(entries) >= MAX_HPARAMS:
             flattener.exceeded = True
             break
         entries.setdefault(key, HParam(key, _without_secrets(key, value), source))
@@ -171,7 +171,7 @@ class _Flattener:
     """Flattens a record once, with a limit on the number of values that are visited."""
 
     def __init__(self) -> None:
-        self.left = MOST_VISITED
+        self.left = MAX_VISITED
         self.exceeded = False
 
     def _visit(self) -> bool:
@@ -187,14 +187,12 @@ class _Flattener:
             return
         if isinstance(value, Mapping) and (value or not prefix):
             for key, item in value.items():
-                word = clean(str(key)[:LONGEST_VALUE], 200)
+                word = clean(str(key)[:MAX_VALUE], 200)
                 yield from self.values(f"{prefix}/{word}" if prefix else word, item, depth + 1)
-        elif isinstance(value, list | tuple) and any(
-            isinstance(item, Mapping) for item in value[:MOST_ITEMS]
-        ):
-            for index, item in enumerate(value[:MOST_ITEMS]):
+        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value[:MAX_ITEMS]):
+            for index, item in enumerate(value[:MAX_ITEMS]):
                 yield from self.values(f"{prefix}/{index}", item, depth + 1)
-            if len(value) > MOST_ITEMS:
+            if len(value) > MAX_ITEMS:
                 yield (f"{prefix}/…", f"{len(value):,} in all")
         else:
             yield (prefix, self._scalar(value, depth))
@@ -205,19 +203,19 @@ class _Flattener:
         if isinstance(value, int):
             return value if abs(value) < 10**300 else "a number beyond all bounds"
         if isinstance(value, str):
-            return clean(value[: 2 * LONGEST_VALUE], LONGEST_VALUE)
-        return clean(self._text(value, depth)[: 2 * LONGEST_VALUE], LONGEST_VALUE)
+            return clean(value[: 2 * MAX_VALUE], MAX_VALUE)
+        return clean(self._text(value, depth)[: 2 * MAX_VALUE], MAX_VALUE)
 
     def _text(self, value: object, depth: int) -> str:
         if isinstance(value, Mapping):
             return "{}" if not value else "{…}"
         if not isinstance(value, list | tuple | set | frozenset):
-            return str(value)[:LONGEST_VALUE]
+            return str(value)[:MAX_VALUE]
         if depth >= DEEPEST:
             return "[…]"
         words = []
         for index, item in enumerate(value):
-            if index >= MOST_ITEMS or not self._visit():
+            if index >= MAX_ITEMS or not self._visit():
                 words.append(f"… {len(value):,} in all")
                 break
             nested = isinstance(item, list | tuple | set | frozenset | Mapping)
@@ -246,7 +244,7 @@ def parse_value(text: str) -> Value:
         if plain and len(word.lstrip("+-")) > 1 and word.lstrip("+-").startswith("0"):
             return word  # a name made of digits
         return int(word) if plain else float(word)
-    return clean(word[: 2 * LONGEST_VALUE], LONGEST_VALUE)
+    return clean(word[: 2 * MAX_VALUE], MAX_VALUE)
 
 
 def same(one: Value, other: Value) -> bool:

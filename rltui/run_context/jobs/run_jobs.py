@@ -13,7 +13,7 @@ from rltui.run_context.hparams.hparam_files import folders_of
 from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, job_of
 from rltui.run_context.jobs.slurm import QUERY_INTERVAL, Slurm
 
-LARGEST_METADATA = 1 << 20  # bytes
+MAX_METADATA_BYTES = 1 << 20  # bytes
 _METADATA = Path("files", "wandb-metadata.json")
 _SETTING = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
 
@@ -47,7 +47,7 @@ def _ids_in_metadata(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str,
     for folder in folders_of(paths, logdirs):
         try:
             place = folder.place / _METADATA
-            if place.stat().st_size > LARGEST_METADATA:
+            if place.stat().st_size > MAX_METADATA_BYTES:
                 continue
             metadata = orjson.loads(place.read_bytes())
         except (OSError, ValueError):

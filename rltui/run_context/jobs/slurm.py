@@ -20,7 +20,7 @@ from rltui.run_context.jobs.scheduler import Job, SchedulerError
 
 TIMEOUT = 5.0  # seconds for one command
 QUERY_INTERVAL = 60.0  # seconds between two queries: the controller is shared by all users
-MOST_BYTES = 4 << 20  # of a command's output
+MAX_BYTES = 4 << 20  # of a command's output
 _FORMAT = "%i|%T|%N|%L|%e|%Z|%j"  # id, state, nodes, time left, end, folder, name
 _ID = regex(r"\d+(?:_(?:\d+|\[[\d,%-]+\]))?")
 _STATE = regex(r"[A-Z_]+")
@@ -100,7 +100,7 @@ def output_of(command: Sequence[str]) -> str:
     if process.returncode:
         reason = quote(errors.decode(errors="replace").strip().partition("\n")[0])
         raise SchedulerError(f"{command[0]} failed with {process.returncode}: {reason or 'no reason given'}")
-    return output[:MOST_BYTES].decode(errors="replace")
+    return output[:MAX_BYTES].decode(errors="replace")
 
 
 def parse_jobs(text: str) -> tuple[Job, ...]:

@@ -38,12 +38,12 @@ from rltui.run_context.samples import trackio_traces
 from rltui.run_context.samples.evaluations import evaluations_of
 from rltui.run_context.samples.run_samples import RunSamples
 
-MOST_HEADS = 300_000  # the oldest steps beyond that are left out and counted
+MAX_HEADS = 300_000  # the oldest steps beyond that are left out and counted
 _BLOCK = 4 << 20  # bytes of one read
-_LARGEST_BLOCK = 16 << 20  # the same for long lines
+_MAX_BLOCK_BYTES = 16 << 20  # the same for long lines
 _FIRST_BLOCK = 256 << 10  # the same for the first read of a file
-_LONGEST_LINE = 64 << 20  # bytes; a longer line is left out
-_LARGEST_WHOLE = 256 << 20  # bytes of a file that can only be read as a whole (gzip, parquet, tables)
+_MAX_LINE_BYTES = 64 << 20  # bytes; a longer line is left out
+_MAX_WHOLE_BYTES = 256 << 20  # bytes of a file that can only be read as a whole (gzip, parquet, tables)
 _WHOLE_KINDS = frozenset({"table", "parquet", "traces", "database"})
 
 
@@ -78,7 +78,7 @@ class Catalog:
     files: list[SampleFile] = field(default_factory=list)
     heads: list[SampleHead] = field(default_factory=list)
     problems: dict[tuple[str, str, int | None], Problem] = field(default_factory=dict)
-    left_out: int = 0  # samples beyond MOST_HEADS
+    left_out: int = 0  # samples beyond MAX_HEADS
     _known: set[str] = field(default_factory=set)  # paths of files
     _by_copy_key: dict[int, int] = field(default_factory=dict)  # indices of heads
 
@@ -161,7 +161,7 @@ class Catalog:
         tree = file.path.replace("_rollout_summaries.jsonl", "_logtree.json")
         try:
             with LocalFile(tree, file.shown) as opened:
-                content = opened.read_at(0, min(opened.size(), _LARGEST_WHOLE))
+                content = opened.read_at(0, min(opened.size(), _MAX_WHOLE_BYTES))
             turns = list(conversations(orjson.loads(content)))
         except (OSError, ValueError):
             return samples
@@ -213,10 +213,10 @@ class Catalog:
         """Add the complete lines of the next block; a last line without newline counts if it is JSON."""
         file = self.files[number]
         # The first read is small, so that the first samples are shown early.
-        wanted = min(max(_BLOCK, 4 * file.longest_line), _LARGEST_BLOCK) if file.offset else _FIRST_BLOCK
+        wanted = min(max(_BLOCK, 4 * file.longest_line), _MAX_BLOCK_BYTES) if file.offset else _FIRST_BLOCK
         pieces = [opened.read_at(file.offset, wanted)]
         length = len(pieces[0])
-        while not (found := pieces[-1].rfind(b"\n") + 1) and length < _LONGEST_LINE:
+        while not (found := pieces[-1].rfind(b"\n") + 1) and length < _MAX_LINE_BYTES:
             more = opened.read_at(file.offset + length, _BLOCK) if file.offset + length < size else b""
             if not more:
                 break
@@ -226,7 +226,7 @@ class Catalog:
         end = len(block) - len(pieces[-1]) + found if found else 0
         at_end = file.offset + len(block) >= size
         if not end and not at_end:
-            message = f"a line of over {_LONGEST_LINE:,} bytes is left out"
+            message = f"a line of over {_MAX_LINE_BYTES:,} bytes is left out"
             self._report("warning", "line-too-long", file.shown, message)
             file.offset += len(block)
             return
@@ -262,8 +262,8 @@ class Catalog:
             return trackio_traces.traces_of(file.path, file.place)
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
-            if size > _LARGEST_WHOLE:
-                limit = f"{_LARGEST_WHOLE >> 20} MB"
+            if size > _MAX_WHOLE_BYTES:
+                limit = f"{_MAX_WHOLE_BYTES >> 20} MB"
                 message = f"is larger than {limit} and can be read only as a whole; it is left out"
                 self._report("warning", "too-large", file.shown, message)
                 return []
@@ -310,7 +310,7 @@ class Catalog:
                 kept, split = (known, head.split) if copy else (head, known.split)
                 self.heads[at] = kept._replace(split=split)
                 return
-        if len(self.heads) >= MOST_HEADS:
+        if len(self.heads) >= MAX_HEADS:
             self.left_out += 1
             return
         if head.copy_key:

@@ -11,7 +11,7 @@ from rltui.logs.log_file_names import is_entered
 from rltui.logs.sample_layouts.layouts import layouts, place_of, unread_reason
 from rltui.run_context.samples.trackio_traces import may_be_database, runs_with_traces
 
-_MOST_FOLDERS = 200_000
+_MAX_FOLDERS = 200_000
 _DEEPEST = 12  # levels of folders
 _HEAD = 64 << 10  # bytes of a file by which its records are recognised
 
@@ -31,7 +31,7 @@ def sample_files(logdir: str, unsure: list[str] | None = None) -> Iterator[tuple
         return
     folders = [("", 0)]
     visited = 0
-    while folders and visited < _MOST_FOLDERS:
+    while folders and visited < _MAX_FOLDERS:
         folder, depth = folders.pop()
         visited += 1
         try:

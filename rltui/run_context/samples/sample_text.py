@@ -14,7 +14,7 @@ from rltui.logs.sample_layouts.sample import Sample, SampleSummary
 
 _REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _SUMMARY_LENGTH = 400  # characters of a response in a list
-_MOST_NUMBERS = 8  # of a list in the metadata that are shown
+_MAX_NUMBERS = 8  # of a list in the metadata that are shown
 
 
 def clean_lines(text: str) -> list[str]:
@@ -134,6 +134,6 @@ def _plain(value: float | None) -> str:
 def short_value(value: object) -> str:
     """A value of the metadata; long lists of numbers are only counted."""
     numbers = value if isinstance(value, list) else []
-    if len(numbers) > _MOST_NUMBERS and all(isinstance(each, int | float) for each in numbers):
+    if len(numbers) > _MAX_NUMBERS and all(isinstance(each, int | float) for each in numbers):
         return f"{len(numbers):,} numbers"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -20,9 +20,9 @@ from rltui.common.text import clean
 from rltui.run_context.spans.logged_spans import LoggedSpans, Span
 
 HEAD = 1 << 16  # bytes by which the two are told apart
-LONGEST_EVENT = 1 << 20  # bytes
+MAX_EVENT_BYTES = 1 << 20  # bytes
 OVERLAP = 1 << 12  # bytes before an annotation in which its event begins
-MOST_SPANS = 20_000  # the longest are kept
+MAX_SPANS = 20_000  # the longest are kept
 MICROSECONDS = 1e-6
 TASK = "task::"
 _ANNOTATED = regex(rb'"cat":\s*"user_annotation"')
@@ -93,9 +93,9 @@ class ChromeTrace:
         done = 0
         for found in _ANNOTATED.finditer(data):
             begin = data.rfind(b"{", done, found.start())
-            end = _END.search(data, found.end(), found.end() + LONGEST_EVENT)
+            end = _END.search(data, found.end(), found.end() + MAX_EVENT_BYTES)
             if begin < 0 or end is None:
-                if begin >= 0 and len(data) - begin < LONGEST_EVENT:
+                if begin >= 0 and len(data) - begin < MAX_EVENT_BYTES:
                     return data[begin:]
                 continue
             self._event(data[begin : end.start() + 1])
@@ -107,7 +107,7 @@ class ChromeTrace:
         pieces = _NEXT.split(data)
         for piece in pieces[:-1]:
             self._event(piece + b"}")
-        return pieces[-1][-LONGEST_EVENT:]
+        return pieces[-1][-MAX_EVENT_BYTES:]
 
     def _event(self, data: bytes) -> bool:
         """Parse an event; False if it is none."""
@@ -134,8 +134,8 @@ class ChromeTrace:
         if isinstance(category, str) and category.startswith(TASK):
             name = category  # includes the class of a method
         self._spans.append(Span(clean(name), start, end))
-        if len(self._spans) >= 2 * MOST_SPANS:
+        if len(self._spans) >= 2 * MAX_SPANS:
             self._spans.sort(key=lambda span: span.begin - span.end)
-            del self._spans[MOST_SPANS:]
-            self._left_out += MOST_SPANS
+            del self._spans[MAX_SPANS:]
+            self._left_out += MAX_SPANS
         return True

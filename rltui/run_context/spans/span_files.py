@@ -30,8 +30,8 @@ LINES_END = 1 << 20  # bytes at the end of a file of lines that are read
 PIECE = 1 << 20  # bytes
 ANNOTATIONS_LIMIT = 512 << 20  # decompressed bytes of a trace of which only annotations are read
 EVENTS_LIMIT = 64 << 20  # the same where all events are read
-MOST_ENTRIES = 2000  # of a folder
-MOST_TRACES = 3  # files that are tried
+MAX_ENTRIES = 2000  # of a folder
+MAX_TRACES = 3  # files that are tried
 RANKS_WRITE = 600.0  # seconds within which the ranks of a job write their traces
 _TRACE = regex(r"(?:trace|timeline|prof).*\.json(?:\.gz)?$", re.IGNORECASE)
 _FOLDER = regex(r"trace|timeline|prof", re.IGNORECASE)
@@ -139,12 +139,12 @@ def _traces(folder: Folder) -> list[_Trace]:
     found.sort(
         key=lambda trace: (trace.modified < newest - RANKS_WRITE, trace.rank, -trace.modified, trace.name)
     )
-    return found[:MOST_TRACES]
+    return found[:MAX_TRACES]
 
 
 def _entries(place: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(place) as entries:
-            return list(islice(entries, MOST_ENTRIES))
+            return list(islice(entries, MAX_ENTRIES))
     except OSError:
         return []

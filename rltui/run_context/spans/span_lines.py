@@ -14,7 +14,7 @@ from rltui.common.text import clean
 from rltui.run_context.spans.logged_spans import StepSpans, relative_spans
 
 KEPT_STEPS = 64  # the newest
-MOST_SPANS = 4000  # of a step
+MAX_SPANS = 4000  # of a step
 # Keys of begin and end; the first pair that a span has is used.
 EDGES = (("start", "end"), ("wall_start", "wall_end"), ("start_time", "end_time"))
 
@@ -33,7 +33,7 @@ def parse(lines: Iterable[bytes]) -> StepSpans:
         edges = map(_name_and_edges, spans if isinstance(spans, list) else ())
         if found := [span for span in edges if span is not None]:
             known = steps.setdefault(step, [])
-            known += found[: max(MOST_SPANS - len(known), 0)]
+            known += found[: max(MAX_SPANS - len(known), 0)]
     return {step: relative_spans(steps[step]) for step in sorted(steps)[-KEPT_STEPS:]}
 
 

@@ -19,8 +19,8 @@ from rltui.common.text import clean
 from rltui.run_context.spans.logged_spans import LoggedSpans, Span, relative_spans
 
 KEPT_STEPS = 64  # the newest
-MOST_SPANS = 4000  # of a step
-LARGEST_TABLE = 64 << 20  # bytes; a larger one is left out
+MAX_SPANS = 4000  # of a step
+MAX_TABLE_BYTES = 64 << 20  # bytes; a larger one is left out
 TRAINER, INFRA, ROLLOUT = "trainer.parquet", "events_infra.parquet", "events_rollout.parquet"
 Table = Mapping[str, list[object]]
 
@@ -43,7 +43,7 @@ def parse(file: IO[bytes], source: str) -> LoggedSpans:
             pairs = zip(np.maximum(begins[inside], begin), np.minimum(ends[inside], end), strict=True)
             spans += [(kind, float(first), float(last)) for first, last in pairs]
         by_step[step] = relative_spans(
-            [(clean(name), first, last) for name, first, last in spans[:MOST_SPANS]]
+            [(clean(name), first, last) for name, first, last in spans[:MAX_SPANS]]
         )
     return LoggedSpans(by_step, source=source, notes=tuple(notes))
 
@@ -55,8 +55,8 @@ def _table(archive: zipfile.ZipFile, name: str, notes: list[str]) -> Table:
 
     if name not in archive.namelist():
         return {}
-    if archive.getinfo(name).file_size > LARGEST_TABLE:
-        notes.append(f"{name} is larger than {LARGEST_TABLE >> 20} MB and left out")
+    if archive.getinfo(name).file_size > MAX_TABLE_BYTES:
+        notes.append(f"{name} is larger than {MAX_TABLE_BYTES >> 20} MB and left out")
         return {}
     try:
         table = pyarrow.parquet.read_table(pyarrow.BufferReader(archive.read(name)))

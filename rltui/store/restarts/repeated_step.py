@@ -13,8 +13,8 @@ from typing import Literal
 
 EVEN_STEPS = 3  # steps forward at equal distances
 REPEATING_SHARE = 0.75  # of the tags that had a point at the step
-FEWEST_REPEATING = 2  # tags
-SHORTEST_PAUSE = 0.4  # of the usual time between two steps
+MIN_REPEATING = 2  # tags
+MIN_PAUSE = 0.4  # of the usual time between two steps
 
 Decision = Literal["wait", "restart", "no"]
 
@@ -58,6 +58,6 @@ class RepeatedStep:
 
     def _decide(self, wall: float) -> Decision:
         usual = (wall - self._wall) / EVEN_STEPS
-        paused = math.isnan(self._pause) or math.isnan(usual) or self._pause >= SHORTEST_PAUSE * usual
-        needed = max(FEWEST_REPEATING, REPEATING_SHARE * self._total, self._not_repeating)
+        paused = math.isnan(self._pause) or math.isnan(usual) or self._pause >= MIN_PAUSE * usual
+        needed = max(MIN_REPEATING, REPEATING_SHARE * self._total, self._not_repeating)
         return "restart" if paused and len(self._forward) >= needed else "no"

@@ -20,9 +20,9 @@ from rltui.store.restarts.repeated_step import RepeatedStep
 from rltui.store.tag_rows import Rows
 
 STEPS_NEEDED = 3  # distinct steps that a tag must go forward below its former highest one
-MOST_POINTS = 4096  # points, or 8 rows, after which a tag that went back alone counts as independent
+MAX_POINTS = 4096  # points, or 8 rows, after which a tag that went back alone counts as independent
 QUIET_POINTS = 1024  # points without a suspect before whole batches are examined again
-MOST_REPEATS = 64  # points at one step after which a tag counts as going forward
+MAX_REPEATS = 64  # points at one step after which a tag counts as going forward
 _NO_STEPS, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.bool_)
 
 
@@ -215,7 +215,7 @@ class StepRegressions:
             last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
             repeated = self._repeated = RepeatedStep(here, now, high.count(now), wall - last, wall)
         decision = repeated.add(row, now, high[row], wall)
-        if decision == "wait" and here - repeated.number <= MOST_POINTS:
+        if decision == "wait" and here - repeated.number <= MAX_POINTS:
             return None
         self._repeated = None
         if decision == "restart":
@@ -247,7 +247,7 @@ class StepRegressions:
             suspect.caught_up = True
         repeated = suspect.caught_up and suspect.steps > 1 and needed == STEPS_NEEDED
         with_others = repeated and len(self._suspects) > 1
-        return with_others or suspect.steps >= needed or suspect.points >= MOST_REPEATS
+        return with_others or suspect.steps >= needed or suspect.points >= MAX_REPEATS
 
     def _start_of(self, suspect: Suspect) -> int | None:
         """The number at which the attempt began, if the run as a whole went back with this tag."""
@@ -284,7 +284,7 @@ class StepRegressions:
 
     def _expire(self, here: int, own: list[bool], width: int) -> None:
         """Treat tags that went back alone, long ago, as independent of the training step."""
-        most = max(MOST_POINTS, 8 * width)
+        most = max(MAX_POINTS, 8 * width)
         for row, suspect in list(self._suspects.items()):
             if here - suspect.number > most:
                 own[row] = True

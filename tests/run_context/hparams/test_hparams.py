@@ -13,7 +13,7 @@ from rltui.logs.batch import Text
 from rltui.run_context.hparams.hparam_files import hparams_beside, read
 from rltui.run_context.hparams.hparams import (
     HIDDEN,
-    MOST_HPARAMS,
+    MAX_HPARAMS,
     hparams_of,
     merge,
     parse_value,
@@ -151,7 +151,7 @@ def test_endless_documents_end() -> None:
     )  # fmt: skip
     found = hparams_of(parse_yaml(bomb), "f")  # type: ignore[arg-type]
     assert all(len(entry.text) <= 2000 for entry in found.entries.values())
-    assert len(hparams_of({str(n): n for n in range(MOST_HPARAMS + 5)}, "f").entries) == MOST_HPARAMS
+    assert len(hparams_of({str(n): n for n in range(MAX_HPARAMS + 5)}, "f").entries) == MAX_HPARAMS
     deep: dict[str, object] = {}
     for _ in range(500):
         deep = {"d": deep}

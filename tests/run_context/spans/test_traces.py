@@ -95,7 +95,7 @@ def test_foreign_bytes_are_no_trace(data: bytes) -> None:
 
 def test_large_traces_are_read_in_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest spans are kept, only so many bytes are read, and both are said."""
-    monkeypatch.setattr(chrome_trace, "MOST_SPANS", 10)
+    monkeypatch.setattr(chrome_trace, "MAX_SPANS", 10)
     monkeypatch.setattr(span_files, "EVENTS_LIMIT", 100_000)
     monkeypatch.setattr(span_files, "PIECE", 10_000)
     many = [(f"f{at}", BASE, BASE + 1 + at / 1000) for at in range(1000)]

@@ -56,7 +56,7 @@ class Line:
         self.state[which] = 1.5 * self.rng.standard_normal((int(which.sum()), 2))
 
 
-WALKERS, HORIZON, LONGEST = 16, 40, 60
+WALKERS, HORIZON, MAX_STEPS = 16, 40, 60
 
 
 def control(recipe: Recipe) -> dict[str, Array]:
@@ -99,7 +99,7 @@ def control(recipe: Recipe) -> dict[str, Array]:
                 reward = recipe.reward(share, reward, age)
             reward = reward * recipe.scale
             earned += reward
-            done = done | (age >= LONGEST)
+            done = done | (age >= MAX_STEPS)
             for k in np.flatnonzero(done):
                 returns.append(earned[k])
                 lengths.append(age[k])

@@ -39,9 +39,9 @@ COLUMNS: dict[str, tuple[str, str, tuple[float, float] | None]] = {
     THROTTLED: ("throttled", SHARE, (0.0, 1.0)),
 }
 IDLE = 0.05  # use below which a GPU is idle: displays and monitors use less
-LEAST_IDLE_SAMPLES, LEAST_IDLE_SECONDS = 5, 60.0  # from which a GPU is called idle
+MIN_IDLE_SAMPLES, MIN_IDLE_SECONDS = 5, 60.0  # from which a GPU is called idle
 NOW = 5  # samples that "now" means
-LEAST_SAMPLES = 20  # in a phase, from which its use is given
+MIN_SAMPLES = 20  # in a phase, from which its use is given
 INTERVALS = 120  # of the history
 STEPS_SHOWN = 8  # in the history, if phases are known
 _NODE = regex(r"(?:^|/)node\.(?P<ray>[^/.]+)\.|/l:(?P<label>.+)$")
@@ -66,10 +66,10 @@ class _Gpu:
         times, use = self.samples.get(USE, (np.empty(0), np.empty(0)))
         busy = np.flatnonzero(use >= IDLE)
         first = int(busy[-1]) + 1 if len(busy) else 0
-        if len(use) - first < LEAST_IDLE_SAMPLES or not np.isfinite(times[first:]).all():
+        if len(use) - first < MIN_IDLE_SAMPLES or not np.isfinite(times[first:]).all():
             return 0.0
         seconds = float(times[-1] - times[first])
-        return seconds if seconds >= LEAST_IDLE_SECONDS else 0.0
+        return seconds if seconds >= MIN_IDLE_SECONDS else 0.0
 
 
 def gpu_answer(run: RunValues) -> Answer | None:
@@ -140,7 +140,7 @@ def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, f
     return [
         (title, float(samples.mean()), float((samples < IDLE).mean()))
         for title, samples in use
-        if len(samples) >= LEAST_SAMPLES
+        if len(samples) >= MIN_SAMPLES
     ]
 
 

@@ -16,7 +16,7 @@ from rltui.session.time_travel import span_of
 STEP = "timing.step"
 COUNTER = "progress.tokens"
 WHOLE = 0.02  # distance from a whole number within which a quotient is a number of accelerators
-MOST_ACCELERATORS = 100_000
+MAX_ACCELERATORS = 100_000
 
 
 def accelerators(run: RunValues) -> SourcedNumber | None:
@@ -58,7 +58,7 @@ def _whole_quotient(total: Values, one: Values) -> int:
     ratio = total.at(steps[positive]) / divisor[positive]
     count = round(median(ratio))
     near = float(np.mean(np.abs(ratio - count) <= WHOLE * max(count, 1)))
-    return count if 1 <= count <= MOST_ACCELERATORS and near >= 0.9 else 0
+    return count if 1 <= count <= MAX_ACCELERATORS and near >= 0.9 else 0
 
 
 def hours(run: RunValues) -> SourcedNumber | None:

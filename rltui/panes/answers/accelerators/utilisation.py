@@ -28,11 +28,11 @@ QUESTION = "What do I get for the hardware?"
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
 USUAL = (0.5, 0.6)  # the healthy range of the glossary
 BOUND = 0.5  # share of generation in a step from which it bounds the step
-MOST_FACTS = 6
+MAX_FACTS = 6
 PARAMETERS = "optimizer.param_count"
 LENGTH = "lengths.total.mean"
 PROMPT_AND_RESPONSE = ("lengths.prompt.mean", "lengths.response.mean")
-MOST_MFU = 1.0  # a larger estimate has a wrong input
+MAX_MFU = 1.0  # a larger estimate has a wrong input
 
 
 def utilisation_answer(run: RunValues) -> Answer | None:
@@ -79,7 +79,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         notes.append(f"MFU is estimated, not logged: {estimate.inputs}")
     if ranges:
         notes.append(f"│ marks 30 % (low) and 50 to 60 % (usual); ranges hold 90 % of the last {LAST} steps")
-    facts = (*rates, *others)[:MOST_FACTS]
+    facts = (*rates, *others)[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
         QUESTION, _sentence(utilisation, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
@@ -161,7 +161,7 @@ def mfu_estimate(run: RunValues) -> MfuEstimate | None:
     attention, attention_term = _attention(run, hardware, steps)
     flops = (6 * parameters.value + attention) * tokens.at(steps)
     values = Values("", steps, flops / (spent * gpus.value * peak.value * 1e12)).without_first(first)
-    if not 0 < values.now <= MOST_MFU:
+    if not 0 < values.now <= MAX_MFU:
         return None
     of = "the update" if update is not None else "the whole step"
     active = " active" if hardware.active_parameters is not None else ""

@@ -35,7 +35,7 @@ SELDOM = 0.6  # share of the steps below which a phase runs every N steps
 SLOW_FIRST = 1.5  # times the median, from which the time of the first step is noted
 UNKNOWN = 0.1  # share of the last steps; a phase that is NaN at more of them is left out
 PART_SLACK = 1.05  # timers of a part and of its whole start and stop at different moments
-MOST_PHASES = 200  # keys; in a log with more they are no phases
+MAX_PHASES = 200  # keys; in a log with more they are no phases
 
 # Factor, unit and smallest number per minute of rates of steps.
 RATES = ((1 / 60, "s", 300.0), (1.0, "min", 1.0), (60.0, "h", 0.0))
@@ -163,7 +163,7 @@ def _phases(run: RunValues, first: Ints) -> list[_Phase]:
         metric = metrics.get(canonical)
         if metric is None or not metric.within:
             continue
-        for tag in tags[:MOST_PHASES]:
+        for tag in tags[:MAX_PHASES]:
             name = run.name(tag)
             if name.held_out and canonical != "timing.validation":
                 continue
@@ -198,7 +198,7 @@ def _known(run: RunValues, phases: list[_Phase]) -> tuple[list[_Phase], list[str
         (tag, _short(run.name(tag).title))
         for canonical, listed in run.view.tag_index.canonical.items()
         if canonical in glossary().metrics and glossary().metrics[canonical].within
-        for tag in listed[:MOST_PHASES]
+        for tag in listed[:MAX_PHASES]
         if run.view.run.series[tag].nonfinite and tag not in dict(tags) and not run.name(tag).held_out
     ]
     for tag, title in (*tags, *always_nan):

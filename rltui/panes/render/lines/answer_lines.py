@@ -22,12 +22,12 @@ TITLE = 24  # cells of the first column of the table
 NUMBER = 9
 SHARE = 7
 PER_TOKEN = 15
-HISTORY_LEAST, HISTORY_MOST = 8, 40
+MIN_HISTORY, MAX_HISTORY = 8, 40
 ROOMY = 22  # lines of an answer from which charts are taller and more than one
 GANTT_FRAME = 2  # lines of a Gantt chart besides its rows: title and scale
-LEAST_GANTT_ROWS = 3
-LEAST_TABLE = 4  # lines of the table that a Gantt chart leaves if possible
-MOST_FACTS_WITH_STEPS = 3  # whose trends say over how many steps
+MIN_GANTT_ROWS = 3
+MIN_TABLE = 4  # lines of the table that a Gantt chart leaves if possible
+MAX_FACTS_WITH_STEPS = 3  # whose trends say over how many steps
 
 
 def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands: bool = True) -> list[Line]:
@@ -87,8 +87,8 @@ def _gantt(answer: Answer, width: int, rows: int, room: int, table: int) -> list
     """
     if answer.gantt is None:
         return []
-    least = min(LEAST_GANTT_ROWS, len(answer.gantt.rows))
-    above_table = room - GANTT_FRAME - min(table, LEAST_TABLE)
+    least = min(MIN_GANTT_ROWS, len(answer.gantt.rows))
+    above_table = room - GANTT_FRAME - min(table, MIN_TABLE)
     count = min(rows, above_table if above_table >= least else room - GANTT_FRAME)
     return gantt_lines(answer.gantt, width, count) if count >= least else []
 
@@ -111,7 +111,7 @@ def _facts(facts: Sequence[Fact], width: int) -> list[Line]:
     """One line with as many facts as fit uncut."""
     spans: list[Span] = []
     for fact in facts:
-        trend = trend_text(fact, steps=width >= 100 and len(facts) <= MOST_FACTS_WITH_STEPS)
+        trend = trend_text(fact, steps=width >= 100 and len(facts) <= MAX_FACTS_WITH_STEPS)
         more = [
             (" · " if spans else " ", "faint"),
             ("" if fact.plain else f"{fact.title} ", "dim"),
@@ -171,7 +171,7 @@ def _table(answer: Answer, width: int) -> list[Line]:
     per_token = PER_TOKEN if width >= 76 and any(part.per_token is not None for part in answer.parts) else 0
     shares = any(part.share is not None for part in answer.parts)
     rest = width - 2 - title - 2 * NUMBER - SHARE - per_token - 4
-    history = min(rest, HISTORY_MOST) if rest >= HISTORY_LEAST else 0
+    history = min(rest, MAX_HISTORY) if rest >= MIN_HISTORY else 0
     share = "share" if shares else ""
     columns = (("median", NUMBER), ("p95", NUMBER), (share, SHARE), ("per token", per_token))
     lines = [_table_head("phase", title, columns, history * shares)]
@@ -223,7 +223,7 @@ def _amounts(answer: Answer, width: int) -> list[Line]:
     fits = bool(text) and width - title - SHARE - text >= 6
     text = max(text, cell_width(headings[1])) + 2 if fits else 0
     rest = width - 2 - title - SHARE - text - 3
-    history = min(rest, HISTORY_MOST) if rest >= HISTORY_LEAST else 0
+    history = min(rest, MAX_HISTORY) if rest >= MIN_HISTORY else 0
     over_time = history if any(len(one.history) > 1 for one in answer.amounts) else 0
     lines = [_table_head(headings[0], title, (("share", SHARE), (headings[1], text)), over_time)]
     lines += [_amount(one, title, text, history) for one in answer.amounts]

@@ -14,7 +14,7 @@ from rltui.panes.answers.answer import Device, DeviceCell, DeviceTable
 
 CELL = 11
 GPUS = "GPUs"  # the title of a node without a name
-LEAST_HISTORY = 12  # cells
+MIN_HISTORY = 12  # cells
 LEVELS = "▁▂▃▄▅▆▇█"
 HOT = 0.9  # of a column's scale, from which a value is emphasised
 
@@ -29,7 +29,7 @@ def device_lines(table: DeviceTable, width: int, height: int | None) -> list[Lin
     note = max(cell_width(one.note) for one in table.devices)
     count = min(len(table.columns), max((width - title - note - 4) // CELL, 1))
     rest = width - title - count * CELL - note - 5
-    history = rest if rest >= LEAST_HISTORY and any(one.history for one in table.devices) else 0
+    history = rest if rest >= MIN_HISTORY and any(one.history for one in table.devices) else 0
     words = "".join(pad(column, CELL, right=True) for column in table.columns[:count])
     lines = [line((f" {pad('', title)}{words}", "faint"))]
     if history:

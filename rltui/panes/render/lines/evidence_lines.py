@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 TITLE = 24  # cells of a metric's name
-SPARK_LEAST, SPARK_MOST = 8, 48  # cells of a curve
+MIN_SPARK, MAX_SPARK = 8, 48  # cells of a curve
 INDENT = 3
-MOST_NEXT = 4  # metrics to look at next
+MAX_NEXT = 4  # metrics to look at next
 
 
 class FindingBlock(NamedTuple):
@@ -61,7 +61,7 @@ def finding_block(
     count = len(lines) - first
     lines += hanging("     → ", "accent", finding.advice, "text", width - 1)
     tags = (next(iter(view.tag_index.canonical.get(metric, ())), None) for metric in finding.check_next)
-    titles = [view.names.name(tag).title for tag in tags if tag is not None][:MOST_NEXT]
+    titles = [view.names.name(tag).title for tag in tags if tag is not None][:MAX_NEXT]
     if titles:
         text = f"look next at  {', '.join(titles)}"
         lines += [line(("     " + part, "dim")) for part in wrap(text, width - 6)]
@@ -94,7 +94,7 @@ def evidence_lines(
     room = width - INDENT - 3 - title - 2 - onset - 2
     changes = [change_of_row(row, finding, evidence.get(row.tag), room) for row in rows]
     rest = room - max(map(cell_width, changes), default=0) - 3
-    spark = min(rest, SPARK_MOST) if rest >= SPARK_LEAST else 0
+    spark = min(rest, MAX_SPARK) if rest >= MIN_SPARK else 0
     role = SEVERITY_ROLE[finding.severity]
     lines = []
     for index, row in enumerate(rows):

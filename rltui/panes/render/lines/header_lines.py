@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OUTCOME_UNKNOWN = "outcome not known"  # shown in place of `healthy` if no outcome is logged
 SHORT = 24  # cells; a sentence is not cut to fewer
-NAME_MOST = 32  # cells; a longer name is replaced by the short name
+MAX_NAME_CELLS = 32  # cells; a longer name is replaced by the short name
 
 
 def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
@@ -66,7 +66,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         past = head.state in ("paused", "past") and not index
         tail.append(("   " + fact, STATE_ROLE[head.state] if past else "dim" if index else "text"))
     long = f"{head.given_name} {head.shown_name}".lstrip()
-    whole = cell_width(long) <= min(room(), NAME_MOST)
+    whole = cell_width(long) <= min(room(), MAX_NAME_CELLS)
     name = long if whole else fit(short, max(room(), 6))
     who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
     first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)

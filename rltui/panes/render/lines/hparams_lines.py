@@ -11,8 +11,8 @@ from rltui.panes.runs.short_names import short_run_names
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.known_hparams import KEY
 
-KEY_LEAST, KEY_MOST = 16, 44
-VALUE_LEAST, VALUE_MOST = 12, 56
+MIN_KEY, MAX_KEY = 16, 44
+MIN_VALUE, MAX_VALUE = 12, 56
 SOURCE = 26  # cells of the source of a value, if there is room
 
 
@@ -28,23 +28,23 @@ class HParamsLayout:
     def __init__(self, pane: HParamsPane, width: int) -> None:
         self.pane = pane
         self.width = width
-        longest = max((cell_width(row.key) for row in pane.hparams), default=KEY_LEAST)
+        longest = max((cell_width(row.key) for row in pane.hparams), default=MIN_KEY)
         count = max(len(pane.columns), 1)
-        share = width // 2 if count == 1 else max(width * 2 // 5, width - 3 - count * (VALUE_MOST + 2))
-        self.key = max(min(longest, KEY_MOST, share), min(KEY_LEAST, width // 2))
+        share = width // 2 if count == 1 else max(width * 2 // 5, width - 3 - count * (MAX_VALUE + 2))
+        self.key = max(min(longest, MAX_KEY, share), min(MIN_KEY, width // 2))
         room = width - 3 - self.key
-        self.count = max(min(count, room // (VALUE_LEAST + 2)), 1)
+        self.count = max(min(count, room // (MIN_VALUE + 2)), 1)
         self.source = 0
-        if count == 1 and room > SOURCE + 2 + VALUE_MOST:
-            self.source = min(room - VALUE_MOST - 4, 60)
+        if count == 1 and room > SOURCE + 2 + MAX_VALUE:
+            self.source = min(room - MAX_VALUE - 4, 60)
             room -= self.source + 2
-        self.value = max(min(room // self.count - 2, VALUE_MOST if count > 1 else room - 2), 4)
-        self.value = min(self.value, max(self._widest(), VALUE_LEAST))
+        self.value = max(min(room // self.count - 2, MAX_VALUE if count > 1 else room - 2), 4)
+        self.value = min(self.value, max(self._widest(), MIN_VALUE))
 
     def _widest(self) -> int:
         """Cells of the widest value or name."""
         values = [cell.text for row in self.pane.hparams for cell in row.cells if cell is not None]
-        return max(map(cell_width, [*values, *labels(self.pane.columns)]), default=VALUE_LEAST)
+        return max(map(cell_width, [*values, *labels(self.pane.columns)]), default=MIN_VALUE)
 
     @property
     def hidden(self) -> int:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 VALUE = 11  # cells of a value with its unit, right-aligned
 CHANGE = 9
 RANGE = 17  # "  0.108 … 0.482  "
-SPARK_MOST = 64  # a longer curve shows no more and costs bandwidth
-SPARK_LEAST = 20  # for a shorter curve the key as written is left out
-KEY_LEAST = 20  # a key that is cut to less is not recognised
+MAX_SPARK = 64  # a longer curve shows no more and costs bandwidth
+MIN_SPARK = 20  # for a shorter curve the key as written is left out
+MIN_KEY = 20  # a key that is cut to less is not recognised
 
 
 class ColumnPlan(NamedTuple):
@@ -69,13 +69,13 @@ def plan_columns(width: int, pane: PaneView, crosshair: int | None = None) -> Co
     rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
     spark = rest - 2
     key = 0
-    if spark > SPARK_LEAST + KEY_LEAST + 2:
-        # Keys and curves share the rest, up to the longest key and `SPARK_MOST`.
-        key = min(keys, max(KEY_LEAST, (spark - 2) * 2 // 5))
-        if spark - key - 2 > SPARK_MOST:
-            key = min(keys, spark - 2 - SPARK_MOST)
+    if spark > MIN_SPARK + MIN_KEY + 2:
+        # Keys and curves share the rest, up to the longest key and `MAX_SPARK`.
+        key = min(keys, max(MIN_KEY, (spark - 2) * 2 // 5))
+        if spark - key - 2 > MAX_SPARK:
+            key = min(keys, spark - 2 - MAX_SPARK)
         spark -= key + 2
-    spark = min(spark, SPARK_MOST)
+    spark = min(spark, MAX_SPARK)
     if spark < 6:
         spark = 0
     against = any(row.against is not None for row in pane.metrics[:200])

@@ -12,7 +12,7 @@ from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.sample import Evaluation, SampleHead, SampleSummary
 from rltui.panes.context_panes.samples_pane import SamplesPane, headline
 
-RESPONSE_LEAST = 12  # cells of a response's beginning
+MIN_RESPONSE_CELLS = 12  # cells of a response's beginning
 _RESPONSE_ROOM = 40  # cells of a response's beginning that other columns leave when they grow
 _WORD = 20  # cells up to which a column grows to fit its texts; ids are longer
 PASS_AT_K = "@k: mean over tasks of 1 - C(n-c, k)/C(n, k), c of n responses right (Chen et al. 2021, eq. 1)"
@@ -35,12 +35,12 @@ class SamplesLayout:
     def __init__(self, pane: SamplesPane, summaries: Summaries, width: int) -> None:
         self.summaries = summaries
         self.columns: list[_Column] = []
-        room = width - 2 - RESPONSE_LEAST - 2
+        room = width - 2 - MIN_RESPONSE_CELLS - 2
         for column in self._wanted(pane.rows):
             if column.width + 2 <= room:
                 self.columns.append(column)
                 room -= column.width + 2
-        self.response = room + RESPONSE_LEAST
+        self.response = room + MIN_RESPONSE_CELLS
         self.sort = pane.sort
         for at, column in enumerate(self.columns):
             if column.right:
