@@ -18,7 +18,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.logs.follow.hung_calls import GIVE_UP
 
-MOST_HUNG = 16  # threads that may hang in the file system; then the supervisor waits until one returns
+MAX_HUNG = 16  # threads that may hang in the file system; then the supervisor waits until one returns
 _LONGEST_WAIT = 1.0  # seconds that a worker sleeps: the clock may stop while the machine is suspended
 _STOP_WAIT = 0.3  # seconds that `stop` waits for a worker that does not hang
 _AFTER_ERROR = 1.0  # seconds until the next look
@@ -158,7 +158,7 @@ class ReaderThread:
             busy = self.follower.busy_with()
             if busy is None or time.monotonic() - busy[1] <= self._give_up:
                 continue
-            if self.hung >= MOST_HUNG:
+            if self.hung >= MAX_HUNG:
                 if self.follower.once:
                     self._abandon()
                 continue
@@ -170,7 +170,7 @@ class ReaderThread:
 
     def _abandon(self) -> None:
         """End reading, since too many threads hang."""
-        message = f"{MOST_HUNG} file calls do not return; the rest of the logs was not read"
+        message = f"{MAX_HUNG} file calls do not return; the rest of the logs was not read"
         self._worker = threading.current_thread()
         self._add_problem(Problem("error", "not-answering", ".", message))
         self._hand_over()

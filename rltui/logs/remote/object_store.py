@@ -27,7 +27,7 @@ T = TypeVar("T")
 Range = tuple[str, int, int]  # key of an object, first byte, byte after the last
 
 PAGE = 1000  # objects in the response to one listing request: S3, GCS
-MOST_HUNG = 4  # calls without an answer, after which no other is made
+MAX_HUNG = 4  # calls without an answer, after which no other is made
 _TAGS = ("ETag", "etag", "generation", "md5Hash", "blob_id", "checksum", "content_md5")
 _TIMES = ("LastModified", "updated", "last_modified", "mtime", "modified", "created")
 _PACKAGES = {  # that fsspec needs, by protocol
@@ -171,8 +171,8 @@ class ObjectStore:
     def _answer(self, call: Callable[[], T]) -> T:
         """The result of a call; one that takes too long is abandoned."""
         self._hung = [each for each in self._hung if not each.done()]
-        if len(self._hung) >= MOST_HUNG:
-            raise StoreError(f"{MOST_HUNG} requests have not been answered; look at the network")
+        if len(self._hung) >= MAX_HUNG:
+            raise StoreError(f"{MAX_HUNG} requests have not been answered; look at the network")
         asked = in_thread("rltui-store", call)
         try:
             return asked.result(self.timeout)
