@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from rltui.common.regex import regex
 from rltui.common.text import cell_width
-from rltui.panes.charts.sister_band import sister_runs
+from rltui.panes.charts.sister_band import seed_sisters
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.run_columns import METRIC, SETTING, RunOrder, column_named
@@ -198,7 +198,7 @@ def sisters(state: AppState, view: RunView, *, everywhere: bool) -> list[RunView
     if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < MAX_AGE_SECONDS:
         others = state.session.ordered() if everywhere else _named_alike(state, view.name)
         cache.key, cache.time = keys[1], now
-        cache.value = sister_runs(view, others, state.run_settings.digest)
+        cache.value = seed_sisters(view, others, state.run_settings.digest)
     return cache.value
 
 

@@ -12,7 +12,7 @@ from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import PLAIN
 from rltui.panes.charts.chart_picture import metric_pictures
 from rltui.panes.charts.curve import curve
-from rltui.panes.charts.sister_band import band_behind, sister_runs
+from rltui.panes.charts.sister_band import band_behind, seed_sisters
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.chart_text import charts_text
 from rltui.panes.rows.row import rows_of
@@ -56,7 +56,7 @@ def picture_of(screen: Screen, name: str) -> str:
     """The chart of the metric in a run as SVG, beside the sister runs that settings beside the logs tell."""
     views = screen.session.ordered()
     view = screen.session.runs[name]
-    sisters = sister_runs(view, views, settings_below(screen.state.options.logdirs).digest)
+    sisters = seed_sisters(view, views, settings_below(screen.state.options.logdirs).digest)
     return pictures_svg(metric_pictures(view, [TAG], 0.0, sisters=sisters), PLAIN)
 
 

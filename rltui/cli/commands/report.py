@@ -12,7 +12,7 @@ from rltui.cli.loading import as_of, load
 from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.render_pane import theme_named
-from rltui.panes.charts.sister_band import sister_runs
+from rltui.panes.charts.sister_band import seed_sisters
 from rltui.panes.render.report_html import reports_html
 from rltui.panes.render.report_markdown import reports_markdown
 from rltui.panes.run_report import run_report
@@ -58,7 +58,7 @@ def command(
     reports = [
         run_report(
             view, as_of(view, at_step), hparams_pane_of(view, logdirs, session=session), at_step,
-            sister_runs(view, session.ordered(), digest),
+            seed_sisters(view, session.ordered(), digest),
         )
         for view in views
     ]  # fmt: skip

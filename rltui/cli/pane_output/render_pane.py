@@ -101,13 +101,13 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a code block) or SVG. Exit code 1 for an unknown metric."""
-    from rltui.panes.charts.sister_band import sister_runs
+    from rltui.panes.charts.sister_band import seed_sisters
     from rltui.panes.render.chart_text import HEIGHT, charts_text
     from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below
 
     digest, every = settings_below(how.logdirs).digest, session.ordered()
-    runs = [(view, as_of(view, how.at_step), sister_runs(view, every, digest)) for view in how.views(session)]
+    runs = [(view, as_of(view, how.at_step), seed_sisters(view, every, digest)) for view in how.views(session)]
     charts: list[str] = []
     if how.form == "svg":
         from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
-MIN_SISTERS = 2  # with a value in a column: one alone has no spread
-MAX_SISTERS = 32
+MIN_BAND_RUNS = 2  # with a value in a column: one alone has no spread
+MAX_BAND_RUNS = 32
 DOTTED = 4  # columns of a dotted line, of which half are drawn
 
 
-def sister_runs(view: RunView, others: Iterable[RunView], digest: Callable[[RunView], str]) -> list[RunView]:
-    """The other runs with the same framework, and the same settings except for the seed, at most 32.
+def seed_sisters(view: RunView, others: Iterable[RunView], digest: Callable[[RunView], str]) -> list[RunView]:
+    """The sister runs that differ in their seed only, at most 32; those of a sweep have levels of their own.
 
     digest: of the settings of a run without its seed; empty if none are known.
     """
@@ -32,7 +32,7 @@ def sister_runs(view: RunView, others: Iterable[RunView], digest: Callable[[RunV
     if not own:
         return []
     alike = (one for one in others if one is not view and one.framework == view.framework)
-    return list(islice((one for one in alike if digest(one) == own), MAX_SISTERS))
+    return list(islice((one for one in alike if digest(one) == own), MAX_BAND_RUNS))
 
 
 def sister_series(view: RunView, tag: str, sisters: Iterable[RunView]) -> list[Series]:
@@ -78,21 +78,21 @@ def sister_band(sisters: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
         known = np.isfinite(columns.mean) & (columns.count > 0)
         if known.sum() > 1:
             curves.append(np.interp(x, x[known], columns.mean[known], left=math.nan, right=math.nan))
-    if len(curves) < MIN_SISTERS:
+    if len(curves) < MIN_BAND_RUNS:
         return None
     table = np.sort(np.array(curves), axis=0)  # NaN last
     count = np.isfinite(table).sum(axis=0)
     last, every = np.maximum(count - 1, 0), np.arange(table.shape[1])
     median = table[last // 2, every] / 2 + table[(last + 1) // 2, every] / 2
     low, high, median = (
-        np.where(count >= MIN_SISTERS, values, math.nan) for values in (table[0], table[last, every], median)
+        np.where(count >= MIN_BAND_RUNS, values, math.nan) for values in (table[0], table[last, every], median)
     )
     return SisterBand(len(curves), low, high, median)
 
 
 def band_behind(drawn: Curve, sisters: Sequence[Series]) -> SisterBand | None:
     """The band of sister runs in the columns of a curve over the run's steps; None with fewer than two."""
-    if drawn.own_axis or len(sisters) < MIN_SISTERS:
+    if drawn.own_axis or len(sisters) < MIN_BAND_RUNS:
         return None
     columns = len(drawn.mean)
     places: Floats = np.arange(columns, dtype=np.float64) + 0.5
