@@ -24,6 +24,7 @@ class SpecialMetrics(NamedTuple):
     phase_order: tuple[str, ...]
     said_once: tuple[str, ...]
     outcomes: tuple[str, ...]
+    compared_outcomes: tuple[str, ...]
 
 
 @cache

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 MAX_LEVELS = 32  # of a curve
-
-# Outcomes by which runs are compared, best first; all grow as a run gets better.
-OUTCOMES = (
-    "reward.score.mean", "reward.success_rate", "reward.episode_return.mean", "reward.mean",
-    "reward.accuracy",
-    "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
-)  # fmt: skip
 
 
 class OutcomeCurve(NamedTuple):
@@ -40,7 +34,7 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
     settings: whether the settings in its log are read, which takes a millisecond.
     """
     canonical = view.tag_index.canonical
-    for metric in OUTCOMES:
+    for metric in special_metrics().compared_outcomes:
         for tag in canonical.get(metric, ()):
             series = view.run.series[tag]
             if series.count < 4 or series.first_step is None or series.last_step is None:
