@@ -40,7 +40,7 @@ class LogFileNames(NamedTuple):
     step_files: re.Pattern[str]
     not_logs: re.Pattern[str]
     no_runs: re.Pattern[str]
-    console: re.Pattern[str]
+    may_print_metrics: re.Pattern[str]
     telling: re.Pattern[str]
     evaluation: re.Pattern[str]
     column: re.Pattern[str]
@@ -79,7 +79,7 @@ def log_files_field() -> TableField[LogFileNames]:
     one = (
         *("rank_folder", "rank_file", "tracker_folder", "part_logs", "companions"),
         *("saved_series", "exported_column"),
-        *("console", "rotated", "subrun_folder", "writer", "numbered_copy"),
+        *("may_print_metrics", "rotated", "subrun_folder", "writer", "numbered_copy"),
     )
     special: dict[str, Field[object]] = {
         **dict.fromkeys(one, pattern),

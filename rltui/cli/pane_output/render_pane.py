@@ -107,7 +107,9 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     from rltui.panes.runs.selection import settings_below
 
     digest, every = settings_below(how.logdirs).digest, session.ordered()
-    runs = [(view, as_of(view, how.at_step), seed_sisters(view, every, digest)) for view in how.views(session)]
+    runs = [
+        (view, as_of(view, how.at_step), seed_sisters(view, every, digest)) for view in how.views(session)
+    ]
     charts: list[str] = []
     if how.form == "svg":
         from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS

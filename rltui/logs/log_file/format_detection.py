@@ -79,7 +79,7 @@ class FormatDetection:
             return samples
         by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
         known = by_head(self._name, head)
-        if known is not None or not (self._explicit or names().console.search(self._name)):
+        if known is not None or not (self._explicit or names().may_print_metrics.search(self._name)):
             return known
         size = min(file.size(), SEARCHED_EXPLICIT if self._explicit else SEARCHED)
         if size < self._searched:  # the file was replaced

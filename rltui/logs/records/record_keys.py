@@ -20,7 +20,7 @@ class SampleKeys(NamedTuple):
 
     group: tuple[str, ...]
     prompt: tuple[str, ...]
-    completion: tuple[str, ...]
+    response: tuple[str, ...]
     reward: tuple[str, ...]
     length: tuple[str, ...]
     stop_reason: tuple[str, ...]
@@ -144,9 +144,9 @@ def is_rounded_away(key: str, text: str) -> bool:
 
 @cache
 def text_keys() -> frozenset[str]:
-    """Keys of prompts and completions."""
+    """Keys of prompts and responses."""
     samples = log_keys().samples
-    return frozenset({*samples.prompt, *samples.completion})
+    return frozenset({*samples.prompt, *samples.response})
 
 
 @cache

@@ -85,7 +85,8 @@ def sister_band(sisters: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
     last, every = np.maximum(count - 1, 0), np.arange(table.shape[1])
     median = table[last // 2, every] / 2 + table[(last + 1) // 2, every] / 2
     low, high, median = (
-        np.where(count >= MIN_BAND_RUNS, values, math.nan) for values in (table[0], table[last, every], median)
+        np.where(count >= MIN_BAND_RUNS, values, math.nan)
+        for values in (table[0], table[last, every], median)
     )
     return SisterBand(len(curves), low, high, median)
 

@@ -266,7 +266,7 @@ def _telling() -> re.Pattern[bytes]:
 
 
 def _matches(name: str, head: bytes) -> bool:
-    return bool(names().console.search(name)) and (not head or holds_metrics(head))
+    return bool(names().may_print_metrics.search(name)) and (not head or holds_metrics(head))
 
 
 FORMAT = Format(NAME, _matches, lambda path, _: LineReader(path, LabelledParser(path)))

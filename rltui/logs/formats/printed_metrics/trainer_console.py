@@ -174,7 +174,7 @@ class ConsoleParser(LineParser):
 
 def _matches(name: str, head: bytes) -> bool:
     """By name, then by a metrics line, which may be far from the start (see `holds_metrics`)."""
-    return bool(names().console.search(name)) and (not head or holds_metrics(head))
+    return bool(names().may_print_metrics.search(name)) and (not head or holds_metrics(head))
 
 
 def holds_metrics(data: bytes) -> bool:
