@@ -180,7 +180,7 @@ def test_columns_of_something_else(name: str, document: dict[str, object]) -> No
 
 def test_a_list_of_results() -> None:
     """One or two results without steps are no log, nor is what the items of their lists count."""
-    result = {"model": "a", "seed": 3, "reward": 0.5, "log": [{"step": 1, "loss": 2.0}] * 200}
+    result = {"model": "a", "checkpoint": "x/9", "reward": 0.5, "log": [{"step": 1, "loss": 2.0}] * 200}
     short = {"model": "a", "reward": 0.5}
     assert not FORM.matches("metrics_all.json", json.dumps([short] * 2, indent=1).encode())
     assert not FORM.matches("parallel.json", json.dumps([result] * 2, indent=1).encode()[:4096])
