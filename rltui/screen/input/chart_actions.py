@@ -48,7 +48,7 @@ def perform(state: AppState, chart: ChartOverlay, command: Command) -> Command |
     return None
 
 
-def _place_of(chart: ChartOverlay, column: float) -> float:
+def _x_of_column(chart: ChartOverlay, column: float) -> float:
     """The x value of a column of the plot."""
     low, high = chart.drawn.x
     return low + (high - low) * column / max(chart.drawn.columns - 1, 1)
@@ -72,10 +72,10 @@ def _go_to_console(state: AppState, chart: ChartOverlay) -> None:
     navigation.go_to_console(state, moment)
 
 
-def _set_cursor(chart: ChartOverlay, place: float) -> None:
+def _set_cursor(chart: ChartOverlay, x: float) -> None:
     """Set the cursor within the visible range."""
     low, high = chart.drawn.x
-    chart.cursor = min(max(place, low), high)
+    chart.cursor = min(max(x, low), high)
 
 
 def _move_cursor(chart: ChartOverlay, columns: int) -> None:
@@ -94,7 +94,7 @@ def _cursor_to_newest(state: AppState, chart: ChartOverlay) -> None:
 def zoom_by_wheel(state: AppState, chart: ChartOverlay, direction: int, column: int) -> None:
     """Zoom in (upwards) or out around the column at the mouse."""
     factor = 0.8 if direction < 0 else 1.25
-    _zoom(state, chart, factor, _place_of(chart, column), fixed=True)
+    _zoom(state, chart, factor, _x_of_column(chart, column), fixed=True)
 
 
 def _zoom(
@@ -199,7 +199,7 @@ def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
         finding = shown_run.selected_finding(state) if navigation.on_findings(state) else None
         axis = chart_axis(state)
         if finding is not None and axis is not None and axis.axis not in COMMON_AXES[1:]:
-            chart.cursor = axis.place(navigation.evidence_steps(finding, [row])[0])
+            chart.cursor = axis.x_of(navigation.evidence_steps(finding, [row])[0])
 
 
 def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False) -> None:
@@ -220,7 +220,7 @@ def _close(state: AppState) -> None:
 _ACTIONS: dict[str, Callable[[AppState, ChartOverlay, str], None]] = {
     "left": lambda state, chart, _: _move_cursor(chart, -1),
     "right": lambda state, chart, _: _move_cursor(chart, 1),
-    "cursor": lambda state, chart, column: _set_cursor(chart, _place_of(chart, int(column))),
+    "cursor": lambda state, chart, column: _set_cursor(chart, _x_of_column(chart, int(column))),
     "crosshair-back": lambda state, chart, _: _move_cursor(chart, -1),
     "crosshair-on": lambda state, chart, _: _move_cursor(chart, 1),
     "home": lambda state, chart, _: _set_cursor(chart, -math.inf),

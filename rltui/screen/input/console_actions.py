@@ -148,16 +148,16 @@ def _chart(state: AppState) -> None:
     if charted is None or charted.main is None or axis is None:
         state.notify("the run has no metric to draw")
         return
-    place = axis.place_of(charted.main, moment.step, moment.wall_time)
-    if place is None:
+    x = axis.x_of_moment(charted.main, moment.step, moment.wall_time)
+    if x is None:
         state.notify("the metric has no times to compare with")
         return
     navigation.go_to_tag(state, charted.tag)
     low, high = axis.full(charted.main, state.time.at_step)
-    chart = ChartOverlay(charted, cursor=min(max(place, low), high))
+    chart = ChartOverlay(charted, cursor=min(max(x, low), high))
     state.overlays.append(chart)
-    if not low <= place <= high:
-        state.notify(f"the line is from {'before the first' if place < low else 'after the last'} point")
+    if not low <= x <= high:
+        state.notify(f"the line is from {'before the first' if x < low else 'after the last'} point")
 
 
 def _total(state: AppState) -> int | None:

@@ -67,7 +67,7 @@ def open_chart(state: AppState, row: Row) -> None:
     view, step = shown_run.run(state), state.time.crosshair
     axis = x_axis(view, state.saved.axis) if view is not None else None
     known = step is not None and axis is not None and axis.axis not in COMMON_AXES[1:] and not row.own_axis
-    cursor = axis.place(step) if known and axis is not None and step is not None else None
+    cursor = axis.x_of(step) if known and axis is not None and step is not None else None
     earlier = view is not None and view.run.earlier > 0
     state.overlays.append(ChartOverlay(row, cursor=cursor, superseded=earlier))
 

@@ -181,4 +181,4 @@ def _marks(view: RunView, row: Row, axis: XAxis) -> list[float]:
     if axis.axis in ("relative", "wall"):
         return attempt_marks(view, axis.axis)
     steps = attempt_marks(view, "step") + [float(one.since_step) for one in row.findings]
-    return [axis.place(step) for step in steps]
+    return [axis.x_of(step) for step in steps]

@@ -200,16 +200,16 @@ def under_cursor(
         hint = next(one for one in hints if cell_width(one) + cell_width(note) + 2 <= width or not one)
         return sides([(hint, "faint")], [(note, "dim")], width)
     spans: list[Span] = []
-    place = cursor
+    x = cursor
     for index, curve in enumerate(found):
         at = curve.nearest(cursor)
         if at is None:
             continue
         if not index:
-            place = float(curve.x[at])
+            x = float(curve.x[at])
         if len(found) > 1:  # the legend has their values; here only other positions
             here = at_text(float(curve.x[at]), axis)
-            if here != at_text(place, axis):
+            if here != at_text(x, axis):
                 spans += [(f"{curve.sign} ", curve.role), (f"{here}   ", "dim")]
             continue
         text = format_value(float(curve.mean[at]), curve.unit)
@@ -219,7 +219,7 @@ def under_cursor(
         if curve.smooth is not None and math.isfinite(curve.smooth[at]):
             text += f"  average {format_value(float(curve.smooth[at]), curve.unit)}"
         spans.append((f"{text}{_ends(curve, at)}   ", "text"))
-    head = (f" {at_text(place, axis)}   ", "strong")
+    head = (f" {at_text(x, axis)}   ", "strong")
     body = line(head, *spans)
     return sides(body.spans, [(note, "dim")] if body.width + cell_width(note) < width else [], width)
 

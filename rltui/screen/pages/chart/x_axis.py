@@ -64,45 +64,45 @@ class XAxis:
         moment = RunAtStep(self.view.run, at_step).step_of(main)[1]
         if moment is not None:
             last = min(last, moment)
-        low, high = self.place(float(first)), self.place(float(max(last, first + 1)))
+        low, high = self.x_of(float(first)), self.x_of(float(max(last, first + 1)))
         return (low, high if high > low else low + 1.0)
 
-    def place(self, step: float) -> float:
-        """The place of a step on an axis of steps or counts."""
+    def x_of(self, step: float) -> float:
+        """The x value of a step on an axis of steps or counts."""
         if self.steps is None or self.counts is None:
             return step
         return float(np.interp(step, self.steps, self.counts))
 
-    def step_at(self, main: Series, place: float) -> int | None:
-        """The step of a series at a place; before its exact recent points by interpolation from the start.
+    def step_at(self, main: Series, x: float) -> int | None:
+        """The step of a series at an x value; before its exact recent points by interpolation from the start.
 
         None where points are only counted.
         """
         if self.axis == ARRIVALS or not main.count or main.first_step is None:
             return None
         if self.steps is not None and self.counts is not None:
-            return round(float(np.interp(place, self.counts, self.steps)))
+            return round(float(np.interp(x, self.counts, self.steps)))
         if self.axis == "step":
-            return round(place)
+            return round(x)
         recent = main.recent()
         walls = np.concatenate(([shift_of(self.view, "relative")], recent.wall_time))
         steps = np.concatenate(([float(main.first_step)], recent.step))
         known = np.isfinite(walls)
-        wall = place + shift_of(self.view, self.axis)
+        wall = x + shift_of(self.view, self.axis)
         return round(float(np.interp(wall, np.maximum.accumulate(walls[known]), steps[known])))
 
-    def wall_time_at(self, main: Series, place: float) -> float | None:
-        """The wall time of a place, seconds since 1970, if the exact recent points of a series cover it."""
+    def wall_time_at(self, main: Series, x: float) -> float | None:
+        """The wall time at an x value, seconds since 1970, if the exact recent points of a series have it."""
         if self.axis in ("relative", "wall"):
-            return place + shift_of(self.view, self.axis)
-        step, recent = self.step_at(main, place), main.recent()
+            return x + shift_of(self.view, self.axis)
+        step, recent = self.step_at(main, x), main.recent()
         known = np.isfinite(recent.wall_time)
         if step is None or not known.any() or not recent.step[known][0] <= step <= recent.step[known][-1]:
             return None
         return float(np.interp(step, recent.step[known], np.maximum.accumulate(recent.wall_time[known])))
 
-    def place_of(self, main: Series, step: int | None, wall_time: float | None) -> float | None:
-        """The place of a moment given by step, wall time or both; None if these do not determine it."""
+    def x_of_moment(self, main: Series, step: int | None, wall_time: float | None) -> float | None:
+        """The x value of a moment given by step, wall time or both; None if these do not determine it."""
         recent = main.recent()
         known = np.isfinite(recent.wall_time)
         walls, steps = np.maximum.accumulate(recent.wall_time[known]), recent.step[known]
@@ -114,10 +114,10 @@ class XAxis:
             return None
         if step is None and wall_time is not None and len(walls):
             step = round(float(np.interp(wall_time, walls, steps)))
-        return None if step is None else self.place(float(step))
+        return None if step is None else self.x_of(float(step))
 
     def cut(self, series: Series, low: float, high: float, columns: int) -> tuple[Floats, Columns]:
-        """The centres (columns,) of so many columns between two places, and a series in these columns."""
+        """The centres (columns,) of so many columns between two x values, and a series in these columns."""
         if self.axis == ARRIVALS:
             return low + (np.arange(columns) + 0.5) * (high - low) / columns, arrivals(
                 series, low, high, columns

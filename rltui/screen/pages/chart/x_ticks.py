@@ -1,4 +1,4 @@
-"""Ticks of the x axis, and the text for a place on it."""
+"""Ticks of the x axis, and the text for a value on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _time_steps(low: float, high: float, count: int) -> list[float]:
 
 
 def at_text(at: float, axis: Axis) -> str:
-    """The text for a place on the x axis."""
+    """The text for a value on the x axis."""
     if axis == "step":
         return f"step {format_step(round(at))}"
     if axis == "relative":
