@@ -169,8 +169,8 @@ class ListOverlay:
         self.typing = self.kind in TYPED_LISTS
 
     @property
-    def place(self) -> str:
-        """The place of its key bindings."""
+    def key_context(self) -> str:
+        """The context of its key bindings."""
         return "runs" if self.kind == "runs" else "list"
 
     @property
@@ -183,7 +183,7 @@ class ListOverlay:
 class FilterPrompt:
     """The prompt for a filter, in the last line."""
 
-    place: str = "list"
+    key_context: str = "list"
     typing: bool = True
 
 
@@ -213,7 +213,7 @@ class ChartOverlay:
     cursor: float | None = None
     drawn: ChartDrawn = field(default_factory=ChartDrawn)
     y_range: Range | None = None  # of the last frame; None: to be computed
-    place: str = "chart"
+    key_context: str = "chart"
     typing: bool = False
 
 
@@ -237,7 +237,7 @@ class SampleOverlay:
     comparison: Literal["difference", "beside"] = "difference"
     typing: bool = False
     drawn: SampleDrawn = field(default_factory=SampleDrawn)
-    place: str = "samples"
+    key_context: str = "samples"
 
 
 Overlay: TypeAlias = ListOverlay | FilterPrompt | ChartOverlay | SampleOverlay

@@ -196,17 +196,17 @@ def test_every_action_of_the_table_is_known() -> None:
         )
 
 
-def test_places_name_actions_of_the_table() -> None:
-    """What footer and help say of a place are actions; each hint of the large chart has its turn to go."""
+def test_contexts_name_actions_of_the_table() -> None:
+    """What footer and help say of a context are actions; each hint of the large chart has its turn to go."""
     known = {bind.action for bind in bindings()}
-    for name, place in key_table().place.items():
-        assert known.issuperset((*place.hints, *place.words, *place.kept)), name
-    chart = key_table().place["chart"]
+    for name, context in key_table().context.items():
+        assert known.issuperset((*context.hints, *context.words, *context.kept)), name
+    chart = key_table().context["chart"]
     assert set(chart.hints) == set(chart.kept)
 
 
 def test_no_key_has_two_meanings() -> None:
-    """Within one place a key does one thing."""
+    """Within one context a key does one thing."""
     seen: dict[tuple[str, str], str] = {}
     for bind in bindings():
         for key in bind.keys:

@@ -32,7 +32,7 @@ def press(state: AppState, key: str) -> None:
     top = state.overlay
     if top is not None and top.typing and _typed(state, top, key):
         return
-    action = state.options.keys.action(key, _place(state, top))
+    action = state.options.keys.action(key, _key_context(state, top))
     if action is None:
         return
     state.clear_message()
@@ -42,10 +42,10 @@ def press(state: AppState, key: str) -> None:
     perform(state, action)
 
 
-def _place(state: AppState, top: Overlay | None) -> str:
-    """The place of the key bindings in use."""
+def _key_context(state: AppState, top: Overlay | None) -> str:
+    """The context of the key bindings in use."""
     if top is not None:
-        return top.place
+        return top.key_context
     if navigation.on_findings(state):
         return "findings"
     return SAMPLES if state.on_samples else CONSOLE if state.on_console else "pane"

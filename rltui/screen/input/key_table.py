@@ -1,4 +1,4 @@
-"""The table of key bindings (`key_bindings.toml`): actions, keys, texts for help, places."""
+"""The table of key bindings (`key_bindings.toml`): actions, keys, texts for help, contexts."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class KeyGroup(NamedTuple):
     panes: bool = False
 
 
-class HintPlace(NamedTuple):
-    """The hints of the footer in a place, in order; the last ones of `kept` are left out first.
+class KeyContext(NamedTuple):
+    """What keys apply to, such as a pane or a list.
 
-    title: of its keys in help. words: texts for keys of all places that do something else here.
+    hints: of its footer, in order; the last ones of `kept` are left out first. title: of its keys in help. words: texts for keys of all contexts that do something else here.
     """
 
     hints: Mapping[str, str] = {}
@@ -78,14 +78,14 @@ class KeyTable(NamedTuple):
     more: Mapping[str, str]
     shown: Mapping[str, str]
     group: tuple[KeyGroup, ...]
-    place: Mapping[str, HintPlace]
+    context: Mapping[str, KeyContext]
     sign: tuple[Sign, ...]
 
 
 def _key_table_field() -> TableField[KeyTable]:
     group = table_of(KeyGroup, key=ListField(table_of(Bind)))
-    places, signs = MapField(table_of(HintPlace)), ListField(table_of(Sign))
-    return table_of(KeyTable, group=ListField(group), place=places, sign=signs)
+    contexts, signs = MapField(table_of(KeyContext)), ListField(table_of(Sign))
+    return table_of(KeyTable, group=ListField(group), context=contexts, sign=signs)
 
 
 @cache
@@ -144,7 +144,7 @@ class Keys:
         self.problems.append(Problem("warning", "bad-key", "config", message))
 
     def action(self, key: str, where: str) -> str | None:
-        """The action of a key in a place, else its action in all places."""
+        """The action of a key in a context, else its action in all contexts."""
         return self._by_key.get((where, key)) or self._by_key.get(("any", key))
 
     def hint_of(self, action: str) -> str:

@@ -31,11 +31,11 @@ def footer(state: AppState, width: int) -> Page:
 
 def _hints(state: AppState, room: int) -> list[Hint]:
     """The most useful hints that fit, in the order of the table."""
-    key_of, pane_id, places = state.options.keys.hint_of, state.shown_pane, key_table().place
-    place = pane_id if pane_id in PANES and pane_id in places else "pane"
-    words = {**places[place].hints, **page_of(state).hints(state)}
+    key_of, pane_id, contexts = state.options.keys.hint_of, state.shown_pane, key_table().context
+    context = pane_id if pane_id in PANES and pane_id in contexts else "pane"
+    words = {**contexts[context].hints, **page_of(state).hints(state)}
     hints = [Hint(key_of(action), text, action) for action, text in words.items() if text and key_of(action)]
-    order = places["pane"].kept
+    order = contexts["pane"].kept
     fitting = set()
     for hint in sorted(hints, key=lambda one: order.index(one.action) if one.action in order else len(order)):
         if hint.cells <= room:

@@ -45,7 +45,7 @@ def list_content(state: AppState, overlay: ListOverlay, width: int, height: int)
         return explanation(state, overlay.row, width)
     match overlay.kind:
         case "help":
-            return help_content(state.options.keys, width, _place_below(state, overlay))
+            return help_content(state.options.keys, width, _context_below(state, overlay))
         case "problems":
             return problems_content(state, width)
         case "setting":
@@ -55,10 +55,10 @@ def list_content(state: AppState, overlay: ListOverlay, width: int, height: int)
     return palette(state, overlay, width, height)
 
 
-def _place_below(state: AppState, overlay: ListOverlay) -> str:
-    """The place below a list, whose keys help shows first."""
+def _context_below(state: AppState, overlay: ListOverlay) -> str:
+    """The context of keys below a list, whose keys help shows first."""
     at = state.overlays.index(overlay) if overlay in state.overlays else 0
-    return state.overlays[at - 1].place if at else state.selection.pane
+    return state.overlays[at - 1].key_context if at else state.selection.pane
 
 
 def filter_prompt(state: AppState, under: Page, width: int, height: int) -> Page:

@@ -237,15 +237,15 @@ def _ends(curve: ChartCurve, at: int) -> str:
 def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> Page:
     """The hints of the chart, fewer with a message."""
     words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
-    key_of, place = state.options.keys.hint_of, key_table().place["chart"]
+    key_of, context = state.options.keys.hint_of, key_table().context["chart"]
     keys = {"smoother": f"{key_of('smoother')} {key_of('rougher')}"}
     hints = [
         Hint(keys.get(action, key_of(action)), words.get(action, text), action)
-        for action, text in place.hints.items()
+        for action, text in context.hints.items()
     ]
     message = f" {state.message}" if state.message else ""
     room = width - 1 - min(cell_width(message), width - 20)  # a message leaves room for the way out
     while sum(hint.cells for hint in hints) > room and len(hints) > 1:
-        hints.remove(max(hints, key=lambda hint: place.kept.index(hint.action)))
+        hints.remove(max(hints, key=lambda hint: context.kept.index(hint.action)))
     room = width - sum(hint.cells for hint in hints) - 1
     return hint_bar(hints, width, [(fit(message, room), "strong")] if message else ())

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, hanging, line, side_by_side
-from rltui.screen.input.key_table import Bind, HintPlace, Keys, key_table, shown
+from rltui.screen.input.key_table import Bind, KeyContext, Keys, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent
 
 
 @lru_cache(maxsize=8)
-def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
-    """The keys of a place, then all others in groups, in one or two columns, then the signs."""
-    groups = by_group(keys, place)
+def help_content(keys: Keys, width: int, context: str = "") -> ListContent:
+    """The keys of a context, then all others in groups, in one or two columns, then the signs."""
+    groups = by_group(keys, context)
     if width < 100:
         lines = [*help_lines(groups, width), BLANK, *sign_lines(width)]
     else:
@@ -30,14 +30,14 @@ def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
     return ListContent(lines, title="Keys and signs")
 
 
-def by_group(keys: Keys, place: str = "") -> dict[str, list[Bind]]:
-    """The bindings in use by group, those of a place in the first group."""
-    known = key_table().place.get(place, HintPlace())
+def by_group(keys: Keys, context: str = "") -> dict[str, list[Bind]]:
+    """The bindings in use by group, those of a context in the first group."""
+    known = key_table().context.get(context, KeyContext())
     groups: dict[str, list[Bind]] = {known.title: []} if known.title else {}
     for bind in keys.binds:
         if not bind.keys or bind.action == "interrupt":
             continue
-        if known.title and (bind.where == place or bind.action in known.words):
+        if known.title and (bind.where == context or bind.action in known.words):
             groups[known.title].append(bind._replace(words=known.words.get(bind.action, bind.words)))
         else:
             groups.setdefault(bind.group, []).append(bind)

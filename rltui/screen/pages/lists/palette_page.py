@@ -137,7 +137,7 @@ def _everything(state: AppState) -> list[PaletteEntry]:
             for tab in panes_of(view, present=shown_run.panes_present(state, view)) if tab.id in present
         ]  # fmt: skip
     entries += [PaletteEntry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
-    below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
+    below = state.overlays[-2].key_context if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
     binds = [bind for bind in keys.binds if not bind.action.startswith("pane:")]
     binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
     binds.sort(key=lambda bind: bind.group == MOVING)  # keys for moving come last

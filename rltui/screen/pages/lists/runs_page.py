@@ -184,7 +184,7 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
         return Page([sides(left, right, width, back="bar")])
     if state.message:
         return hint_bar((), width, [(f" {state.message}", "strong")])
-    hints = key_table().place["runs"].hints.items()
+    hints = key_table().context["runs"].hints.items()
     return hint_bar(
         [Hint(state.options.keys.hint_of(action), words, action) for action, words in hints], width
     )
