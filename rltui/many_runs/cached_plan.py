@@ -84,9 +84,9 @@ def _run_from_plain(plain: Plain) -> RunPlan:
     name, logs, consoles, namesakes, part_files, hparam_files = plain
     places = []
     if consoles:
-        from rltui.run_context.console.console_places import ConsolePlace  # imports the search of folders
+        from rltui.run_context.console.find_consoles import FoundConsole  # imports the search of folders
 
-        places = [ConsolePlace(*each) for each in consoles]
+        places = [FoundConsole(*each) for each in consoles]
     placed = list(map(_log_from_plain, logs))
     return RunPlan(
         name, placed, places, namesakes=namesakes, part_files=part_files, hparam_files=hparam_files

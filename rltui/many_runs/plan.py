@@ -17,7 +17,7 @@ from rltui.logs.found_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, shard_number, with_namesakes
 
 if TYPE_CHECKING:
-    from rltui.run_context.console.console_places import ConsolePlace
+    from rltui.run_context.console.find_consoles import FoundConsole
 
 MAX_RUNS = 64  # of a shard
 MAX_BYTES = 64 << 20  # of the logs of a shard of several runs
@@ -35,7 +35,7 @@ class RunPlan:
 
     name: str
     logs: list[PlacedLog] = field(default_factory=list)
-    consoles: list[ConsolePlace] = field(default_factory=list)
+    consoles: list[FoundConsole] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
     namesakes: bool = False
     part_files: list[str] = field(default_factory=list)
@@ -118,7 +118,7 @@ def make_plan(
     """
     # Imported here: a cached plan needs no search.
     from rltui.logs.follow.read_all import place_all
-    from rltui.run_context.console.console_places import find_consoles
+    from rltui.run_context.console.find_consoles import find_consoles
 
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from rltui.common.regex import regex
 from rltui.logs.discovery.walk import FileSearch
 from rltui.run_context.console.console_file import ConsoleFile
-from rltui.run_context.console.console_places import ConsolePlace, find_consoles
 from rltui.run_context.console.failure_search import ConsoleReport, scan
 from rltui.run_context.console.failures import is_console
+from rltui.run_context.console.find_consoles import FoundConsole, find_consoles
 
 Paths = Mapping[str, Sequence[str]]  # of log files, by run
 MAX_CONSOLES = 32  # of one run, those written last
@@ -24,7 +24,7 @@ class RunConsoles:
         self._logdirs = tuple(logdirs)
         self._search = FileSearch(self._logdirs, is_console)
         self._found_for: tuple[Paths, Paths, int] | None = None  # arguments for which `_places` were found
-        self._places: dict[str, list[ConsolePlace]] = {}
+        self._places: dict[str, list[FoundConsole]] = {}
         self._files: dict[str, ConsoleFile] = {}
         self._reports: dict[str, ConsoleReport] = {}
 
@@ -44,7 +44,7 @@ class RunConsoles:
             self._found_for = key
         return self.reports(self._places)
 
-    def reports(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, tuple[ConsoleReport, ...]]:
+    def reports(self, places: Mapping[str, Sequence[FoundConsole]]) -> dict[str, tuple[ConsoleReport, ...]]:
         """The same for consoles that were found before."""
         return {
             run: tuple([report for file in files if (report := self._report(file)) is not None])
@@ -55,7 +55,7 @@ class RunConsoles:
         """The consoles of each run, the one written last first."""
         return self._newest_files(find_consoles(self._logdirs, sources, others=others, search=self._search))
 
-    def _newest_files(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, list[ConsoleFile]]:
+    def _newest_files(self, places: Mapping[str, Sequence[FoundConsole]]) -> dict[str, list[ConsoleFile]]:
         runs: dict[str, list[ConsoleFile]] = {}
         for run, consoles in places.items():
             for console in consoles:

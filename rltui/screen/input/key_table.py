@@ -56,7 +56,8 @@ class KeyGroup(NamedTuple):
 class KeyContext(NamedTuple):
     """What keys apply to, such as a pane or a list.
 
-    hints: of its footer, in order; the last ones of `kept` are left out first. title: of its keys in help. words: texts for keys of all contexts that do something else here.
+    hints: of its footer, in order; the last ones of `kept` are left out first. title: of its keys in help.
+    words: texts for keys of all contexts that do something else here.
     """
 
     hints: Mapping[str, str] = {}

@@ -13,7 +13,7 @@ from rltui.logs.run_names import folders_above, run_name
 from rltui.run_context.console.failures import console_facts, is_console
 
 
-class ConsolePlace(NamedTuple):
+class FoundConsole(NamedTuple):
     """A console file: its absolute path, and the one relative to LOGDIR, cleaned.
 
     lone: it belongs to no run with logs, but perhaps to one that failed before its first metrics.
@@ -31,7 +31,7 @@ def find_consoles(
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
     failed: bool = False,
     search: FileSearch | None = None,
-) -> dict[str, list[ConsolePlace]]:
+) -> dict[str, list[FoundConsole]]:
     """The consoles below the LOGDIRs that belong to a run, by run.
 
     sources: the paths of each run's log files relative to their LOGDIR; others: those of runs that were not
@@ -40,15 +40,15 @@ def find_consoles(
     """
     found = (search or FileSearch(logdirs, is_console)).files()
     owners = _Owners({**others, **sources}, found)
-    runs: dict[str, list[ConsolePlace]] = {}
+    runs: dict[str, list[FoundConsole]] = {}
     for console in found:
         run = owners.of(console)
         if run is not None:
             if run in sources:
-                runs.setdefault(run, []).append(ConsolePlace(console.place, console.path))
+                runs.setdefault(run, []).append(FoundConsole(console.place, console.path))
         elif failed:
             name = run_name(console.folder, console.name).run
-            runs.setdefault(name, []).append(ConsolePlace(console.place, console.path, lone=True))
+            runs.setdefault(name, []).append(FoundConsole(console.place, console.path, lone=True))
     return runs
 
 
