@@ -27,7 +27,7 @@ def numerator(tag: str) -> str:
 
 
 class _Side:
-    """Points that wait, the newest `WAITING` of them; there is room for as many more."""
+    """Points that wait, the newest `WAITING` of them; there is room for some more."""
 
     def __init__(self) -> None:
         self.count = 0  # points in the two arrays
@@ -48,7 +48,8 @@ class _Side:
 
     def keep(self, steps: Ints, values: Floats) -> None:
         count = self.count = len(steps)
-        self._steps, self._values = np.empty(2 * count, np.int64), np.empty(2 * count)
+        room = count + count // 8 + 8 if count else 0
+        self._steps, self._values = np.empty(room, np.int64), np.empty(room)
         self._steps[:count], self._values[:count] = steps, values
 
 
