@@ -1,9 +1,9 @@
-"""The evaluator of one run: takes new points in, says what is wrong and since when.
+"""Evaluates the rules on one run: new points in, findings out.
 
-Feeding costs O(new points) and a bounded number of rounds: ticks make a long series short (see
-`rltui.rules.judged_series.ticks`), and rules on each series are evaluated at every tick while it is short, at
-every second or fourth tick later, staggered, so that a step of sixty series does not make sixty rounds. What
-is found depends only on the order of points within each series, not on the pieces in which they came.
+Feeding costs O(new points) and a bounded number of evaluations: ticks make a long series short (see
+`rltui.rules.judged_series.ticks`). Rules are evaluated at every tick of a short series, and at every second
+or fourth tick later, staggered so that not all series are evaluated at the same step. The findings depend
+only on the order of points within each series, not on how they are divided into deliveries.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.points import NewPoints, Points, join
 
-KNOWN_BY = 20  # points by which an outcome should have been logged
+OUTCOME_POINTS = 20  # points after which an outcome should have been logged
 
 
 class EvaluatedRun(Protocol):
-    """What is read of a run: the store's own, or one as of an earlier step."""
+    """The part of a run that is read here: the store's `Run`, or one as of an earlier step."""
 
     @property
     def name(self) -> str:
@@ -49,15 +49,15 @@ class EvaluatedRun(Protocol):
 
     @property
     def hparams(self) -> Mapping[str, object]:
-        """Hyperparameters that the log records as such."""
+        """Hyperparameters recorded as such in the log."""
 
     @property
     def hparams_texts(self) -> Mapping[str, Mapping[str, Text]]:
-        """Texts of its logs that hold hyperparameters, by log and tag."""
+        """Texts of its logs that contain hyperparameters, by log and tag."""
 
 
 class Evaluator:
-    """Feed it what is fresh; ask it for findings. Pure: no clock, no I/O."""
+    """Keeps the states of all rules on one run. Uses no clock and no I/O."""
 
     def __init__(
         self,
@@ -67,62 +67,63 @@ class Evaluator:
         rules: Rulebook | None = None,
         selection: RuleSelection | None = None,
     ) -> None:
-        """`selection` saves choosing the rules of each tag again, for runs with the same names and limits."""
+        """`selection`: may be shared by runs with the same names and thresholds."""
         self.run = run
         self._selection = selection if selection is not None else RuleSelection(names, config, rules)
         self.series: dict[str, SeriesState] = {}
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
-        self._logs_step_time = False  # the writer times its steps itself
-        self._unsettled: list[RuledTicks] = []  # where rules have not seen all ticks that were joined
-        self._judged: JudgedSeries | None = None  # all that is judged, made again when there is more
-        self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # and of which texts
-        self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
-        self._ruled: list[Finding] | None = None  # what its rules say
-        # By rule: what its finding was made of, and that finding.
-        self._said: dict[str, tuple[tuple[list[Firing], list[int], bool], Finding]] = {}
-        self._findings: list[Finding] | None = None  # and the job's
+        self._logs_step_time = False  # the log has a metric for the time of a step
+        self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
+        self._judged: JudgedSeries | None = None
+        self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
+        self._external_findings: tuple[Finding, ...] = ()
+        # Computed on demand, reset by new ticks:
+        self._state: FiringState | None = None
+        self._rule_findings: list[Finding] | None = None
+        # By rule: what its finding was made from, and that finding.
+        self._worded: dict[str, tuple[tuple[list[Firing], list[int], bool], Finding]] = {}
+        self._findings: list[Finding] | None = None  # with the external ones
         self._health: Health | None = None
         self._unjudged: str | None = None
-        self._odd: list[Problem] | None = None
-        self._job_findings: tuple[Finding, ...] = ()
+        self._diagnostics: list[Problem] | None = None
 
     # ---- feeding
 
-    @np.errstate(invalid="ignore", divide="ignore")  # what is not known yet is NaN, and compares as such
+    @np.errstate(invalid="ignore", divide="ignore")  # unknown numbers are NaN, and compare as such
     def feed(self, fresh: Sequence[NewPoints]) -> None:
-        """Take new points in, in order of arrival per tag."""
+        """Add new points, per tag in order of arrival."""
         by_tag: dict[str, list[NewPoints]] = {}
-        again = False
+        restarted = False
         for piece in fresh:
             if piece.tag not in self.series:
                 self._begin(piece.tag)
             by_tag.setdefault(piece.tag, []).append(piece)
-            again |= piece.rewound_to is not None
-        if again:  # all tags go back before one goes on: what is divided by another must not meet its past
+            restarted |= piece.rewound_to is not None
+        if restarted:  # all tags are rewound before points are added, so that ratios join no superseded ones
             self._judged = None
-            self._said.clear()
+            self._worded.clear()
             for tag, pieces in by_tag.items():
-                back = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
-                if back:
-                    self.series[tag].rewind(min(back))
-        changed = again
+                steps = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
+                if steps:
+                    self.series[tag].rewind(min(steps))
+        changed = restarted
         for tag, pieces in by_tag.items():
             series, points = self.series[tag], _joined(pieces)
             if len(points.step):
                 changed |= series.feed(points.step, points.value)
                 if series.step_time is not None and not self._logs_step_time:
                     changed |= series.step_time.feed(points.step, points.wall_time)
-        self._odd = self._unjudged = None
-        if changed:  # a live step of a long run mostly ends no tick
-            self._state = self._ruled = self._findings = self._health = None
+        self._diagnostics = self._unjudged = None
+        if changed:  # a live step of a long run mostly completes no tick
+            self._state = self._rule_findings = self._findings = self._health = None
             self._unsettled = [each for each in self._ruled_ticks() if each.unsettled]
         if self._unsettled:
             self._settle(max(len(piece.points.step) for piece in fresh))
 
-    def _settle(self, most: int) -> None:
-        """Let some rules see what they have not seen of ticks that were joined: one for each new step."""
-        for _ in range(most):
+    def _settle(self, rules: int) -> None:
+        """Evaluate some rules at joined ticks that they have not been evaluated at: one per new step."""
+        for _ in range(rules):
             while self._unsettled and not self._unsettled[-1].unsettled:
                 self._unsettled.pop()
             if not self._unsettled:
@@ -130,7 +131,6 @@ class Evaluator:
             self._unsettled[-1].settle_next()
 
     def _ruled_ticks(self) -> Iterator[RuledTicks]:
-        """All that is judged."""
         for series in self.series.values():
             yield series.ruled
             if series.nonzero is not None:
@@ -138,7 +138,7 @@ class Evaluator:
         yield from self._derived()
 
     def _derived(self) -> list[RuledTicks]:
-        """What is judged and is no tag: ratios that are known, and times of steps."""
+        """Series that are not tags: ratios, and times of steps."""
         ratios = [each.ruled for each in self._ratios.values() if each.ruled is not None]
         return ratios + [each.ruled for each in self._step_times]
 
@@ -155,17 +155,16 @@ class Evaluator:
             self._step_times.append(series.step_time)
 
     def _ratio(self, rule: Rule, held_out: bool) -> RatioState:
-        """The ratio of a rule. It waits for its other half: it does not matter which comes first."""
         found = self._ratios.get((rule.id, held_out))
         if found is None:
             found = self._ratios[rule.id, held_out] = RatioState(rule, held_out, stagger_of(rule.id))
         return found
 
     def set_external_findings(self, findings: Sequence[Finding]) -> bool:
-        """Findings of the job, not of metrics, in place of those before; True when they changed."""
-        changed = self._job_findings != tuple(findings)
+        """Replace the findings that are not from metrics, such as those of the job; True if they changed."""
+        changed = self._external_findings != tuple(findings)
         if changed:
-            self._job_findings = tuple(findings)
+            self._external_findings = tuple(findings)
             self._findings = self._health = self._unjudged = None
         return changed
 
@@ -173,7 +172,7 @@ class Evaluator:
 
     @property
     def state(self) -> FiringState:
-        """Which rules fire now, on which series. Made once after new ticks."""
+        """Which rules fire now, on which series."""
         if self._state is None:
             derived, judged, settings = self._derived(), self._judged, self._settings_beyond()
             if judged is None or not judged.hold_all(self.series, derived, settings):
@@ -182,7 +181,7 @@ class Evaluator:
         return self._state
 
     def _settings_beyond(self) -> Mapping[str, HParam]:
-        """Hyperparameters of its logs that are beyond limits; the same object until others are logged."""
+        """Hyperparameters beyond the limits of rules; the same object until others are logged."""
         texts = [text for log in self.run.hparams_texts.values() for text in log.values()]
         mark = len(self.run.hparams), *map(id, texts)
         if mark != self._settings[0]:
@@ -191,36 +190,37 @@ class Evaluator:
         return self._settings[1]
 
     def findings(self) -> list[Finding]:
-        """What fires now: symptoms with the findings they explain, most important first."""
+        """Present findings: symptoms and the findings that they explain, the most important first."""
         if self._findings is None:
-            if self._ruled is None:
-                self._ruled = self._ask_rules() if self.series else []  # no points: no rule need be read
-            self._findings = sorted([*self._ruled, *self._job_findings], key=order)
+            if self._rule_findings is None:
+                # Without points the rules need not be loaded.
+                self._rule_findings = self._find() if self.series else []
+            self._findings = sorted([*self._rule_findings, *self._external_findings], key=order)
         return list(self._findings)
 
-    def _ask_rules(self) -> list[Finding]:
+    def _find(self) -> list[Finding]:
         state = self.state
-        return gather(state, [self._worded(state, rule_id) for rule_id in state.shown()])
+        return gather(state, [self._finding(state, rule_id) for rule_id in state.shown()])
 
-    def _worded(self, state: FiringState, rule_id: str) -> Finding:
-        """The finding of a rule that fires: put into words again when it fires otherwise or on more."""
+    def _finding(self, state: FiringState, rule_id: str) -> Finding:
+        """The finding of a rule that fires, worded again only if it changed."""
         firings = state.firing[rule_id]
         known = firings, [each.ticks.serial for each in firings], state.any(firings[0].rule.info_when)
-        before = self._said.get(rule_id)
+        before = self._worded.get(rule_id)
         if before is None or before[0] != known:
-            before = self._said[rule_id] = known, finding_of(firings, remark=known[-1])
+            before = self._worded[rule_id] = known, finding_of(firings, remark=known[-1])
         return before[1]
 
     def history(self) -> list[Finding]:
-        """What fired before and is resolved, latest first."""
+        """Resolved findings, the latest first."""
         found = [resolved_finding(*episode) for episode in self.state.resolved()]
         return sorted(found, key=lambda finding: -(finding.resolved_step or 0))
 
     def diagnostics(self) -> list[Problem]:
-        """What is odd about the data, as opposed to the training."""
-        if self._odd is None:
-            self._odd = data_quality.diagnostics(self.run.name, self.run.step_walls, self.series)
-        return list(self._odd)
+        """Problems of the data, as opposed to the training."""
+        if self._diagnostics is None:
+            self._diagnostics = data_quality.diagnostics(self.run.name, self.run.step_walls, self.series)
+        return list(self._diagnostics)
 
     @property
     def health(self) -> Health:
@@ -230,12 +230,12 @@ class Evaluator:
         return self._health
 
     def unjudged(self) -> str:
-        """Why `ok` would say too much: no points, no metric with a rule, or too few points; else empty."""
+        """Why the run is `unjudged`: no points, no metric with a rule, or too few points; else empty."""
         if self._unjudged is None:
-            self._unjudged = self._why_unjudged()
+            self._unjudged = self._reason_unjudged()
         return self._unjudged
 
-    def _why_unjudged(self) -> str:
+    def _reason_unjudged(self) -> str:
         if self.health != "ok":
             return ""
         if not self.series:
@@ -251,9 +251,9 @@ class Evaluator:
         ]
         if not points:
             count = f"its {len(self.series)} metrics" if len(self.series) > 1 else "its one metric"
-            return f"no rule knows {count}; `rltui doctor` lists keys that are not recognised"
+            return f"no rule applies to {count}; `rltui doctor` lists keys that are not recognised"
         if max(points) < START:
-            return f"too few points: {max(points)} of the metric with most of them, {START} are needed"
+            return f"too few points: at most {max(points)} per metric, {START} are needed"
         return ""
 
     def sentence(self) -> str:
@@ -261,15 +261,15 @@ class Evaluator:
         return sentence_of(self.findings(), unknown=self.unknown_outcome())
 
     def unknown_outcome(self) -> str:
-        """That nothing says what the run achieves, and what else was judged; empty where something does.
+        """A sentence for runs that log no outcome; else empty.
 
-        Few points are no reason yet: the first episode has to end first.
+        Empty also for few points, since an outcome may be logged only when the first episode ends.
         """
         judged = [each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recordings]
         points = max((each.ticks.points for each in judged), default=0)
         outcomes = special_metrics().outcomes
         known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in judged)
-        if known or points < KNOWN_BY or any(each.user_states for each in self.series.values()):
+        if known or points < OUTCOME_POINTS or any(each.user_states for each in self.series.values()):
             return ""
         count = f"{len(judged)} metrics that were" if len(judged) > 1 else "one metric that was"
         return (
@@ -279,19 +279,18 @@ class Evaluator:
 
 
 def _joined(pieces: Sequence[NewPoints]) -> Points:
-    """The points of one tag, without what a restart among them took back.
-
-    As one, because many rounds over few points cost more than few.
-    """
+    """The points of one tag in one piece, without those that a restart among them supersedes."""
     if len(pieces) == 1:
         return pieces[0].points
     parts: list[Points] = []
-    back: int | None = None
+    restart: int | None = None
     for piece in reversed(pieces):
         points = piece.points
-        if back is not None and (gone := points.step >= back).any():
-            points = Points(points.step[~gone], points.wall_time[~gone], points.value[~gone])
+        if restart is not None and (superseded := points.step >= restart).any():
+            points = Points(
+                points.step[~superseded], points.wall_time[~superseded], points.value[~superseded]
+            )
         parts.append(points)
         if piece.rewound_to is not None:
-            back = piece.rewound_to if back is None else min(back, piece.rewound_to)
+            restart = piece.rewound_to if restart is None else min(restart, piece.rewound_to)
     return join(parts[::-1])

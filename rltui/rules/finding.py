@@ -1,4 +1,4 @@
-"""What the judge says: a finding, its evidence, and how findings are ordered."""
+"""Findings: their evidence, their order, and the health of a run that follows from them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  
 
 
 class Evidence(NamedTuple):
-    """One metric that moved: from its level before to its level now, and since when.
+    """The change of one metric: its level before, its level now, and the step since which it changed.
 
-    `worst` is its worst level since then, told where the level of now is back within the limit.
+    `worst` is its worst level since then, given if the present level is back within the limit.
     """
 
     tag: str
@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
     worst: float | None = None
 
     def course(self, unit: str = "") -> str:
-        """From the level before to the worst one and that of now; a level that is no number is NaN."""
+        """The levels as text: before, worst and now."""
         now = "NaN" if self.now is None else format_value(self.now, unit)
         if self.worst is not None:
             now = f"{format_value(self.worst, unit)}, now {now}"
@@ -41,21 +41,21 @@ class Evidence(NamedTuple):
 
 
 class ConsoleEvidence(NamedTuple):
-    """The line of a console that tells of a failure."""
+    """The line of a console that reports a failure."""
 
     path: str  # of the console, relative to LOGDIR, cleaned
     offset: int  # bytes from its start
     text: str  # cleaned
-    line: int | None = None  # from 1; None where it is not known
-    wall_time: float | None = None  # seconds since 1970, as the console says
+    line: int | None = None  # from 1; None if unknown
+    wall_time: float | None = None  # seconds since 1970, as printed in the console
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong with the training, as long as it lasts.
+    """A condition that is wrong with the training, while it holds.
 
-    `since_step` is the step at which the condition began to hold, not the one at which it was told.
-    `metrics` are the tags as written, `canonical` their ids. `title` fits a row, `message` is one
-    sentence. A symptom has the findings that it explains below itself: they carry its id in `explained_by`.
+    `since_step` is the step at which the condition began to hold, not the one at which it was reported.
+    `metrics` are the tags as written, `canonical` their ids. `title` fits a row, `message` is one sentence.
+    Findings that a symptom explains have its id in `explained_by`.
     """
 
     id: str
@@ -76,8 +76,8 @@ class Finding(NamedTuple):
     explained_by: str | None = None
     symptom: bool = False
     source: str = ""
-    console: ConsoleEvidence | None = None  # of a failure that a console tells of
-    look_next: tuple[str, ...] = ()  # keys of the run for `check_next`, where they have been looked up
+    console: ConsoleEvidence | None = None  # of a failure reported in a console
+    look_next: tuple[str, ...] = ()  # tags of the run for `check_next`, if they have been looked up
 
     @property
     def rank(self) -> int:
@@ -86,19 +86,19 @@ class Finding(NamedTuple):
 
     @property
     def since(self) -> str:
-        """`since step 1.2k`, or that it is a failure of a program that got to no step."""
+        """`since step 1.2k`; of a program that failed earlier `before the first step`."""
         if self.console is not None and not self.since_step:
             return "before the first step"
         return f"since step {format_step(self.since_step)}"
 
     @property
     def key(self) -> tuple[str, int]:
-        """The episode that this finding belongs to: the same from its onset to its end."""
+        """Identifies the episode: constant from its onset to its end."""
         return (self.id, self.since_step)
 
 
 def order(finding: Finding) -> tuple[int, int, int, str]:
-    """Sort key: most severe first; failures of the job, symptoms, single findings; older first."""
+    """Sort key: the most severe first; of equals failures in a console, symptoms, others; older first."""
     kind = 0 if finding.console is not None else 1 if finding.symptom else 2
     return (-finding.rank, kind, finding.since_step, finding.id)
 
@@ -106,8 +106,8 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
 def unexplained(findings: Iterable[Finding]) -> list[Finding]:
     """The findings that no symptom among them explains."""
     found = list(findings)
-    there = {finding.id for finding in found}
-    return [finding for finding in found if finding.explained_by not in there]
+    ids = {finding.id for finding in found}
+    return [finding for finding in found if finding.explained_by not in ids]
 
 
 def explained(findings: Iterable[Finding], symptom: Finding) -> list[Finding]:
@@ -121,13 +121,13 @@ def health_of(findings: Iterable[Finding]) -> Health:
 
 
 def worst(healths: Iterable[RunHealth]) -> RunHealth:
-    """The worst of those that were judged; `unjudged` where none was."""
+    """The worst of the judged ones; `unjudged` if there are none."""
     judged = [health for health in healths if health != "unjudged"]
     return max(judged, key=RUN_HEALTHS.index, default="unjudged")
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
-    """The fields that `check --json` promises, and more. The writer spells non-finite numbers."""
+    """The fields documented for `check --json`, and more. The writer spells out non-finite numbers."""
     return {
         "id": finding.id,
         "severity": finding.severity,
@@ -163,7 +163,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Finding:
-    """The finding that `as_json` described, with non-finite numbers spelled or not."""
+    """The inverse of `as_json`; non-finite numbers may be spelled out."""
     return Finding(
         id=data["id"],
         severity=data["severity"],
@@ -199,5 +199,5 @@ def from_json(data: Mapping[str, Any]) -> Finding:
 
 
 def number_of(value: float | str | None) -> float | None:
-    """A number that JSON holds as a word where it is not finite."""
+    """The number for a JSON value, in which non-finite numbers are strings."""
     return float(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What the kinds of conditions take: the numbers and the words of a rule in the data files, by kind."""
+"""The parameters of each kind of condition in the data files: numbers, and words with their choices."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The shipped rules and symptoms, checked and compiled: `rulebook()`.
+"""Loads the shipped rules and symptoms: `rulebook()`.
 
-All faults of all files are told at once, each naming file and entry; a faulty entry is left out.
+All mistakes in all files are reported together, with file and entry; entries with mistakes are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling | Setting
 
 
 class Rulebook(NamedTuple):
-    """Everything the judge knows."""
+    """All rules, symptoms and joint conditions."""
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
@@ -33,7 +33,7 @@ class Rulebook(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
-        """The rules that judge a metric, signs included."""
+        """The rules on a metric, including recordings."""
         return tuple(rule for rule in self.rules.values() if canonical in rule.metrics)
 
 
@@ -45,7 +45,7 @@ def rulebook() -> Rulebook:
 
 
 def load(folder: Path) -> Rulebook:
-    """The rules of a folder of files. Never raises for what the files hold."""
+    """The rules of a folder of files. Mistakes in the files become problems; nothing is raised."""
     problems: list[Problem] = []
     entries: dict[str, tuple[RuleEntry, FileReport]] = {}
     for _, table, report in read_folder(folder, problems, "rules-data"):
@@ -62,16 +62,12 @@ def load(folder: Path) -> Rulebook:
     for entry, report in entries.values():
         for name in _rules_named(entry):
             if name not in rules and name not in joint and "*" not in name:
-                report.add(f"{entry.id} names '{clean(name, 60)}', which is no rule")
+                report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
         for name in _metrics_named(entry):
             if name not in metrics:
-                report.add(f"{entry.id} names '{clean(name, 60)}', which is no metric of the glossary")
-    return Rulebook(
-        rules,
-        tuple(entry for entry in kept if isinstance(entry, Symptom)),
-        joint,
-        tuple(problems),
-    )
+                report.add(f"{entry.id} names '{clean(name, 60)}', which is not a metric of the glossary")
+    symptoms = tuple(entry for entry in kept if isinstance(entry, Symptom))
+    return Rulebook(rules, symptoms, joint, tuple(problems))
 
 
 def _rules_named(entry: RuleEntry) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Findings in words: numbers put into a rule's sentence, the header's one line."""
+"""The wording of findings: numbers filled into the message of a rule, and the sentence of the header."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from rltui.rules.rule_states.firing import Firing
 from rltui.rules.rule_states.rule_state import Episode
 from rltui.rules.special_metrics import STEP_TIME
 
-SECONDS_PER_STEP = "seconds per step"  # what the times of points say, which no tag does
-LATELY = 5  # ticks whose median is what a series is now
-WORSE = 2.0  # times the present value that the worst one is told from
-# Kinds whose value is on one side of their limit while they hold.
+SECONDS_PER_STEP = "seconds per step"  # in place of a tag where the wall times of points give it
+PRESENT_TICKS = 5  # whose median is the present level of a series
+WORST_FACTOR = 2.0  # the worst value is reported if it is so many times the present one
+# Kinds whose value is on one side of the limit while they hold.
 COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
 
 
 def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     """One finding for all series on which a rule fires: the earliest onset, the worst severity.
 
-    remark: whether it is one because of another rule.
+    remark: whether another rule lowers its severity to info.
     """
     firings = sorted(firings, key=lambda firing: (firing.since_step, firing.ticks.tag))
     first = firings[0]
@@ -43,18 +43,18 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     )
     more = ""
     if back:
-        # The rule's value is a mean that may reach far back: "now" is what the charts show at their end.
-        now = _written(first.rule, first.ticks.level(LATELY))
+        # The rule's value may be a mean over many ticks: "now" agrees with the end of the charts.
+        now = _format(first.rule, first.ticks.level(PRESENT_TICKS))
         more = f" (at step {first.worst_step:,}; now {now})"
-    elif 0 < WORSE * first.value < worst.worst:  # what it is now says little of what it did
-        more = f" (up to {_written(worst.rule, worst.worst)} at step {worst.worst_step:,})"
+    elif 0 < WORST_FACTOR * first.value < worst.worst:
+        more = f" (up to {_format(worst.rule, worst.worst)} at step {worst.worst_step:,})"
     if more:
         found = found._replace(message=f"{found.message.rstrip('.')}{more}")
     return found
 
 
 def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpisode) -> Finding:
-    """An episode that is over, as a finding."""
+    """A past episode, as a finding."""
     if isinstance(episode, NonFiniteEpisode):
         numbers = (episode.value, math.nan, math.nan)
         found = _finding(rule, "warning", [ticks], episode.since_step, numbers)
@@ -64,13 +64,13 @@ def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpiso
     return found._replace(state="resolved", resolved_step=episode.resolved_step)
 
 
-_ONE = regex(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|group)s\b")
+_SINGULAR = regex(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|group)s\b")
 
 
 def _finding(
     rule: Rule, severity: Severity, series: Sequence[Ticks], since: int, numbers: tuple[float, float, float]
 ) -> Finding:
-    """A finding on some series. `numbers`: value, limit, and value before; NaN where unknown."""
+    """A finding on some series. `numbers`: value, limit, and level before; NaN if unknown."""
     value, limit, before = numbers
     canonical = tuple(dict.fromkeys(ticks.canonical or "" for ticks in series))
     tags = tuple(dict.fromkeys(numerator(ticks.tag) for ticks in series))
@@ -102,8 +102,8 @@ def _finding(
     )
 
 
-def _written(rule: Rule, value: float) -> str:
-    """A value in the form in which the rule's sentence has it."""
+def _format(rule: Rule, value: float) -> str:
+    """A value in the form used by the rule's message."""
     return _percent(value) if "{percent}" in rule.message else format_short(value)
 
 
@@ -115,14 +115,15 @@ def _fill(text: str, words: dict[str, str]) -> str:
     if "{" in text:
         for key, value in words.items():
             text = text.replace("{" + key + "}", value)
-        text = _ONE.sub(r"1 \1", text)
+        text = _SINGULAR.sub(r"1 \1", text)
     return text
 
 
 def evidence_of(firing: Firing) -> Evidence:
-    """What one series did: from the level before to the level now."""
-    now = firing.value if firing.rule.kind in (NON_FINITE, "gap", "setting") else firing.ticks.level(LATELY)
-    before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap it is the other one's
+    """The change of one series: its level before and its level now."""
+    by_value = firing.rule.kind in (NON_FINITE, "gap", "setting")
+    now = firing.value if by_value else firing.ticks.level(PRESENT_TICKS)
+    before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap: the training level
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
     return Evidence(
@@ -136,12 +137,12 @@ def evidence_of(firing: Firing) -> Evidence:
 
 
 def _is_back(firing: Firing, now: float) -> bool:
-    """Whether a rule fires on although the value is back within its limit: the worst one tells why."""
+    """Whether the value is back within the limit while the rule still fires."""
     return firing.rule.kind in COMPARED and (firing.worst - firing.limit) * (now - firing.limit) < 0
 
 
 def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, severity: Severity) -> Finding:
-    """A symptom as a finding, with what its parts did as evidence, in order of step."""
+    """A symptom as a finding, with the changes of its parts as evidence, in order of step."""
     evidence: dict[str, Evidence] = {}
     parts = list(parts)
     words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
@@ -171,10 +172,10 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
 
 
 def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -> str:
-    """The header's sentence: the worst thing first, and how much else there is.
+    """The header's sentence: the message of the worst finding, and the number of others.
 
-    `seen`: how many warnings and worse a person has seen and put aside; they are not among `findings`.
-    `unknown`: what could not be judged, so that nobody takes silence about it for health.
+    `seen`: number of acknowledged warnings and worse, which are not among `findings`. `unknown`: what could
+    not be judged, shown in place of "nothing is wrong".
     """
     serious = _serious(findings)
     if not serious:
@@ -186,31 +187,31 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -
         return "nothing is wrong" + (f" ({notes} remark{'s' * (notes > 1)})" if notes else "")
     first = serious[0]
     more = len(serious) - 1
-    # A failure that a console tells of has its line there; what holds since a step is about metrics.
-    told = first.console is not None or f"step {first.since_step:,}" in first.message
-    since = "" if told else f" (since step {first.since_step:,})"
+    # A failure in a console has a line there in place of a step.
+    has_place = first.console is not None or f"step {first.since_step:,}" in first.message
+    since = "" if has_place else f" (since step {first.since_step:,})"
     return f"{first.message.rstrip('.')}{since}" + (f"; {more} more" if more else "")
 
 
 def headline_of(findings: Sequence[Finding]) -> str:
-    """The title of the worst finding and since when it holds, where the sentence has no room; or nothing."""
+    """The title of the worst finding and its onset, for when the sentence is too long; or empty."""
     serious = _serious(findings)
     return f"{serious[0].title} (since step {serious[0].since_step:,})" if serious else ""
 
 
 def _serious(findings: Sequence[Finding]) -> list[Finding]:
-    """Warnings and worse that nothing else explains, the worst first."""
+    """Warnings and worse that no symptom explains, the worst first."""
     return sorted((each for each in findings if each.rank > 0 and each.explained_by is None), key=order)
 
 
 def title_of(canonical: str) -> str:
-    """The title of a metric of the glossary by its id; the id of any other."""
+    """The title of a metric of the glossary, or else its id."""
     metric = glossary().metrics.get(canonical)
     return metric.title if metric is not None else canonical
 
 
 def pane_of(canonical: str) -> str:
-    """The pane of a metric of the glossary by its id."""
+    """The pane of a metric: that of the glossary, or else the first part of its id."""
     metric = glossary().metrics.get(canonical)
     return metric.pane if metric is not None else canonical.partition(".")[0]
 

@@ -1,9 +1,9 @@
-"""The words of the rules: a rule, a symptom, as the data files write them.
+"""Rules, symptoms and joint conditions, as in the data files.
 
-The words are Prometheus': a condition that holds makes a rule pending; when it has held for `for` ticks
+The states are those of Prometheus: a rule whose condition holds is pending; when it has held for `for` ticks
 it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of
-up to 512 points and a share of the run in a longer one (see `rltui.rules.judged_series.ticks`). All are named
-tuples, which are made in a seventh of the time that frozen classes take: every command loads them.
+up to 512 points and a share of the run in a longer one (see `rltui.rules.judged_series.ticks`). Every command
+loads all of them, so they are named tuples, which are made in a seventh of the time of frozen dataclasses.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from functools import lru_cache
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Severity
 
-ENDED = "ended"  # the kind that is judged beside other series: a value that does not come makes no tick
-NON_FINITE = "non-finite"  # the kind that is judged from what ticks count: a non-finite value makes none
-_COURSES = ("trend", "flat", "best", "gained")  # kinds that say how a series goes
-RECORDING = "recording"  # of a rule that symptoms and other rules refer to, never shown by itself
+# Kinds without a function in `rltui.rules.kinds`, because missing and non-finite values make no ticks.
+ENDED = "ended"  # compared with other series
+NON_FINITE = "non-finite"  # counted by `Ticks`
+_COURSES = ("trend", "flat", "best", "gained")  # kinds that describe the course of a series
+RECORDING = "recording"  # severity of a rule that others refer to and that is never shown
 
 
 class Applies(NamedTuple):
-    """Where a rule holds. Empty fields do not restrict. Names may hold `*`."""
+    """The series to which a rule applies. Empty fields do not restrict; names may contain `*`."""
 
     frameworks: tuple[str, ...] = ()
     frameworks_not: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tags_not: tuple[str, ...] = ()
     held_out: bool | None = False  # None: both training and held-out series
-    comparable: bool | None = None  # True: the canonical scale only; False: sums and the like only
+    comparable: bool | None = None  # True: only on the canonical scale; False: only sums and the like
 
     def to(
         self, framework: str | None, tag: str, held_out: bool, canonical: str, comparable: bool = True
     ) -> bool:
-        """Whether a series is judged by the rule."""
+        """Whether the rule applies to a series."""
         if self.comparable is not None and self.comparable != comparable:
             return False
         if (
@@ -60,9 +61,9 @@ class Rule(NamedTuple):
     metrics: tuple[str, ...]  # canonical ids
     kind: str
     severity: str  # info, warning, critical, or RECORDING
-    numbers: Mapping[str, float]  # what the kind needs
-    words: Mapping[str, str]  # likewise, for choices
-    unless_logged: Mapping[str, str]  # metric -> the one that is judged in its place
+    numbers: Mapping[str, float]  # parameters of the kind
+    words: Mapping[str, str]  # parameters with choices
+    unless_logged: Mapping[str, str]  # metric -> the one that is judged instead, if logged
     title: str = ""
     message: str = ""
     advice: str = ""
@@ -70,18 +71,18 @@ class Rule(NamedTuple):
     source: str = ""
     pane: str = ""
     per: str = ""  # canonical id that divides the metric, point by point
-    for_ticks: int = 1  # `for`: ticks that the condition must hold until the rule fires
-    keep_firing_for: int = 4  # ticks that it must have ceased until the rule is resolved
+    for_ticks: int = 1  # `for`: ticks for which the condition must hold before the rule fires
+    keep_firing_for: int = 4  # ticks for which it must not hold before the rule is resolved
     warmup: int = 0  # points before which it does not fire
-    latch: bool = False  # compare with the limit as it was at the onset, until the value comes back
-    skip_zeros: bool = False  # values of exactly zero are no measurements and make no ticks
+    latch: bool = False  # compare with the limit at the onset until the value has recovered
+    skip_zeros: bool = False  # values of exactly zero are not measurements and make no ticks
     applies: Applies = Applies()
-    inhibited_by: tuple[str, ...] = ()  # ids of rules, none of which may fire for it to be shown
-    holds_while: tuple[str, ...] = ()  # ids of rules: an episode that is over counts while a later one fires
-    info_when: tuple[str, ...] = ()  # ids of rules that make it a remark while they fire
-    requires: tuple[str, ...] = ()  # ids of rules, one of which must fire for it to be shown
-    fires: tuple[str, ...] = ()  # windows that must fire, which tests read
-    quiet: tuple[str, ...] = ()
+    inhibited_by: tuple[str, ...] = ()  # ids of rules; it is not shown while one of them fires
+    holds_while: tuple[str, ...] = ()  # ids of rules; a past episode fires while a later one of theirs does
+    info_when: tuple[str, ...] = ()  # ids of rules; it is only a remark while one of them fires
+    requires: tuple[str, ...] = ()  # ids of rules; it is shown only while one of them fires
+    fires: tuple[str, ...] = ()  # series on which it must fire, for tests
+    quiet: tuple[str, ...] = ()  # series on which it must not
 
     @property
     def shown(self) -> bool:
@@ -90,81 +91,81 @@ class Rule(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether it is evaluated only when somebody asks: nothing is said because of it alone."""
+        """Whether it is evaluated only on demand, since nothing is reported because of it alone."""
         return not (self.shown or self.holds_while or self.kind in (NON_FINITE, ENDED))
 
     @property
     def dates(self) -> bool:
-        """Whether it began at a step: that a score goes on rising, or stands still, has no beginning."""
+        """Whether its onset is a meaningful step: that a score goes on rising, or is constant, has none."""
         return self.kind != "no-gain" and (self.shown or self.kind not in _COURSES)
 
     @property
     def fixed(self) -> bool:
-        """Whether its limit does not depend on the run's past: then it may be pending while it warms up."""
+        """Whether its limit is independent of earlier points: then it may be pending during the warmup."""
         return self.kind == "threshold" and not self.words.get("of")
 
     def number(self, name: str, default: float) -> float:
-        """One of its numbers."""
+        """A parameter of the kind."""
         return self.numbers.get(name, default)
 
 
 class Gap(NamedTuple):
-    """A condition on the difference between a training metric and its held-out twin."""
+    """A condition on the difference between a training metric and its held-out counterpart."""
 
     id: str
     train: str
     held_out: str
     above: float
     relative: bool = False  # as a share of the training level
-    gained: bool = False  # as a share of what the training level has gained since the start
+    gained: bool = False  # as a share of the gain of the training level since the start
 
 
 class Rescaling(NamedTuple):
-    """A condition on a mean and a spread of rewards: both changed by one factor, at one step.
+    """A condition on a mean and a spread of rewards: both changed by the same factor at one step.
 
     With `negated` the factor is -1: the mean changed its sign.
     """
 
     id: str
     mean: str
-    spread: tuple[tuple[str, ...], ...]  # each their deviation, or their maximum and minimum
+    spread: tuple[tuple[str, ...], ...]  # alternatives: the deviation, or maximum and minimum
     negated: bool = False
 
 
 class Setting(NamedTuple):
-    """A condition on a hyperparameter, under any of the names that frameworks give it."""
+    """A condition on a hyperparameter, under any of its names in frameworks."""
 
     id: str
     name: str
-    message: str  # what follows from it
+    message: str  # its consequence
     above: float = math.inf
     below: float = -math.inf
 
 
 class Symptom(NamedTuple):
-    """Rules that together mean one thing, said in one sentence."""
+    """Rules with one common cause, reported in one sentence."""
 
     id: str
     severity: Severity
     title: str
     message: str
-    all: tuple[tuple[str, ...], ...]  # every group must have one that fires
-    or_all: tuple[tuple[str, ...], ...] = ()  # or every one of these
-    explains: tuple[str, ...] = ()  # ids of findings that are gathered below it, `*` allowed
+    all: tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
+    or_all: tuple[tuple[str, ...], ...] = ()  # or one of each of these groups
+    explains: tuple[str, ...] = ()  # ids of findings that it explains, `*` allowed
     none: tuple[str, ...] = ()  # none of these may fire
     advice: str = ""
     check_next: tuple[str, ...] = ()
     pane: str = "overview"
     source: str = ""
-    together: float = 0.0  # onsets must lie within this share of the run; 0: no matter
-    leads: float = 0.0  # share of the run by which the first group may begin after what it brings about
-    begins_last: bool = False  # with the last of its groups: one that was there for long was no fault alone
+    together: float = 0.0  # onsets must lie within this share of the run; 0: any
+    leads: float = 0.0  # share of the run by which the first group, the cause, may begin after the others
+    begins_last: bool = False  # begins with the last of its groups: the others alone are harmless
 
     def covers(self, rule: str) -> bool:
-        """Whether a finding belongs below it."""
+        """Whether it explains the finding of a rule."""
         return _any(rule, self.explains)
 
 
-@lru_cache(maxsize=16384)  # rules and symptoms ask the same of the same findings at every step
+@lru_cache(maxsize=16384)  # the same names are matched at every step
 def _any(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,8 +1,4 @@
-"""What may stand in the files of rules, and what becomes of it.
-
-A faulty entry is left out. A rule's own keys are those of its kind besides the ones below, see
-`rltui.rules.kind_fields`.
-"""
+"""The schema of the files of rules. A rule also has the keys of its kind (`rltui.rules.kind_fields`)."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ from rltui.schema.fields import (
 
 
 class RuleFile(NamedTuple):
-    """The entries of one file that are without faults."""
+    """The valid entries of one file."""
 
     rule: tuple[Rule, ...] = ()
     symptom: tuple[Symptom, ...] = ()
@@ -57,7 +53,7 @@ def _rule(
     rest: dict[str, Any] = others
     if severity != RECORDING and not all(rest.get(key) for key in ("title", "message", "advice")):
         raise ValueError("needs title, message and advice")
-    # An absolute limit means nothing on another scale; a multiple of the run's own level does.
+    # An absolute limit is meaningful on the canonical scale only; a multiple of the run's level on any.
     relative = {"of", "per", "multiple_of"} & rest.keys()
     absolute = kind in ("threshold", "first", "logged") and not relative
     if latch is None:
@@ -124,13 +120,13 @@ def _of_kind(kind: str) -> TableField[Rule]:
 
 @cache
 def _pane_field() -> TextField:
-    """The glossary is read when the rules are (24 ms), not when this module is imported."""
+    """A function, so that importing this module does not read the glossary (24 ms)."""
     return TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
 
 
 @cache
 def rule_file() -> TableField[RuleFile]:
-    """A file of rules."""
+    """The schema of one file of rules."""
     groups, share = ListField(ListField(_TEXT, single=True)), NumberField(minimum=0)
     symptom = table_of(
         Symptom,

@@ -1,4 +1,4 @@
-"""Metrics and tags that say something of the run itself: `rltui/data/special_metrics.toml`."""
+"""Metrics and tags with a special role, such as the time of a step: `rltui/data/special_metrics.toml`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.schema.fields import table_of
 from rltui.schema.toml_files import read_table
 
-STEP_TIME = "progress.pace"  # what rules call the seconds per step, derived from the times of points
+STEP_TIME = "progress.pace"  # metric of rules on seconds per step, derived from the wall times of points
 
 
 class SpecialMetrics(NamedTuple):
-    """Canonical ids, except for final tags and hyperparameters."""
+    """Canonical ids, except for final tags and hyperparameters; described in the data file."""
 
     final_tags: tuple[str, ...]
     planned_steps: tuple[str, ...]  # hyperparameters
@@ -20,14 +20,14 @@ class SpecialMetrics(NamedTuple):
     step_times: tuple[str, ...]
     logged_at_updates: tuple[str, ...]
     zero_if_unknown: tuple[str, ...]
-    in_percent: tuple[str, ...]  # beginnings of ids
+    in_percent: tuple[str, ...]  # prefixes of ids
     phase_order: tuple[str, ...]
-    said_once: tuple[str, ...]
+    logged_once: tuple[str, ...]
     outcomes: tuple[str, ...]
     compared_outcomes: tuple[str, ...]
 
 
 @cache
 def special_metrics() -> SpecialMetrics:
-    """The shipped table."""
+    """The shipped table, read once."""
     return read_table("special_metrics", lambda: table_of(SpecialMetrics))

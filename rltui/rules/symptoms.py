@@ -1,4 +1,4 @@
-"""Rules that together mean one thing: one sentence instead of nine rows."""
+"""Symptoms: several rules with a common cause become one finding."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from rltui.rules.rule_states.firing import Firing, FiringState, Groups
 
 
 def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
-    """The findings with the symptoms that explain them added.
+    """The findings, and the symptoms that explain them.
 
-    A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most
-    severe symptom, of equals to the one that stands first in the data. A symptom begins with its earliest
-    evidence, of which remarks are none unless they make the symptom; that a score rises, or has not, has
-    no step at which it began, and dates it only where there is nothing else. One that `begins_last`
-    begins with the last of its groups. It is as severe as the worst that it explains: one cause, whatever
-    came of it. What was an alarm long before a symptom whose parts begin together is no effect of it. A
-    symptom all of whose findings are already below a more severe one is left out. One fact is one finding:
-    of values that are no numbers, a finding beside the symptom could add no level.
+    A finding is explained (`explained_by`) by the most severe symptom that covers it, of equals by the first
+    one in the data. A symptom is as severe as the worst finding that it explains. It begins with its earliest
+    evidence, or with the last of its groups if it `begins_last`. Remarks are evidence only if they are part
+    of its condition; rules without a meaningful onset date it only if there are no others. Alarms long before
+    a symptom whose parts begin together are not explained by it. Symptoms without findings of their own,
+    because more severe ones explain them, are left out. So are findings on non-finite values that make up
+    the whole symptom: they would repeat it.
     """
     found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
@@ -34,7 +33,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
     used: set[str] = set()
-    same: set[str] = set()  # findings that are the whole of their symptom
+    repeated: set[str] = set()  # findings that are identical to their symptom
     shown = {finding.id for finding in single}
     for symptom, held in found:
         parts = [firing for part in held for firing in part]
@@ -44,7 +43,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         used |= ids
         earliest = _earliest_effect(symptom, parts, state)
         for finding in single:
-            if finding.rank and finding.since_step < earliest and not _has_no_number(finding.id, state):
+            if finding.rank and finding.since_step < earliest and not _is_nonfinite(finding.id, state):
                 continue
             if finding.id not in owner and symptom.covers(finding.id):
                 owner[finding.id] = symptom.id
@@ -68,21 +67,21 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         severity = max((symptom.severity, *below), key=RANK.__getitem__)
         gathered.append(symptom_finding(symptom, evidence, since, severity))
         if all(part.rule.kind == NON_FINITE for part in parts):
-            same |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
+            repeated |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
     return [
         finding._replace(explained_by=owner[finding.id]) if finding.id in owner else finding
         for finding in single
-        if finding.id not in same
+        if finding.id not in repeated
     ] + gathered
 
 
-def _has_no_number(rule_id: str, state: FiringState) -> bool:
-    """Whether a rule is about values that are no numbers, of which the first may come long before others."""
+def _is_nonfinite(rule_id: str, state: FiringState) -> bool:
+    """Whether a rule is about non-finite values, of which the first may come long before the others."""
     return any(firing.rule.kind == NON_FINITE for firing in state.of(rule_id))
 
 
 def _earliest_effect(symptom: Symptom, parts: Sequence[Firing], state: FiringState) -> float:
-    """The step before which no alarm is an effect of a symptom that begins at a moment."""
+    """The step before which alarms are not effects of a symptom whose parts begin together."""
     if not symptom.together:
         return -math.inf
     first, last = state.series.span()
@@ -90,13 +89,13 @@ def _earliest_effect(symptom: Symptom, parts: Sequence[Firing], state: FiringSta
 
 
 def _first_step(firings: Sequence[Firing]) -> int:
-    """At which the first of them began; where none has a beginning, at which it first held."""
+    """The earliest onset, of rules whose onset is meaningful if there are any."""
     dated = [firing for firing in firings if firing.rule.dates] or firings
     return min(firing.since_step for firing in dated)
 
 
 def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Firing]]:
-    """The firings that make the symptom, by group of rules; none when it does not hold."""
+    """The firings that make up the symptom, by group of rules; empty if it does not hold."""
     parts = []
     for group in groups:
         parts.append(state.applying(group))
@@ -105,7 +104,7 @@ def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Fi
     if state.whole(symptom.none):
         return []
     first, last = state.series.span() if symptom.together or symptom.leads else (0, 0)
-    if symptom.together:  # what began long before the first group is no part of it, but may go on
+    if symptom.together:  # firings that began long before the first group are not part of it
         cause = min(each.since_step for each in parts[0])
         limit = symptom.together * max(last - first, 1)
         parts = [[each for each in part if abs(each.since_step - cause) <= limit] for part in parts]

@@ -1,4 +1,4 @@
-"""The user's own thresholds as rules. They are judged at every point: a user means points, not a summary."""
+"""The user's thresholds as rules. They are evaluated at every point, since users mean points, not ticks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rltui.draw.numbers import format_short
 from rltui.metrics.metric_name import MetricName
 from rltui.rules.model import Applies, Rule
 
-KIND = "own"  # of the rules made here
-LEAST_BACK = 3  # points within the limits until it is resolved, where `for` asks for fewer
+KIND = "own"
+MIN_RECOVERY = 3  # points within the limits before it is resolved; more if `for` is larger
 
 _WORD = regex(r"[^a-z0-9]+")
 
 
 def user_rules(thresholds: Sequence[Threshold], name: MetricName) -> list[Rule]:
-    """The user's thresholds that concern a tag, with limits on the canonical scale.
+    """The user's thresholds that apply to a tag, with limits on the canonical scale.
 
-    A threshold on a canonical id is on that scale already; one on a tag is as the log writes it.
+    A threshold on a canonical id is on that scale already; one on a tag is on the scale of the log.
     """
     found = []
     for place, entry in enumerate(thresholds):
@@ -36,14 +36,14 @@ def user_rules(thresholds: Sequence[Threshold], name: MetricName) -> list[Rule]:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a name fits; only `*` is special, for tags may hold brackets."""
+    """Whether a name matches; only `*` is special, since tags may contain brackets."""
     if "*" not in pattern:
         return pattern == text
     return fnmatchcase(text, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
 def user_rule_id(thresholds: Sequence[Threshold], place: int) -> str:
-    """The id of an entry's rule; entries on one metric are told apart by their number."""
+    """The id of an entry's rule; further entries on the same metric are numbered."""
     slugs = [_WORD.sub("-", entry.metric.lower()).strip("-") or "rule" for entry in thresholds[: place + 1]]
     earlier = slugs[:-1].count(slugs[-1])
     return f"own-{slugs[-1]}" + (f"-{earlier + 1}" if earlier else "")
@@ -59,8 +59,8 @@ def condition(entry: Threshold) -> str:
 
 
 def _rule(entry: Threshold, rule_id: str, name: MetricName, low: float | None, high: float | None) -> Rule:
-    said = condition(entry)
-    held = f" for {entry.for_} points" if entry.for_ > 1 else ""
+    limits_text = condition(entry)
+    duration = f" for {entry.for_} points" if entry.for_ > 1 else ""
     limits = {"below": low, "above": high}
     return Rule(
         id=rule_id,
@@ -70,12 +70,12 @@ def _rule(entry: Threshold, rule_id: str, name: MetricName, low: float | None, h
         numbers={key: limit for key, limit in limits.items() if limit is not None},
         words={},
         unless_logged={},
-        title=entry.title or f"own limit: {said}",
-        message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({said}{held})",
+        title=entry.title or f"own limit: {limits_text}",
+        message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({limits_text}{duration})",
         advice="A limit of your own configuration.",
         source=entry.where,
         pane=name.metric.pane if name.metric is not None else name.pane,
         for_ticks=max(entry.for_, 1),
-        keep_firing_for=max(entry.for_, LEAST_BACK),
+        keep_firing_for=max(entry.for_, MIN_RECOVERY),
         applies=Applies(held_out=None),
     )

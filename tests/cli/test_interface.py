@@ -547,7 +547,7 @@ def test_hostile_names_are_harmless(tmp_path: Path) -> None:
         ["export"], ["export", "--format", "csv"], ["doctor"], ["compare", "--baseline", "[bold]x[/]"],
     ):  # fmt: skip
         done = rltui(words[0], tmp_path, *words[1:])
-        code = 2 if words[0] == "check" else 0  # no rule knows these metrics: nothing could be judged
+        code = 2 if words[0] == "check" else 0  # no rule applies to these metrics: nothing could be judged
         assert done.code == code and not RAW.search(done.out + done.err), words
         assert "Traceback" not in done.err
     assert len({point["tag"] for point in points(tmp_path)}) == len(HOSTILE) + 4

@@ -78,8 +78,8 @@ def test_no_run_of_a_name_is_told_apart_from_no_logs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "values", "why"),
     [
-        (100, {"zork": 1.5, "blip": 2.0}, "no rule knows its 2 metrics"),
-        (2, {"actor/kl_loss": 0.1}, "too few points: 2"),
+        (100, {"zork": 1.5, "blip": 2.0}, "no rule applies to its 2 metrics"),
+        (2, {"actor/kl_loss": 0.1}, "too few points: at most 2"),
     ],
 )
 def test_a_run_that_cannot_be_judged_is_not_ok(

@@ -30,9 +30,9 @@ FAULTS = [
     ('[[rule]]\nid = "x"\nkind = ["threshold"]', "kind must be one of"),
     (GOOD.replace('"good"', '"x"').replace("below = 0", 'below = "0"'), "below must be a finite number"),
     (GOOD.replace('"good"', '"x"').replace("below = 0", "belwo = 0"), "belwo is unknown; permitted: above"),
-    (GOOD.replace('"good"', '"x"').replace("reward.mean", "reward.maen"), "no metric of the glossary"),
+    (GOOD.replace('"good"', '"x"').replace("reward.mean", "reward.maen"), "not a metric of the glossary"),
     (GOOD.replace('"good"', '"x"') + "for = true", "for must be a whole number"),
-    (GOOD.replace('"good"', '"x"') + 'inhibited_by = ["nobody"]', "'nobody', which is no rule"),
+    (GOOD.replace('"good"', '"x"') + 'inhibited_by = ["nobody"]', "'nobody', which is not a rule"),
     (GOOD.replace('"good"', '"x"') + 'pane = "polcy"', "pane must be one of: overview, validation"),
     (GOOD.replace('"good"', '"Bad id"'), "id must be lower-case words"),
     (GOOD, "is already defined in a.toml"),
@@ -50,7 +50,7 @@ def test_a_fault_is_told_and_the_rest_holds(tmp_path: Path, text: str, words: st
     (tmp_path / "a.toml").write_text(GOOD)
     (tmp_path / "b.toml").write_text(text)
     book = load(tmp_path)
-    assert list(book.rules) == ["good"] or "no rule" in words or "glossary" in words
+    assert list(book.rules) == ["good"] or "not a rule" in words or "glossary" in words
     assert any(words in problem.message for problem in book.problems), book.problems
     assert {problem.path for problem in book.problems} <= {"b.toml"}
 

@@ -34,7 +34,7 @@ def diagnostics(run: str, step_walls: Floats, series: Mapping[str, SeriesState])
 def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     ticks, canonical = each.ticks, each.plan.canonical or ""
     found = []
-    if ticks.nonfinite_count and not canonical.startswith(special_metrics().said_once):
+    if ticks.nonfinite_count and not canonical.startswith(special_metrics().logged_once):
         episodes = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
         first = f", the first at step {episodes[0].since_step:,}" if episodes else ""
         message = f"{tag}: {_times(ticks.nonfinite_count, 'value')} not finite{first}"
