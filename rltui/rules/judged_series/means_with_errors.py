@@ -1,26 +1,26 @@
-"""Means over parts of a whole run, and what they may err by: evidence that grows with the run.
+"""Means over parts of a whole run, and their standard errors.
 
-The error of a mean falls with the ticks that it is made of, whatever the interval of logging is. Windows of
-four ticks to two fifths of the run see both a fall within few ticks and one that hides in noise for long.
+The error of a mean falls with the number of its ticks, whatever the interval of logging is. Windows of four
+ticks to two fifths of the run detect both a fall within few ticks and a slow one in much noise.
 
-What matters for the error of a mean is the long-run variance of ticks: that of single ones, times what their
-correlation adds. It is the largest of three estimates, because each is too small for some series:
+The error of a mean depends on the long-run variance of ticks: that of single ticks, times a factor for their
+correlation. It is the largest of three estimates, because each is too small for some series:
 
-- a first-order autoregression, fitted to differences of neighbours, which see no slow climb: for correlation
-  r the mean product of differences that follow each other is -(1 - r) / 2 of their mean square. Jumps of the
-  level, which are what is looked for, are cut to 3.5 of the usual differences. Of few ticks the correlation
-  is known badly, so it is drawn towards 0.4 as if that had been seen in 20 ticks. Of many, the later half is
-  asked: noise may grow with the level.
+- a first-order autoregression, fitted to differences of neighbours, which a slow climb does not affect: for
+  correlation r the mean product of consecutive differences is -(1 - r) / 2 of their mean square. Jumps of the
+  level, which are to be detected, are clipped to 3.5 of the usual differences. The correlation of few ticks
+  is uncertain, so it is shrunk towards 0.4 as if that had been measured on 20 ticks. Of many ticks, only the
+  later half is used, since noise may grow with the level.
 - batch means of twenty bins (Flegal and Jones 2010, Batch means and spectral variance estimators in Markov
-  chain Monte Carlo), by the smaller ones of their second differences: for correlation that reaches far.
-- second differences of all ticks: where values are few different ones (a game won or lost), most differences
-  are zero, and those that are not look like jumps.
+  chain Monte Carlo), from the smaller of their second differences: for long-range correlation.
+- second differences of all ticks: with few distinct values (a game won or lost) most differences are zero,
+  and the others look like jumps.
 
-Where neighbours differ little and the differences are hardly correlated, none of them is enough: a running
-mean over many episodes, as Stable-Baselines3 and others log, looks like a random walk until the run is many
-times as long as what it is a mean of. For such series (`smoothness`) the variance depends on the length of a
-window (`RunMeans.smooth_deviation`): second differences of means of 1, 2, 4, ... ticks, as far as the run
-holds six of them, and beyond by the growth seen so far, which is at most that of a random walk.
+All are too small for series whose neighbours differ little and whose differences are hardly correlated: a
+running mean over many episodes, as Stable-Baselines3 and others log, looks like a random walk until the run
+is many times as long as its window. For such series (`smoothness`) the variance depends on the length of a
+window (`RunMeans.smooth_deviation`): it is that of second differences of means of 1, 2, 4, ... ticks, while
+the run contains six of them, and extrapolated beyond with at most the growth of a random walk.
 """
 
 from __future__ import annotations
@@ -36,49 +36,49 @@ from rltui.rules.judged_series.robust_statistics import NORMAL
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.judged_series.unimodal_curve import unimodal
 
-JUMP = 3.5  # robust deviations that a difference of neighbours is cut to: more is a jump of the level
-PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation that few ticks are taken to have, and how much that counts
-# Errors by which the correlation may be smaller than it looks: a mean over 100 episodes is seen as such.
-SMOOTH = 1.5
-HIGHEST = 0.98  # correlation: a higher one is a trend
-# Times the variance by second differences of few ticks, the smaller half of them, that the one by correlation
-# may be: bends of a steep climb look like correlation. A correlation of 0.68 adds as much.
-STEEPEST = 20.0
-STEEP = 8  # differences whose median is the slope, of fewer than BINNED ticks
-BEYOND = 12.0  # times the variance by bins that the one by correlation may be: near one it is a wild guess
-BINS, BINNED = 20, 40  # bins of the run, and ticks from which on there are as many
+JUMP = 3.5  # robust deviations that differences of neighbours are clipped to: more is a jump of the level
+PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation of few ticks, and the number of ticks that it counts for
+# Errors by which the correlation may be smaller than measured: enough for a mean over 100 episodes.
+CORRELATION_ERRORS = 1.5
+MAX_CORRELATION = 0.98  # a higher one is a trend
+# The variance by correlation is at most so many times that by the smaller half of the second differences of
+# few ticks, since the curvature of a steep climb looks like correlation. That of 0.68 has this factor.
+MAX_STEEP_FACTOR = 20.0
+SLOPE_DIFFERENCES = 8  # whose median is the slope, of fewer than BINNED ticks
+MAX_BINS_FACTOR = 12.0  # of the variance by correlation to that by bins: uncertain for a correlation near 1
+BINS, BINNED = 20, 40  # bins of the run, and ticks from which on they are used
 _EDGES = np.arange(BINS + 1)
 KEPT = 0.6  # share of the squared differences of bins that are used, the smaller ones
-# Mean of that share of squares of normal noise of variance one, the smaller ones: the chi-squared
+# Mean of the smaller squares of standard normal noise, for that share and for a half: the chi-squared
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
 TRIMMED, HALF_TRIMMED = 0.2146, 0.1426
 SECOND = 6.0  # variance of a second difference of noise of one
-SCALES = (1, 2, 4, 8, 16, 32, 64)  # ticks of the means that the variance of a smooth series is read from
-FEWEST_MEANS = 6  # means of a length that the run must hold
+SCALES = (1, 2, 4, 8, 16, 32, 64)  # ticks of the means for the variance of a smooth series
+FEWEST_MEANS = 6  # of a length that the run must contain
 # Share of their squares that is used, the smaller ones; their mean, as above.
-SPARED, SPARED_VARIANCE = 0.8, 0.4377
-STEEPER = 1.0  # errors by which the growth of the variance may be larger than it looks
-UNSURE = 0.6  # times that growth by which an error may be larger than it looks
-# Correlation of neighbours up to which a series is not smooth, and from which it is.
-ROUGH, SMOOTH_FROM = 0.5, 0.75
+SCALES_KEPT, SCALES_TRIMMED = 0.8, 0.4377
+GROWTH_ERRORS = 1.0  # errors by which the growth of the variance may be larger than measured
+GROWTH_MARGIN = 0.6  # times that growth, by which an error may be larger than measured
+# Correlation of neighbours up to which a series is rough, and from which it is smooth.
+ROUGH, SMOOTH = 0.5, 0.75
 WEIGHTS = (-1, 1), (1, -2, 1)  # of neighbouring means in their first and second differences
-SHORT = 20  # ticks up to which a climb and a fall cannot be told from a running mean, see `BINNED`
+SHORT = 20  # ticks up to which a rise and fall cannot be distinguished from a running mean; see BINNED
 _SCALES_AT = np.rint(8 * 1.25 ** np.arange(20)).astype(np.int64)  # ticks at which the size of a jump is set
 
 # Ticks of a window, each about a quarter more than the one before.
 LENGTHS = np.array((4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192))
 _LOGS = np.log2(LENGTHS)
 MOST = 0.4  # share of the run that the newest window may be
-# The newest ticks may be quieter than those before: returns vary less the less is earned. Their errors are
-# smaller then, by no more than QUIETEST, because rare rewards that did not come are quiet, too, and by less
-# of few ticks: the deviation of n normal values may be larger than it looks by some 2.5 / sqrt(n). With it
-# alarms on flat and rising noise (rare, two-valued, lognormal, correlated) rise from 20 to 25 in 3600 runs.
-QUIETEST, DOUBT = 0.5, 2.5
-USUAL = 0.1  # share of the ticks that had a value before from which on its return is no quiet
+# The newest ticks may vary less than those before, since low returns vary less. Their errors are smaller
+# then, by at most QUIETEST, because missing rare rewards do not vary either, and by less for few ticks: the
+# deviation of n normal values may be larger than measured by some 2.5 / sqrt(n). This raises the alarms on
+# flat and rising noise (rare, two-valued, lognormal, correlated) from 20 to 25 in 3600 runs.
+QUIETEST, QUIET_ERRORS = 0.5, 2.5
+USUAL = 0.1  # share of the earlier ticks with a value, from which on its repetition is not quiet
 
 
 class Pairs:
-    """Newest windows, each beside one before it that is no shorter; p pairs that fit into so many ticks."""
+    """Newest windows, each with an earlier one that is no shorter; p pairs that fit into so many ticks."""
 
     def __init__(self, ticks: int) -> None:
         now, before = np.triu_indices(len(LENGTHS))
@@ -86,7 +86,7 @@ class Pairs:
         self.now_at, self.before_at = now[fits], before[fits]  # (p,) of LENGTHS
         self.now, self.before = LENGTHS[self.now_at], LENGTHS[self.before_at]
         self.error = np.sqrt(1 / self.now + 1 / self.before)  # of a difference of their means
-        # Times that a difference may be larger beside it where the newest ticks are as quiet as may count.
+        # Most that a fall grows by, in errors, if the newest ticks are as quiet as counts.
         self.most = self.error / np.sqrt(QUIETEST**2 / self.now + 1 / self.before)
 
 
@@ -102,25 +102,25 @@ def _pairs_of(ticks: int) -> Pairs:
 
 
 def pairs_within(ticks: int) -> Pairs:
-    """All pairs that fit, and perhaps a few more: they are found once for about as many ticks."""
+    """All pairs that fit, and perhaps a few more, since they are cached for ranges of ticks."""
     return _pairs_of(int(_SCALES_AT[_SCALES_AT.searchsorted(ticks)]))
 
 
 class RunMeans:
-    """What means of a run's ticks are at k moments, and what they may err by."""
+    """Means of a run's ticks at k moments, and their errors."""
 
     def __init__(self, held: Ticks, moments: Ints, ticks: Ints) -> None:
-        """`held` are the ticks, `moments` (k,) those of the rolling window that are judged."""
+        """`held` are the ticks, `moments` (k,) indices into those of the rolling window."""
         self._held = held
         self._values = values = held.value[: ticks[-1]]
         self.moments = moments
-        self.ticks = ticks  # (k,) ticks until then
+        self.ticks = ticks  # (k,) number of ticks at that moment
         self.sums = sums_of(values)
         second = np.square(values[2:] - 2 * values[1:-1] + values[:-2]) / SECOND
-        # (k,) the deviation is no smaller
+        # (k,) lower bound of the deviation
         self.least: Floats = np.sqrt(np.add.accumulate(second)[ticks - 3] / (ticks - 2))
         self._deviation = np.full(len(ticks), np.nan)
-        self._few = int(ticks.searchsorted(BINNED))  # moments that see too few ticks for bins
+        self._few = int(ticks.searchsorted(BINNED))  # moments with too few ticks for bins
         self.pairs = pairs_within(int(ticks[-1]))
         self._falls: Floats | None = None
         self._smooth: dict[int, Floats] = {}
@@ -137,32 +137,32 @@ class RunMeans:
 
     @cached_property
     def most_point_spread(self) -> Floats:
-        """(k,) what that is at most: jumps of the level are cut there."""
+        """(k,) an upper bound of that, without clipping jumps of the level."""
         return self._held.point_spread_of(self.least * (1 + 1e-9))
 
     @cached_property
     def floor(self) -> Floats:
-        """(k,) what `deviation` is at least, in a third of its time: without what correlation adds."""
+        """(k,) a lower bound of `deviation` in a third of its time, without the correlation."""
         return np.maximum(self.least, np.sqrt(self._binned)) if self._few < len(self.ticks) else self.least
 
     @cached_property
     def _binned(self) -> Floats:
-        """(k,) variance by bins; zero where ticks are too few."""
+        """(k,) variance by bins; zero with too few ticks."""
         found = np.zeros(len(self.ticks))
         found[self._few :] = of_bins(self.sums, self.ticks[self._few :])
         return found
 
     def levels(self, wide: int) -> Floats:
-        """(m,) the means of so many neighbouring ticks, by the first of them."""
+        """(m,) the means of `wide` consecutive ticks, by the first of them."""
         found = self._levels.get(wide)
         if found is None:
             found = self._levels[wide] = (self.sums[wide:] - self.sums[:-wide]) / wide
         return found
 
     def around_unimodal(self, row: int, top: int) -> tuple[float, float]:
-        """How the ticks until a moment differ from the best curve that rises up to a tick and then falls.
+        """Residuals of the ticks at a moment from the best curve that rises up to a tick and then falls.
 
-        Their deviation from it, and how neighbours correlate there; NaN where nothing differs.
+        Their deviation, and the correlation of neighbours; NaN without residuals.
         """
         found = self._around.get((row, top))
         if found is None:
@@ -170,17 +170,17 @@ class RunMeans:
             residual = values - unimodal(values, top)
             square = float(np.mean(np.square(residual)))
             turns = float(np.mean(np.square(changes(residual))))
-            like = 1 - turns / (2 * square) if square else math.nan
-            found = self._around[row, top] = math.sqrt(square), like
+            correlation = 1 - turns / (2 * square) if square else math.nan
+            found = self._around[row, top] = math.sqrt(square), correlation
         return found
 
     def mean(self, begin: Ints, end: Ints) -> Floats:
-        """Means of the ticks between some positions; of the shape of both."""
+        """Means of the ticks between positions, of the same shape."""
         found: Floats = (self.sums[end] - self.sums[begin]) / (end - begin)
         return found
 
     def deviation(self, rows: Ints) -> Floats:
-        """Root of the long-run variance at some of the moments: a mean of n ticks errs by it over root n."""
+        """Root of the long-run variance at some moments; over root n, the error of a mean of n ticks."""
         unknown = rows[np.isnan(self._deviation[rows])]
         if len(unknown):
             variance = long_run_variance(self._values, self.ticks[unknown], self._binned[unknown])
@@ -188,7 +188,7 @@ class RunMeans:
         return self._deviation[rows]
 
     def smooth_deviation(self, row: int) -> Floats:
-        """(lengths,) the deviation at one of the moments for means of each of `LENGTHS`; larger if smooth."""
+        """(lengths,) the deviation at one moment for means of each of `LENGTHS`; larger if smooth."""
         found = self._smooth.get(row)
         if found is None:
             count, usual = int(self.ticks[row]), float(self.deviation(np.array((row,)))[0])
@@ -202,43 +202,42 @@ class RunMeans:
         return found
 
     def _scaled_variances(self, count: int, least: float) -> Floats:
-        """(lengths,) variance at each of `LENGTHS` such that over it is that of the mean of so many ticks.
+        """(lengths,) long-run variance for each of `LENGTHS`; over it, that of the mean of so many ticks.
 
-        Means of a random walk grow more variable with their length, and differences of neighbouring means
-        more so than second differences tell: `_of_walk` is what is known of both, and the growth that is seen
-        is a share of its growth.
+        The variance of means of a random walk grows with their length, and that of first differences of
+        neighbouring means more than that of second differences: `_walk_variances` gives both. The growth of a
+        series is measured as a share of that of a walk.
         """
-        walk, ratio = _of_walk()
+        walk, ratio = _walk_variances()
         found: list[float] = []
         for length in SCALES:
             if length > 1 and count < FEWEST_MEANS * length:
                 break
-            square = self._bends(length)[: (count - 3 * length) // max(length // 4, 1) + 1]
-            usual = _smaller(square)
+            square = self._squared_bends(length)[: (count - 3 * length) // max(length // 4, 1) + 1]
+            usual = _trimmed_mean(square)
             if count >= 2 * FEWEST_MEANS * length:  # noise may grow with the level
-                usual = max(usual, _smaller(square[len(square) // 2 :]))
+                usual = max(usual, _trimmed_mean(square[len(square) // 2 :]))
             found.append(usual / (SECOND * length))
         curve = np.maximum(np.maximum.accumulate(np.array(found)), max(least * least, 1e-300))
         scales = len(curve)
-        # What grows faster than a random walk is a course, not noise.
+        # Faster growth than that of a random walk is a trend, not noise.
         curve = np.minimum(curve, curve[0] * walk[:scales] / walk[0])
-        few = STEEPER / np.sqrt(count)
+        error = GROWTH_ERRORS / np.sqrt(count)
         if scales > 1:
             grown = np.log(curve[1:] / curve[:-1]) / np.log(walk[1:scales] / walk[: scales - 1])
-            like = np.clip(np.concatenate((grown[:1], grown)), 0, 1)
-            slope = float(np.clip(grown[-2:].mean() + few, 0, 1))
-            unsure = max(slope, float(np.clip(grown.mean() + few, 0, 1)))
+            share = np.clip(np.concatenate((grown[:1], grown)), 0, 1)
+            slope = float(np.clip(grown[-2:].mean() + error, 0, 1))
+            growth = max(slope, float(np.clip(grown.mean() + error, 0, 1)))
         else:
-            like, slope, unsure = np.ones(1), 1.0, 1.0
+            share, slope, growth = np.ones(1), 1.0, 1.0
         at = np.log2(SCALES[:scales])
-        logs = np.interp(_LOGS, at, np.log2(curve * ratio[:scales] ** like))
-        variance: Floats = (
-            np.exp2(logs + 2 * slope * np.maximum(_LOGS - at[-1], 0)) * (1 + UNSURE * unsure) ** 2
-        )
+        logs = np.interp(_LOGS, at, np.log2(curve * ratio[:scales] ** share))
+        beyond = np.maximum(_LOGS - at[-1], 0)
+        variance: Floats = np.exp2(logs + 2 * slope * beyond) * (1 + GROWTH_MARGIN * growth) ** 2
         return variance
 
-    def _bends(self, length: int) -> Floats:
-        """Squares of second differences of neighbouring sums of so many ticks, every quarter of them."""
+    def _squared_bends(self, length: int) -> Floats:
+        """Squared second differences of neighbouring sums of so many ticks, at every quarter of a length."""
         found = self._squares.get(length)
         if found is None:
             total = self.sums[length:] - self.sums[:-length]
@@ -247,19 +246,19 @@ class RunMeans:
         return found
 
     def quiet(self, row: int) -> tuple[Floats, Floats]:
-        """(pairs,) squares by which newest ticks are quieter than the run, and those before them louder."""
+        """(pairs,) variance relative to the run: of newest ticks, at most 1; of those before, at least 1."""
         found = self._quiet.get(row)
         if found is None:
-            found = self._quiet[row] = self._quieter(row)
+            found = self._quiet[row] = self._relative_variances(row)
         return found
 
     def by_own_noise(self, row: int) -> Floats:
-        """(pairs,) `falls` at a moment where the newest ticks count by their own noise."""
+        """(pairs,) `falls` at a moment, with errors of the newest ticks from their own noise."""
         pairs, (now, before) = self.pairs, self.quiet(row)
         found: Floats = self.falls()[row] * pairs.error / np.sqrt(now / pairs.now + before / pairs.before)
         return found
 
-    def _quieter(self, row: int) -> tuple[Floats, Floats]:
+    def _relative_variances(self, row: int) -> tuple[Floats, Floats]:
         pairs, end = self.pairs, int(self.ticks[row])
         squares = self._changes(int(_SCALES_AT[_SCALES_AT.searchsorted(end, "right") - 1]))
         half = end // 2
@@ -271,19 +270,19 @@ class RunMeans:
         begin = np.maximum(middle - pairs.before, 0)
         now = (squares[end - 1] - squares[middle]) / np.maximum(end - 1 - middle, 1) / level
         before = (squares[middle - 1] - squares[begin]) / np.maximum(middle - 1 - begin, 1) / level
-        surely = now * np.square(1 + DOUBT / np.sqrt(pairs.now))
-        if self._repeats_what_was_usual(end):
-            surely[:] = 1.0
-        return np.minimum(np.maximum(surely, QUIETEST**2), 1.0), np.maximum(before, 1.0)
+        upper = now * np.square(1 + QUIET_ERRORS / np.sqrt(pairs.now))
+        if self._repeats_usual_value(end):
+            upper[:] = 1.0
+        return np.minimum(np.maximum(upper, QUIETEST**2), 1.0), np.maximum(before, 1.0)
 
-    def _repeats_what_was_usual(self, end: int) -> bool:
-        """Whether the last of so many ticks has a value that was usual before: 0 or 1 is quiet by chance."""
-        like = self._values[:end] == self._values[end - 1]
-        row = int(like[::-1].argmin()) if not like.all() else end
-        return row > 1 and int(np.count_nonzero(like)) - row > USUAL * (end - row)
+    def _repeats_usual_value(self, end: int) -> bool:
+        """Whether the last ticks repeat a value that was usual before: values of 0 or 1 do so by chance."""
+        same = self._values[:end] == self._values[end - 1]
+        row = int(same[::-1].argmin()) if not same.all() else end
+        return row > 1 and int(np.count_nonzero(same)) - row > USUAL * (end - row)
 
     def _changes(self, scale: int) -> Floats:
-        """(n,) sums of squared differences before each position, cut by what is usual among so many ticks."""
+        """(n,) sums of squared differences before each position, clipped by those among so many ticks."""
         found = self._changed.get(scale)
         if found is None:
             change = changes(self._values)
@@ -292,8 +291,8 @@ class RunMeans:
             found = self._changed[scale] = sums_of(np.square(change))
         return found
 
-    def significant(self, row: int, quiet: bool = False) -> Floats:
-        """(pairs,) errors by which the newest ticks lie below those before; `quiet`: by their own noise."""
+    def errors(self, row: int, quiet: bool = False) -> Floats:
+        """(pairs,) errors by which the newest ticks are below those before; `quiet`: by their own noise."""
         square, pairs = np.square(self.smooth_deviation(row)), self.pairs
         now, before = self.quiet(row) if quiet else (np.ones(1), np.ones(1))
         error = square[pairs.now_at] * now / pairs.now + square[pairs.before_at] * before / pairs.before
@@ -302,7 +301,7 @@ class RunMeans:
         return found
 
     def falls(self) -> Floats:
-        """(k, pairs) how far the newest ticks lie below those before, by the error of a deviation of one."""
+        """(k, pairs) how far the newest ticks are below those before, over the error for a deviation of 1."""
         if self._falls is None:
             pairs, ticks, sums = self.pairs, self.ticks[:, None], self.sums
             begin = np.where(_is_newest(LENGTHS, ticks), ticks - LENGTHS, 0)
@@ -321,35 +320,35 @@ class RunMeans:
         return found
 
     def newest(self, parts: int, fewest: int) -> tuple[Floats, Floats]:
-        """(k,) the mean of the last of so many equal parts of the run, at least `fewest` ticks; its error."""
+        """(k,) the mean of the last of equal parts of the run, of at least `fewest` ticks; its error."""
         length = np.maximum(self.ticks // parts, fewest)
         deviation = self.deviation(np.arange(len(self.ticks)))
         return self.mean(self.ticks - length, self.ticks), deviation / np.sqrt(length)
 
 
 def sums_of(values: Floats) -> Floats:
-    """(n + 1,) the sum of (n,) values before each position, and of all."""
+    """(n + 1,) sums of the (n,) values before each position, and of all."""
     found = np.zeros(len(values) + 1)
     np.add.accumulate(values, out=found[1:])
     return found
 
 
 def changes(values: Floats) -> Floats:
-    """(..., n - 1) differences of neighbours among (..., n)."""
+    """(..., n - 1) differences of neighbours in (..., n)."""
     found: Floats = values[..., 1:] - values[..., :-1]
     return found
 
 
 def within(values: Floats, most: Floats | float) -> Floats:
-    """The values, cut to plus and minus a number."""
+    """The values, clipped to plus and minus a number; faster than `np.clip`."""
     found: Floats = np.minimum(np.maximum(values, -most), most)
     return found
 
 
 def long_run_variance(values: Floats, ticks: Ints, binned: Floats) -> Floats:
-    """(k,) variance such that over n it is that of a mean of n ticks; of the first ticks[k] of a run.
+    """(k,) long-run variance of the first ticks[k] of a run: over n it is that of a mean of n ticks.
 
-    By correlation and by bins (`of_bins`), which count where there are enough ticks.
+    By correlation, and with enough ticks by bins (`binned`, see `of_bins`).
     """
     found = np.empty(len(ticks))
     few = int(ticks.searchsorted(BINNED))
@@ -357,35 +356,36 @@ def long_run_variance(values: Floats, ticks: Ints, binned: Floats) -> Floats:
         squares, products, most = np.array([_of_few(values[:count]) for count in ticks[:few].tolist()]).T
         found[:few] = np.minimum(_fitted(squares, products, ticks[:few] - 1), most)
     if few < len(ticks):
-        by_bins = binned[few:]
-        found[few:] = np.minimum(np.maximum(_autoregressive(values, ticks[few:]), by_bins), BEYOND * by_bins)
+        by_bins, fitted = binned[few:], _autoregressive(values, ticks[few:])
+        found[few:] = np.minimum(np.maximum(fitted, by_bins), MAX_BINS_FACTOR * by_bins)
     return found
 
 
 def _of_few(values: Floats) -> tuple[float, float, float]:
-    """What `_fitted` takes of few ticks, and the most that the variance of a steep climb may be.
+    """Arguments of `_fitted` for few ticks, and an upper bound of the variance for a steep climb.
 
-    Most of them may be such a climb: so the median of eight differences is taken from each of them.
+    Most of the ticks may be such a climb, so the median of eight differences is subtracted from each of them.
     """
-    change = changes(values)
+    change, part_length = changes(values), SLOPE_DIFFERENCES
     second = np.square(changes(change)) / SECOND
     smaller = np.sort(second)[: len(change) // 2]
-    for begin in range(0, len(change), STEEP):
-        part = change[begin : begin + STEEP] if len(change) - begin >= 2 * STEEP else change[begin:]
+    for begin in range(0, len(change), part_length):
+        is_last = len(change) - begin < 2 * part_length
+        part = change[begin:] if is_last else change[begin : begin + part_length]
         part -= median(part)
-        if len(change) - begin < 2 * STEEP:
+        if is_last:
             break
     usual = NORMAL * median(np.abs(change))
     if usual:
         change = within(change, JUMP * usual)
     largest, other = _largest_two(change)
-    change[largest] *= _share_of(abs(change.item(other)), abs(change.item(largest)))
-    most = STEEPEST * float(smaller.mean()) / HALF_TRIMMED
+    change[largest] *= _ratio(abs(change.item(other)), abs(change.item(largest)))
+    most = MAX_STEEP_FACTOR * float(smaller.mean()) / HALF_TRIMMED
     return float(change @ change), float(change[1:] @ change[:-1]), most
 
 
 def _autoregressive(values: Floats, ticks: Ints) -> Floats:
-    """(k,) the same of many ticks, by the later half of them."""
+    """(k,) `_fitted` for many ticks, from the later half of them."""
     change = changes(values)
     scales = _SCALES_AT.searchsorted(ticks, "right") - 1
     used = distinct(scales)
@@ -403,45 +403,43 @@ def _autoregressive(values: Floats, ticks: Ints) -> Floats:
     for k, (number, first, last) in enumerate(zip(row.tolist(), begin.tolist(), end.tolist(), strict=True)):
         if scale != number:
             steps, sizes = step[number].tolist(), np.abs(step[number]).tolist()
-        # The largest two of a moment are mostly those of the moment before.
+        # Mostly the largest two of the moment before.
         if scale != number or min(place, other) < first or max(sizes[seen:last]) > sizes[other]:
             place, other = (first + each for each in _largest_two(step[number, first:last]))
         scale, seen, largest = number, last, steps[place]
-        less = largest * (_share_of(sizes[other], sizes[place]) - 1)  # what it changes by
-        square[k] += less * (2 * largest + less)
-        product[k] += less * (sum(steps[max(place - 1, first) : min(place + 2, last)]) - largest)
+        reduction = largest * (_ratio(sizes[other], sizes[place]) - 1)
+        square[k] += reduction * (2 * largest + reduction)
+        product[k] += reduction * (sum(steps[max(place - 1, first) : min(place + 2, last)]) - largest)
     return _fitted(square, product, end - begin)
 
 
 def _largest_two(change: Floats) -> tuple[int, int]:
-    """Where the largest difference is, and the second largest; the same of one."""
+    """Positions of the largest and the second largest difference; of a single one, twice the same."""
     size = np.abs(change)
     first = int(size.argmax())
     size[first] = -1
     return first, int(size.argmax())
 
 
-def _share_of(second: float, first: float) -> float:
-    """The second largest difference as a share of the largest, which may be the fall itself.
-
-    Of noise alone both are nearly the same.
-    """
+def _ratio(second: float, first: float) -> float:
+    """The second largest difference over the largest, which may be the fall; near 1 for noise."""
     return second / first if first else 1.0
 
 
 def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
-    """(k,) long-run variance by sums of squared differences and of products of neighbours among them."""
-    like = 1 + 2 * product / square
-    like = np.where(np.isfinite(like), like, 0.0)
+    """(k,) long-run variance from the sums of squared differences and of products of consecutive ones."""
+    measured = 1 + 2 * product / square
+    measured = np.where(np.isfinite(measured), measured, 0.0)
     weight = count / (count + PRIOR_TICKS)
-    kept = np.maximum(weight * like + (1 - weight) * PRIOR, like - SMOOTH / np.sqrt(count))
-    kept = np.minimum(np.maximum(kept, 0.0), HIGHEST)
-    found: Floats = square / count * (1 + kept) / (2 * np.square(1 - kept))
+    shrunk = weight * measured + (1 - weight) * PRIOR
+    used = np.maximum(shrunk, measured - CORRELATION_ERRORS / np.sqrt(count))
+    used = np.minimum(np.maximum(used, 0.0), MAX_CORRELATION)
+    found: Floats = square / count * (1 + used) / (2 * np.square(1 - used))
     return found
 
 
 def of_bins(sums: Floats, ticks: Ints) -> Floats:
-    """(k,) the same by batch means; `sums` (n + 1,) are those of the ticks before each position."""
+    """(k,) long-run variance by batch means; `sums` (n + 1,) are those of the ticks before each position."""
     edge = ticks[:, None] * _EDGES // BINS
     mean = changes(sums[edge]) / (edge[:, 1:] - edge[:, :-1])
     squared = np.square(mean[:, 2:] - 2 * mean[:, 1:-1] + mean[:, :-2]) / SECOND
@@ -452,31 +450,31 @@ def of_bins(sums: Floats, ticks: Ints) -> Floats:
 
 
 def smoothness(values: Floats) -> float:
-    """0 where neighbours correlate little, to 1 where they differ as those of a running mean do."""
+    """From 0, if neighbours correlate little, to 1, if they correlate as those of a running mean."""
     change = changes(values)
     usual = NORMAL * median(np.abs(change))
     if not usual:  # most values repeat
         return 0.0
     change = within(change, JUMP * usual)
     square = float(change @ change)
-    like = 1 + 2 * float(change[1:] @ change[:-1]) / square + STEEPER / math.sqrt(len(values))
-    return min(max((like - ROUGH) / (SMOOTH_FROM - ROUGH), 0.0), 1.0)
+    correlation = 1 + 2 * float(change[1:] @ change[:-1]) / square + GROWTH_ERRORS / math.sqrt(len(values))
+    return min(max((correlation - ROUGH) / (SMOOTH - ROUGH), 0.0), 1.0)
 
 
 @cache
-def _of_walk() -> tuple[Floats, Floats]:
-    """(scales,) the variance of a random walk by second differences of means; that by first ones, over it."""
+def _walk_variances() -> tuple[Floats, Floats]:
+    """(scales,) variance of a random walk by second differences of means; that by first ones, over it."""
     first: list[float] = []
     second: list[float] = []
     for length in SCALES:
-        one = np.ones(length) / length
-        step, bend = (np.cumsum(np.concatenate([part * one for part in parts])) for parts in WEIGHTS)
+        mean = np.ones(length) / length
+        step, bend = (np.cumsum(np.concatenate([part * mean for part in parts])) for parts in WEIGHTS)
         first.append(float(step @ step) * length / 2)
         second.append(float(bend @ bend) * length / SECOND)
     return np.array(second), np.array(first) / np.array(second)
 
 
-def _smaller(square: Floats) -> float:
-    """The mean of normal noise's squares by the smaller ones."""
-    kept = int(np.ceil(SPARED * len(square)))
-    return float(np.sort(square)[:kept].mean()) / SPARED_VARIANCE
+def _trimmed_mean(square: Floats) -> float:
+    """The mean of squares of normal noise, estimated from the smaller ones."""
+    kept = int(np.ceil(SCALES_KEPT * len(square)))
+    return float(np.sort(square)[:kept].mean()) / SCALES_TRIMMED

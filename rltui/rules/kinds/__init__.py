@@ -1,16 +1,15 @@
 """The kinds of conditions: `KINDS[name](rule, window, idle) -> ConditionStates | None`.
 
-Their parameters are in `rltui.rules.kind_fields`.
+Their parameters are listed in `rltui.rules.kind_fields`.
 
-`IDLE_RANGES[name](rule, window)`, of most kinds: the range that new ticks must leave before the condition may
-hold, where it surely holds at no moment of the window; None where nothing is sure. It asks for nothing that
-is carried along, so that the kind itself can wait, and is asked first: kinds do not test the same again.
+`IDLE_RANGES[name](rule, window)`, of most kinds, is called first: if the condition certainly holds at no
+moment of the window, it returns the range that new ticks must leave before it may hold; else None. It does
+not use values carried from window to window, so that the rule need not be evaluated at every moment.
 
-`idle`: the rule is neither pending nor firing on the series, so nobody asks whether its condition has
-ceased. Most are, most of the time: then a kind gives None as soon as it knows that its condition holds at no
-moment. None may also mean that it never can for this series. What a series carries along
-(`RollingWindow.extremes`, `RollingWindow.loudest`) is asked before, because it must be asked every time.
-Where numbers are not known yet they are NaN and compare as such: who calls a kind lets numpy ignore that.
+`idle`: the rule is neither pending nor firing on the series, as most are most of the time. Then a kind
+returns None as soon as it knows that its condition holds at no moment, without computing when it is resolved.
+Values carried from window to window (`RollingWindow.extremes`, `RollingWindow.loudest`) are computed before
+that, since they must see every window. Unknown numbers are NaN; callers ignore numpy's warnings about them.
 """
 
 from __future__ import annotations
@@ -77,16 +76,14 @@ IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
     "outlier": outlier.idle_range,
 }
 
-# Kinds that ask for levels so far, which must see all moments; thresholds may.
+# Kinds that use extreme levels of all earlier moments; thresholds may.
 _CARRY = {"collapse", "drop", "frozen", "flat", "best", "gained"}
-
-
-# Kinds that compare a gain with the deviation of single points, which is noted before these are joined.
+# Kinds that compare a gain with the deviation of single points, which is computed before these are joined.
 POINTS_COMPARED = {"gain-lost", "no-gain"}
 
 
 def carries(rule: Rule) -> bool:
-    """Whether it asks for what a series carries along, and must see every moment."""
+    """Whether it uses values carried from window to window, so that it must be evaluated at every moment."""
     return rule.kind in _CARRY or rule.words.get("of") in threshold.CARRIED
 
 

@@ -1,4 +1,4 @@
-"""A quantity that jumps from one side of zero to the other with every step."""
+"""A quantity that changes its sign at nearly every step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from rltui.rules.judged_series.robust_statistics import medians
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_seen, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
 from rltui.rules.model import Rule
 
 
@@ -22,16 +22,16 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """Share of neighbours with opposite signs, of values whose size is at least `least`."""
+    """The share of neighbours with opposite signs; the median size must be at least `least`."""
     length = int(rule.number("window", 24))
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)
     rows = window.rows(length)
     flips = (rows[:, 1:] * rows[:, :-1] < 0).sum(axis=1) / max(length - 1, 1)
     enough = window.at + 1 >= length
     on = enough & (flips >= share)
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     size = medians(np.abs(rows))
     on &= size >= least
     off = enough & ((flips < share - 0.2) | (size < 0.5 * least))
-    return ConditionStates(on, off, size, np.full(len(window), least), first_seen(window, length))
+    return ConditionStates(on, off, size, np.full(len(window), least), first_tick(window, length))

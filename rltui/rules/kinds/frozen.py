@@ -1,21 +1,22 @@
-"""A series that repeats one value after it has moved: measured anew, real quantities differ."""
+"""A series that repeats one value after it has varied: new measurements of a real quantity differ."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_seen, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
 from rltui.rules.model import Rule
 
-HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
-AGAIN, CHANCE = 2, 1e-4  # times that a value came back before; chance of a row among many that is none
-AWAY = 8  # ticks before a jump, all of which lie away from the value that repeats after it
-MOVED = 5  # how many of these ticks have to be new values
+HIGHER = 1e-3  # share of its size by which a series must have been above its lowest value
+RETURNS = 2  # times that the value came back before, from which on the repetition may be chance
+CHANCE = 1e-4  # probability of the repetition, below which it is not
+AWAY = 8  # ticks before a jump, all of which must be away from the repeated value
+MOVED = 5  # of these ticks must differ from the one before
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Until enough neighbours can be equal, by the largest size of a tick so far."""
+    """Until enough neighbours can be equal, relative to the largest size of a tick so far."""
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     size = max(*map(abs, window.bounds(1)), 1e-12)
     held = window.recent(length)
@@ -28,13 +29,13 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The last `window` ticks are equal, `within` a share of their size, and the series was not always so.
+    """The last `window` ticks are equal, `within` a share of their size, and the series varied before.
 
-    With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before. With `jump`
-    the series went there at once: each of the ticks just before was away from it by that share of its size,
-    and most of them were new values. What is learnt, or unlearnt, comes near to a value before it repeats it;
-    what stands at one level after another is logged more often than it is measured. With `moved = 0` it may
-    have stood, as a setting does.
+    With `at = "lowest"` the value is the lowest so far, and the series was clearly higher before. With `jump`
+    it reached the value at once: each of the `away` ticks before was away from it by that share of its size,
+    and at least `moved` of them differ from the one before. A quantity that is learnt approaches a value
+    before it repeats it; one that is constant between jumps is logged more often than it is measured. With
+    `moved = 0` it may have been constant, as a setting is.
     """
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     highest, lowest = window.extremes(1)
@@ -48,12 +49,12 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         on &= low & (best > level + HIGHER * size)
     else:
         on &= highest > lowest
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     for row in np.flatnonzero(on).tolist():
-        on[row] = _no_chance(window, row, within * float(size[row]))
+        on[row] = _is_not_chance(window, row, within * float(size[row]))
     if not (jump := rule.number("jump", 0.0)):
-        return ConditionStates(on, off, level, best, first_seen(window, length), upward=False)
+        return ConditionStates(on, off, level, best, first_tick(window, length), upward=False)
     least, moved = int(rule.number("away", AWAY)), rule.number("moved", MOVED)
     began = {int(row): _first_equal(window, int(row), within * size[row]) for row in np.flatnonzero(on)}
     for row, first in began.items():
@@ -64,21 +65,21 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     return ConditionStates(on, off, level, best, began.__getitem__, upward=False)
 
 
-def _no_chance(window: RollingWindow, row: int, within: float) -> bool:
-    """Whether ticks that had the value again and again before would not repeat it so often by chance.
+def _is_not_chance(window: RollingWindow, row: int, within: float) -> bool:
+    """Whether the repetition is improbable for how often the value occurred before.
 
-    One group of samples is often right, or wrong, altogether.
+    All samples of one group are often right, or wrong.
     """
     first = _first_equal(window, row, within)
     held = window.ticks.value[: int(window.at[row]) + 1]
     same = np.abs(held[:first] - held[-1]) <= within
     again = int(np.count_nonzero(same[1:] & ~same[:-1]))
     share = (np.count_nonzero(same) + 1) / (first + 2)
-    return again < AGAIN or bool(share ** (len(held) - first) < CHANCE)
+    return again < RETURNS or bool(share ** (len(held) - first) < CHANCE)
 
 
 def _first_equal(window: RollingWindow, row: int, within: float) -> int:
-    """Position of the first of the ticks before a moment's last that equal it without a break."""
+    """Position of the first of the consecutive ticks that equal the last one of a moment."""
     held = window.ticks.value[: int(window.at[row]) + 1]
     other = np.flatnonzero(np.abs(held - held[-1]) > within)
     return int(other[-1]) + 1 if len(other) else 0

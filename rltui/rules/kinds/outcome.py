@@ -1,23 +1,24 @@
 """An outcome over the whole run: a gain that is lost, a level below the start, no gain.
 
-The scale is the run's own, and the errors know of autocorrelation (`means_with_errors`), so the same
-limits hold for 12 points and for two million, for means over batches and for returns of episodes.
+Levels are compared with other levels of the run, and the errors include autocorrelation
+(`means_with_errors`), so the same limits hold for 12 points and for two million, for means over batches and
+for returns of episodes.
 
 A fall is a change point: the mean of the newest ticks against the mean of those just before them, over
 windows of many lengths on both sides (a generalised likelihood ratio, as in Lai 1995, Sequential changepoint
-detection in quality control). Limits in standard errors are from simulation, not from logs: noise on curves
-that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, judged at
-every moment of their growth. The largest fall that is seen there is below 5 errors in 99 of 100 runs where
-neighbours correlate by up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for
-lognormal noise; `tests/rules/test_outcome_kinds.py` repeats it.
+detection in quality control). Limits in standard errors are from simulations, not from logs: noise on curves
+that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, evaluated at
+every moment of their growth. The largest fall is below 5 errors in 99 of 100 runs if neighbours correlate by
+up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for lognormal noise;
+`tests/rules/test_outcome_kinds.py` repeats the simulation.
 
-Series that are as smooth as running means have larger errors (`RunMeans.smooth_deviation`), too large where
-the run has learnt something: a rise bends like noise that wanders far. So they are asked a second time. A
-run that rises and then falls differs little from the best curve that does so (`unimodal`), and noise differs
-from it by much of its own range. Counted in that residual a fall of flat noise looks too large, because the
-curve follows noise in part; counted in the larger errors a fall after a rise looks too small. The geometric
-mean of both multiples is below 12 in 99 of 100 flat runs of 40 to 300 ticks, judged at every moment of their
-growth: random walks, autoregressions of 0.8 to 0.97, means of 20 to 100 points.
+Series that are as smooth as running means have larger errors (`RunMeans.smooth_deviation`). These are too
+large if the run has learnt something, because a rise bends like slow noise, so there is a second test. A run
+that rises and then falls differs little from the best curve that does so (`unimodal`), and noise differs from
+it by much of its range. As a multiple of that residual, a fall of flat noise is too large, because the curve
+follows the noise in part; as a multiple of the larger errors, a fall after a rise is too small. The geometric
+mean of both multiples is below 12 in 99 of 100 flat runs of 40 to 300 ticks, evaluated at every moment of
+their growth: random walks, autoregressions of 0.8 to 0.97, means of 20 to 100 points.
 """
 
 from __future__ import annotations
@@ -32,49 +33,47 @@ from rltui.metrics.glossary_files import glossary
 from rltui.rules.judged_series.means_with_errors import BINNED, LENGTHS, MOST, RunMeans, changes, sums_of
 from rltui.rules.judged_series.robust_statistics import one_of_them
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, at_start, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.model import Rule
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
-CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth series is sure, see above
-# Where neighbours around that curve correlate less than those of a running mean do, its climb and fall made
-# it look like one: the plain errors hold, and the fall must only be so many deviations from the curve.
-# Of fewer ticks the curve takes up too much of the noise to tell.
-LIKE, FAR, LONG = 0.72, 6.0, 120
-REAL = 3.0  # errors of a gain that can be lost: it must not be noise itself, where the fall already is not
-SURE = 1.0  # errors by which a gain may be larger than it looks, being the largest of nine means already
-# Errors of a fall by the noise of its two windows alone, which so few ticks tell less surely.
-LOCAL = 4.0
-FEW = 8  # ticks of a window all of which must lie on one side of the limit: a dip of three is none
+CLEAR = 12.0  # geometric mean of the multiples for a fall of a smooth series, see above
+# If neighbours around that curve correlate less than those of a running mean, the series only looked smooth
+# because it rose and fell: the plain errors hold, and the fall need only be FAR deviations from the curve.
+# With fewer than LONG ticks the curve follows too much of the noise for that.
+MAX_CORRELATION, FAR, LONG = 0.72, 6.0, 120
+MIN_GAIN = 3.0  # errors of a gain that can be lost: fewer than of the fall, which is not noise already
+GAIN_MARGIN = 1.0  # errors that are added to a gain, which is the largest of nine means already
+LOCAL = 4.0  # errors of a fall by the noise of its two windows alone, which few ticks determine
+FEW = 8  # ticks of a window all of which must be on one side of the limit: a dip of three does not count
 FEW_VALUES = 3  # of single episodes that are won, lost or drawn
-RISEN = 0.03  # share of a loss that must come back for it to be one that is made up for
+RECOVERING = 0.03  # share of a loss that must be recovered for it to count as temporary
 NEIGHBOURS = math.sqrt(math.pi) / 2  # from mean differences of neighbours to the deviation of normal noise
-BESIDE = 3  # ticks on each side of a step of the level
-STEP, STEP_SURE = 0.25, 4.0  # share of a loss that such a step makes, and errors of it
+STEP_SIDE = 3  # ticks on each side of a step of the level
+STEP, STEP_ERRORS = 0.25, 4.0  # share of a loss that a step makes at least, and errors of it
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
-AT_ONCE = 0.8  # share of the fall that one step makes where a sum begins anew
-YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
-BACK = 0.5  # share of the loss that must come back for it to be over
-BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no less sure than a gain
-RECENT = 10  # parts of the run, of which the last tells whether an outcome came back
+RESET_SHARE = 0.8  # of the fall, in one step, where a sum starts again at zero
+YOUNG = 100  # ticks in which small changes are exploration, and means of 100 episodes are one wave
+RECOVERY = 0.5  # share of the loss that must be recovered for it to be resolved
+RECOVERY_ERRORS = 3.0  # by which the newest mean must be above that level: as sure as a gain
+RECENT = 10  # parts of the run, of which the last gives the recovery
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
-APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
-OF_RANGE = 0.02  # share of all a metric can be: two of a hundred episodes or responses; one is chance
+APART = 2  # parts of the run, one of which is between the two levels of a smooth series
+OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
 MORE_THAN_TWO = 2.5  # episodes or responses that a rate must lose
 EPISODE = 5  # steps of an episode in which actions have consequences
-FIFTH = 5  # parts of the run, of which each is compared with the start
+FIFTH = 5  # parts of the run, each of which is compared with the start
 
 
 def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The newest mean has lost a `fraction` of what the best one had gained, by `sigmas` errors.
 
-    What was gained is counted from the lowest mean before the best, or from the first twentieth of the run. A
-    policy that was never better than at its start has lost nothing: it may be exploring. Nor has one whose
-    gain was less than `effect` deviations of single points, which `no_gain` would call none. With `own_noise`
-    the newest ticks count by their own noise: for crashes only, as half of a gain is lost and comes back in
-    runs that are well. So a loss may have to be there for `lasting` ticks, fewer the larger it is and half as
-    many in a young run, without being made up for: where tasks become harder on purpose, what is lost at one
-    step is learnt again.
+    The gain is counted from the lowest mean before the best, or from the first twentieth of the run. A policy
+    that was never better than at its start has lost nothing: it may be exploring. Nor has one whose gain was
+    less than `effect` deviations of single points, which is none for `no_gain`. With `own_noise` the errors
+    of the newest ticks are from their own noise; for crashes only, since healthy runs lose half of a gain and
+    recover. With `lasting` the loss must last so many ticks, fewer the larger it is and half as many in a
+    young run, without a recovery: if tasks become harder on purpose, a loss at one step is learnt again.
     """
     means = window.run_means()
     if idle and means is None:
@@ -98,16 +97,16 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 if levels is not None:
                     lost[length] = levels
             if lost:
-                proved = _proved(window, means, row, lost, beyond, sigmas, quiet)
+                significant = _significant(window, means, row, lost, beyond, sigmas, quiet)
                 lasting = rule.number("lasting", 0.0)
-                any(found.add(row, length, *lost[length], lasting) for length in proved)
+                any(found.add(row, length, *lost[length], lasting) for length in significant)
     return found.states(idle)
 
 
 def _lost(
     rule: Rule, window: RollingWindow, means: RunMeans, row: int, length: int, error: float
 ) -> tuple[float, float] | None:
-    """The level before a fall and the limit below which it is a loss; None where little had been gained."""
+    """The level before a fall and the limit below which it is a loss; None if little had been gained."""
     ticks, sums = int(means.ticks[row]), means.sums
     end, wide = ticks - length, max(length, ticks // FIRST)
     if wide > end:
@@ -117,10 +116,10 @@ def _lost(
     top = float(levels[place])
     first = max(ticks // FIRST, 2)
     lowest = float(levels[: place - wide + 1].min()) if place >= wide else math.inf
-    start = float(sums[first]) / first if place >= first else math.inf  # it came before
+    start = float(sums[first]) / first if place >= first else math.inf  # only if before the best
     if not (
-        top - start > REAL * error * math.sqrt(1 / wide + 1 / first)
-        or top - lowest > REAL * error * math.sqrt(2 / wide)
+        top - start > MIN_GAIN * error * math.sqrt(1 / wide + 1 / first)
+        or top - lowest > MIN_GAIN * error * math.sqrt(2 / wide)
     ):
         return None
     lowest = min(lowest, start)
@@ -129,13 +128,13 @@ def _lost(
     size = max(abs(top), abs(lowest))
     if not (now < limit and _large(rule, window, ticks, top - now, size)):
         return None
-    if not _was_there(window.ticks.value[:ticks], place, wide, limit):
+    if not _is_level(window.ticks.value[:ticks], place, wide, limit):
         return None
     effect = rule.number("effect", 0.0)
     return None if effect and top - lowest < effect * means.point_spread[row] else (top, limit)
 
 
-def _proved(
+def _significant(
     window: RollingWindow,
     means: RunMeans,
     row: int,
@@ -144,29 +143,34 @@ def _proved(
     sigmas: float,
     quiet: bool,
 ) -> Iterator[int]:
-    """The lengths of newest windows, of those given, whose falls are sure; `beyond`: by the plain errors."""
-    now, significant = means.pairs.now, means.significant(row, quiet)
-    sure = significant > sigmas
+    """The lengths of newest windows, of those given, whose falls are significant.
+
+    `beyond`: (pairs,) whether they are so by the plain errors.
+    """
+    now, errors = means.pairs.now, means.errors(row, quiet)
+    sure = errors > sigmas
     for length in lengths:
-        if sure[now == length].any() and _beyond_local(window, means, row, length, significant):
+        if sure[now == length].any() and _exceeds_local_noise(window, means, row, length, errors):
             yield length
-    multiple = float(significant.max())
+    multiple = float(errors.max())
     if multiple <= 0 or means.ticks[row] < BINNED:
         return
     for length in lengths:
-        if (beyond & ~sure)[now == length].any() and _clear(means, row, length, multiple):
+        if (beyond & ~sure)[now == length].any() and _is_clear(means, row, length, multiple):
             yield length
 
 
-def _beyond_local(window: RollingWindow, means: RunMeans, row: int, length: int, significant: Floats) -> bool:
-    """Whether a fall is large beside the noise of its own two windows, by differences of neighbours.
+def _exceeds_local_noise(
+    window: RollingWindow, means: RunMeans, row: int, length: int, errors: Floats
+) -> bool:
+    """Whether a fall is large compared with the noise of its own two windows, by differences of neighbours.
 
-    Returns often differ many times as much once a policy begins to earn: a run that was quiet before tells
-    little of that. The largest difference is left out, which may be the fall itself.
+    Returns often vary many times as much once a policy begins to earn, which the earlier noise of the run
+    does not show. The largest difference is left out, since it may be the fall itself.
     """
     ticks, sums = int(means.ticks[row]), means.sums
     pairs = means.pairs
-    before = int(pairs.before[np.where(pairs.now == length, significant, -np.inf).argmax()])
+    before = int(pairs.before[np.where(pairs.now == length, errors, -np.inf).argmax()])
     begin, middle = ticks - length - before, ticks - length
     step = np.abs(np.diff(window.ticks.value[begin:ticks]))
     square = max(float(step @ step) - float(step.max()) ** 2, 0.0) / (2 * (len(step) - 1))
@@ -176,24 +180,25 @@ def _beyond_local(window: RollingWindow, means: RunMeans, row: int, length: int,
     return bool(fall > LOCAL * np.sqrt(square * (1 / length + 1 / before)))
 
 
-def _clear(means: RunMeans, row: int, length: int, multiple: float) -> bool:
-    """Whether a run rose and fell so clearly that a fall of too small a `multiple` of errors is sure."""
+def _is_clear(means: RunMeans, row: int, length: int, multiple: float) -> bool:
+    """Whether a fall by a small `multiple` of errors is significant because the run clearly rose before."""
     ticks = int(means.ticks[row])
     end, wide = ticks - length, max(length, ticks // FIRST)
     levels = means.levels(wide)
     place = int(levels[: end - wide + 1].argmax())
-    deviation, like = means.around_unimodal(row, place + wide // 2)
+    deviation, correlation = means.around_unimodal(row, place + wide // 2)
     if not deviation:
         return True
     now = float(means.sums[ticks] - means.sums[end]) / length
     fall = (float(levels[place]) - now) / deviation
-    return fall * multiple > CLEAR**2 or (ticks >= LONG and like < LIKE and fall > FAR)
+    return fall * multiple > CLEAR**2 or (ticks >= LONG and correlation < MAX_CORRELATION and fall > FAR)
 
 
 def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The newest mean of a twentieth of the run or more is below its first tenth by `sigmas` errors.
 
-    By a `fraction` of the range of the run's means, too. Nothing better came between: see `gain_lost`.
+    It is also below by a `fraction` of the range of the run's means. If the run was better in between, that
+    is a case for `gain_lost`.
     """
     means = window.run_means()
     if idle and means is None:
@@ -237,14 +242,14 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
 def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """A gain of `effect` deviations of single points is ruled out: no fifth of the run is so far above it.
 
-    The start is the first tenth. An error is added to the gain, so what too few points could not show is
-    not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spreads`).
-    Cohen (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. Where episodes differ
-    much, a gain can be small beside that and yet be sure: what was gained by `REAL` errors is not nothing.
-    With `within` a gain of less than that share of the start's size is none, however sure it is, and of a
-    rate one that never was above a fiftieth. With `steps` so many must have passed since training began, or
-    as many points as `episodes`, unless a point is a step or two: then its episodes are single decisions,
-    or the counter counts points, and how much experience they are is not known.
+    The start is the first tenth. An error is added to the gain, so a gain that too few points could not show
+    does not count as missing. The deviation of joined points is an estimate (`Ticks.point_spreads`). Cohen
+    (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. If episodes vary much, a
+    smaller gain can still be significant: one of `MIN_GAIN` errors counts. With `within` a gain below that
+    share of the start's size does not count even if it is significant; nor does one of a rate that never
+    exceeded a fiftieth. With `steps` so many must have passed since the training began, or as many points as
+    `episodes`, unless a point is a step or two: then episodes are single decisions, or the counter counts
+    points, and the amount of experience is unknown.
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -272,28 +277,28 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
             return None
         little = _little(rule, window, start[rows], best[rows])
         effect, few = rule.number("effect", 0.5), np.sqrt(1 / wide[rows] + 1 / first[rows])
+        margin = np.where(little > 0, 0.0, GAIN_MARGIN)  # a share of the start needs no test of noise
         if idle:
             most = np.maximum(effect * means.most_point_spread[rows], little)
-            if nowhere(idle, gain[rows] + np.where(little > 0, 0.0, SURE) * means.least[rows] * few < most):
+            if stays_idle(idle, gain[rows] + margin * means.least[rows] * few < most):
                 return None
         error = means.deviation(rows) * few
-        unsure = (gain[rows] < REAL * error) | (gain[rows] < little)
-        if nowhere(idle, unsure):
+        insignificant = (gain[rows] < MIN_GAIN * error) | (gain[rows] < little)
+        if stays_idle(idle, insignificant):
             return None
         largest = np.maximum(effect * means.point_spread[rows], little)
-        surely = np.where(little > 0, 0.0, SURE) * error  # a share of the start needs no test of noise
-        on[means.moments[rows]] = (gain[rows] + surely < largest) & unsure
-        proved = np.maximum(np.minimum(largest, REAL * error), little)
-        off[means.moments[rows]] = gain[rows] - SURE * error > proved
+        on[means.moments[rows]] = (gain[rows] + margin * error < largest) & insignificant
+        enough_gain = np.maximum(np.minimum(largest, MIN_GAIN * error), little)
+        off[means.moments[rows]] = gain[rows] - GAIN_MARGIN * error > enough_gain
         value[means.moments] = means.mean(ticks - wide, ticks)
         limit[means.moments] = start
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     return ConditionStates(on, off, value, limit, at_start, before=limit)
 
 
 def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> Floats:
-    """(k,) gains below which nothing was gained, whatever the noise; 0 where any may count."""
+    """(k,) gains that are too small whatever the noise; 0 if any may count."""
     within = rule.number("within", 0.0)
     metric = glossary().metrics.get(window.ticks.canonical or "")
     if not within or metric is None:
@@ -305,11 +310,11 @@ def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> F
 
 
 def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: float) -> bool:
-    """Whether a loss is more than a share of the size of what is lost: `young`, later `least` of it.
+    """Whether a loss is more than a share of the size of the level: `young`, later `least` of it.
 
-    And of what the metric can be, where the glossary says: a success rate that was 0.7 % has lost little. Of
-    a rate over few episodes, whose least value tells how many they are, more than two must be lost; so of a
-    return that is mostly zero, which counts rare successes.
+    Also of the range of the metric, if the glossary gives one: a success rate of 0.7 % cannot lose much. Of
+    a rate over few episodes, whose number follows from its least value, more than two must be lost; likewise
+    of a return that is mostly zero, which counts rare successes.
     """
     share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
     metric = glossary().metrics.get(window.ticks.canonical or "")
@@ -324,22 +329,22 @@ def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: flo
 
 
 def _surely(values: Floats, limit: float, beyond: np.ufunc) -> bool:
-    """Whether few ticks all lie on one side of a limit, or the median of more: one outlier makes a mean."""
+    """Whether a few ticks are all beyond a limit, or the median of more: one outlier can shift a mean."""
     return bool(beyond(values, limit).all() if len(values) < FEW else beyond(median(values), limit))
 
 
-def _was_there(values: Floats, begin: int, wide: int, limit: float) -> bool:
-    """Whether the best ticks make a level: one high score, or two rare successes, are none."""
+def _is_level(values: Floats, begin: int, wide: int, limit: float) -> bool:
+    """Whether the best ticks are a level, not one high score or two rare successes."""
     best = values[begin : begin + wide]
     if len(distinct(values)) <= FEW_VALUES:
         return int(np.count_nonzero(best > limit)) >= FEW
     return _surely(best, limit, np.greater)
 
 
-def _begins_anew(values: Floats, length: int, before: float, limit: float) -> bool:
-    """Whether the newest ticks only climb but for one fall: a sum logged within episodes, at the next one.
+def _is_reset_sum(values: Floats, length: int, before: float, limit: float) -> bool:
+    """Whether the newest ticks rise except for one fall: a sum logged within episodes, at the next one.
 
-    Such a sum falls at once: ticks that took several steps to fall from the level `before` climb anew.
+    Such a sum falls in one step; ticks that took several to fall from the level `before` are learning again.
     """
     change = np.diff(values[-length:])
     lowest = int(change.argmin())
@@ -348,84 +353,84 @@ def _begins_anew(values: Floats, length: int, before: float, limit: float) -> bo
         return False
     above = np.flatnonzero(values[:-length] > limit)
     since = values[int(above[-1]) if len(above) else 0 :]
-    return -float(np.diff(since).min()) > AT_ONCE * (before - float(since.min()))
+    return -float(np.diff(since).min()) > RESET_SHARE * (before - float(since.min()))
 
 
 def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
-    """Where windows of a length begin and end, back from the last tick; neighbours share a half."""
+    """Begin and end of windows of a length, from the last tick backwards; neighbours overlap by half."""
     end = np.arange(ticks, length - 1, -((length + 1) // 2))
     return end - length, end
 
 
 def _last_step_down(values: Floats, began: int, loss: float) -> int:
-    """The last tick since `began` before which a good part of a loss came at once; 0 where it did nowhere.
+    """The last tick since `began` at which a large part of a loss happened in one step; 0 without one.
 
-    It is told from the means of few ticks on both sides, beyond their noise. Where tasks change or join, the
-    level falls so; a policy gets worse by and by.
+    The step is the difference between means of a few ticks on both sides, and must exceed their noise. Such
+    steps come from new or changed tasks; a policy gets worse gradually.
     """
-    first = max(began - BESIDE, 0)
-    if len(values) - first < 2 * BESIDE:
+    first = max(began - STEP_SIDE, 0)
+    if len(values) - first < 2 * STEP_SIDE:
         return 0
     sums = sums_of(values[first:])
-    means = (sums[BESIDE:] - sums[:-BESIDE]) / BESIDE
-    noise = NEIGHBOURS * float(np.abs(changes(values[first:])).mean()) * math.sqrt(2 / BESIDE)
-    step = means[:-BESIDE] - means[BESIDE:]
-    large = np.flatnonzero(step > max(STEP * loss, STEP_SURE * noise))
+    means = (sums[STEP_SIDE:] - sums[:-STEP_SIDE]) / STEP_SIDE
+    noise = NEIGHBOURS * float(np.abs(changes(values[first:])).mean()) * math.sqrt(2 / STEP_SIDE)
+    step = means[:-STEP_SIDE] - means[STEP_SIDE:]
+    large = np.flatnonzero(step > max(STEP * loss, STEP_ERRORS * noise))
     if not len(large):
         return 0
-    near = max(int(large[-1]) - BESIDE + 1, 0)  # ticks beside a step see a part of it
-    return first + BESIDE + near + int(step[near : int(large[-1]) + 1].argmax())
+    near = max(int(large[-1]) - STEP_SIDE + 1, 0)  # means next to a step contain a part of it
+    return first + STEP_SIDE + near + int(step[near : int(large[-1]) + 1].argmax())
 
 
-def _passes(fallen: Floats, before: float, lasting: float) -> bool:
-    """Whether ticks below a level are too few, or rise: their later half lies above the earlier one.
+def _is_temporary(fallen: Floats, before: float, lasting: float) -> bool:
+    """Whether ticks below a level are too few, or rise: their later half is above the earlier one.
 
-    By more than the error of the difference, from neighbours, and by a share of what was lost.
+    By more than the error of the difference, from neighbours, and by a share of the loss.
     """
     half = len(fallen) // 2
     if 2 * half < lasting:
         return True
     low, high = float(fallen[:half].mean()), float(fallen[-half:].mean())
     noise = NEIGHBOURS * float(np.abs(changes(fallen)).mean())
-    return high - low > max(noise * math.sqrt(2 / half), RISEN * (before - low))
+    return high - low > max(noise * math.sqrt(2 / half), RECOVERING * (before - low))
 
 
 class _Fall:
-    """What is said of the moments of a window: the fall, if there is one, or the mean of the newest ticks."""
+    """Collects the falls at the moments of a window, and returns their states."""
 
     def __init__(self, window: RollingWindow, means: RunMeans | None) -> None:
         self._window = window
         self._means = means
-        # By moment: the newest mean, the limit, the level before, that of a recovery, where it began.
+        # By moment: the newest mean, the limit, the level before, that of a recovery, the onset.
         self._falls: dict[int, tuple[float, float, float, float, int]] = {}
-        self.start: Floats | None = None  # (k,) where it fell from: it is known better the longer the run is
+        self.start: Floats | None = None  # (k,) a level that ends the fall, more exact in a longer run
 
     def add(self, row: int, length: int, before: float, limit: float, lasting: float = 0.0) -> bool:
-        """A moment's newest ticks below a limit: taken when it is not only their mean that lies below.
+        """Add the fall of a moment's newest ticks below a limit, if it is not only their mean that is below.
 
-        With `lasting` also where so many ticks lie there, fewer the more is lost, and do not rise.
+        With `lasting` so many ticks must be there, fewer the larger the loss, and must not rise.
         """
         assert self._means is not None
         moment, ticks = int(self._means.moments[row]), int(self._means.ticks[row])
         values = self._window.ticks.value[:ticks]
         newest = values[ticks - length :]
-        if not _surely(newest, limit, np.less) or _begins_anew(values, length, before, limit):
+        if not _surely(newest, limit, np.less) or _is_reset_sum(values, length, before, limit):
             return False
         now = float(newest.mean())
         began = _began(values, length, limit)
         if lasting:
             step = _last_step_down(values, began, before - now)
             least = lasting if step else lasting * (before - limit) / (before - now)
-            if _passes(values[max(step, began) :], before, least if ticks >= YOUNG else least / 2):
+            if _is_temporary(values[max(step, began) :], before, least if ticks >= YOUNG else least / 2):
                 return False
-        # Half of the way down, whatever share the rule asks for: noise passes a limit near the best level
-        # before the fall does, and a slow fall passes a deep one late.
+        # The onset is at half of the loss, whatever the fraction of the rule: noise crosses a limit near the
+        # best level before the fall does, and a slow fall crosses a low one late.
         began = _began(values, length, (before + now) / 2)
-        self._falls[moment] = now, limit, before, now + BACK * (before - now), began
+        self._falls[moment] = now, limit, before, now + RECOVERY * (before - now), began
         return True
 
     def states(self, idle: bool) -> ConditionStates | None:
-        """All moments together."""
+        """The states of all moments."""
         if idle and not self._falls:
             return None
         m = len(self._window)
@@ -434,7 +439,7 @@ class _Fall:
         if self._means is not None:
             moments = self._means.moments
             now, error = self._means.newest(RECENT, int(LENGTHS[0]))
-            surely[moments] = now - BACK_SURE * error
+            surely[moments] = now - RECOVERY_ERRORS * error
             value[moments] = now
             if self.start is not None:
                 surely[moments[now >= self.start]] = math.inf
@@ -448,10 +453,10 @@ class _Fall:
 
 
 def _began(values: Floats, length: int, limit: float) -> int:
-    """Position of the first tick of a fall: of those below a limit in a row, at its change point.
+    """Position of the first tick of a fall: the first of the ticks below a limit around its change point.
 
-    The change lies within or behind the last window of a length whose mean is not below the limit. Its point
-    is that of least squares, because noise takes single ticks below the limit long before a step.
+    The change point is within or after the last window of a length whose mean is not below the limit. It is
+    that of least squares, because noise takes single ticks below the limit long before a step.
     """
     begin, end = _parts(len(values), length)
     sums = sums_of(values)

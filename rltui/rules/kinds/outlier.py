@@ -1,8 +1,8 @@
-"""One value far beyond what is usual, between values that are usual: a single batch, and no drift.
+"""One value far beyond the usual level, between usual values: a single batch, not a drift.
 
-What lasts is told by `spike` and `shift`; this kind tells the other case, once the ticks after it have shown
-that nothing stayed. Ticks of a long run are medians of several points, so a single point is seen only in
-runs of up to 512 points, and among the points since the last joining of ticks it is lost.
+Lasting changes are reported by `spike` and `shift`; this kind holds once the ticks after the value have
+shown that the change did not last. Ticks of a long run are medians of several points, so outliers are seen
+only in runs of up to 512 points.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.model import Rule
 
-AFTER = 3  # usual ticks that must have followed
-RECENT = 12  # ticks for which it is told
+AFTER = 3  # usual ticks that must follow
+RECENT = 12  # ticks for which the condition holds afterwards
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
@@ -31,17 +31,17 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The largest of the recent ticks against a multiple of the usual one, and its followers."""
+    """The largest of the recent ticks against a multiple of the usual one, and the ticks after it."""
     m, length = len(window), RECENT + AFTER
     times, least = rule.number("times", 20), rule.number("least", 0.0)
     usual, rows = np.abs(window.usual(length)), np.abs(window.rows(length))
     limit = np.maximum(times * usual, least)
     beyond = rows[:, :-AFTER] > limit[:, None]
     on = (beyond.sum(axis=1) == 1) & (usual > 0) & (window.at + 1 >= 2 * length) & (window.ticks.stride == 1)
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     limit = np.maximum(limit, usual + rule.number("sigmas", 20) * window.noise(length))
     beyond = rows[:, :-AFTER] > limit[:, None]
     on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
     place = beyond.argmax(axis=1)
-    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, first_of(window, beyond, length))
+    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, first_in(window, beyond, length))

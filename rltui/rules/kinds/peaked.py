@@ -1,8 +1,7 @@
-"""A score that was best in the middle of the run: when, how good, and how far it has come down since.
+"""A score that was best earlier in the run: when, how good, and how far it has fallen since.
 
-An audit of what was measured, not a forecast. The best level is that of three ticks together, so that one
-lucky evaluation makes no peak; the fall must exceed the noise between neighbours, and a share of what had
-been gained.
+It describes the past and forecasts nothing. The best level is the median of three ticks, so that one lucky
+evaluation is not a peak. The fall must exceed the noise between neighbours, and a share of the gain.
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ import numpy as np
 
 from rltui.rules.judged_series.robust_statistics import rate_error
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, stays_idle
 from rltui.rules.model import Rule
 
-LEVEL = 3  # ticks that make a level
-AFTER = 4  # ticks that must have come since the peak
+LEVEL = 3  # ticks of a level
+AFTER = 4  # ticks that must follow the peak
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The last level against the best one before, at every moment."""
+    """The last level against the best one before."""
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit, began = np.full(m, np.nan), np.full(m, np.nan), dict.fromkeys(range(m), 0)
@@ -48,6 +47,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         began[k] = place + LEVEL // 2
     off |= usable & ~(top - now > 0.5 * far)
     value[usable], limit[usable] = now[usable], top[usable]
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     return ConditionStates(on, off, value, limit, began.__getitem__, upward=False)

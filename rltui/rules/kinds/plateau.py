@@ -1,6 +1,6 @@
-"""Where a score stands: constant from the start or no longer so, flat where it began, or at its best.
+"""The position of a score within its own range: constant, no longer constant, flat at the start, at its best.
 
-The scale is the run's own range; noise is the robust deviation of recent ticks.
+Noise is the robust deviation of recent ticks.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 from rltui.common.arrays import Floats
 from rltui.rules.judged_series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_seen, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_tick, stays_idle
 from rltui.rules.model import Rule
 
-GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
-LEFT = 5  # ticks of the level that a series went to which had been constant
-NEAR = 0.1  # of a value: the last step of an episode is often paid otherwise, a tenth of one of ten steps
-ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
+GAIN = 0.15  # share of its size that a reward must have gained
+LEVEL = 5  # ticks of the present level of a series that was constant
+NEAR = 0.1  # of a value; the last step of an episode is often rewarded differently, one of ten in short ones
+TREND_Z = 2.2  # of the Mann-Kendall test, from which on a window is not flat; six values in order have 2.8
 
 
 def constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Until there are enough ticks; ever, where the first of them differ."""
+    """Until there are enough ticks; always, if the first of them differ."""
     ticks, within = int(rule.number("window", 24)), rule.number("within", 1e-7)
     if window.end < ticks:
         return IdleRange(until=ticks)
@@ -32,8 +32,8 @@ def constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size.
 
-    It lies between `above` and `below`, and lasts for `steps` at least. One point that is not zero among
-    zeros may be lost in the median of a tick: its step is known.
+    It is between `above` and `below`, and lasts for at least `steps`. A single non-zero point among zeros
+    may be lost in the median of a tick, so its step is compared.
     """
     held, seen = window.ticks, window.ticks.value[: window.end]
     ticks, within = int(rule.number("window", 24)), rule.number("within", 1e-7)
@@ -46,13 +46,13 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     on &= highest < rule.number("below", math.inf)
     if "steps" in rule.numbers:
         on &= held.last[window.at] - held.first[0] >= rule.number("steps", 0.0)
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     return ConditionStates(on, ~same, lowest, highest, at_start)
 
 
 def was_constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Ever, where the first ticks differ; else within the ticks so far, while they are alike."""
+    """Always, if the first ticks differ; else within the range of the ticks so far, while they are alike."""
     held, within = window.ticks.value[: window.end], rule.number("within", 0.001)
     value = float(held[0])
     other = np.abs(held - value) > within * abs(value)
@@ -62,11 +62,11 @@ def was_constant_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | No
 
 
 def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """One value for the first `window` ticks at least, `within` a share of it, and now another level.
+    """One value for at least the first `window` ticks, `within` a share of it, and now another level.
 
     The level, a median of five ticks, is `above` or `below` so many times that value, which is positive; or
-    `near` so many times a value of any sign. What was exactly the same was set, not measured: a change of it
-    needs no test of noise.
+    `near` so many times a value of any sign. A constant value is set, not measured, so its change is not
+    tested against noise.
     """
     held = window.ticks.value[: window.end]
     value = float(window.ticks.start[0]) if window.ticks.start else math.nan
@@ -75,13 +75,13 @@ def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStat
         return None
     other = np.abs(held - value) > rule.number("within", 0.001) * abs(value)
     first = int(other.argmax()) if other.any() else window.end
-    level = window.level(LEFT)
+    level = window.level(LEVEL)
     low, high = rule.number("below", 0.0) * value, rule.number("above", math.inf) * value
     changed = (level < low) | (level > high)
     if near is not None:
         changed = np.abs(level - near * value) <= NEAR * abs(value)
     on = changed & (first >= rule.number("window", 10))
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     limit = np.full(len(window), value)
     off = ~changed & np.isfinite(level)
@@ -89,17 +89,16 @@ def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStat
 
 
 def _alike(first: Floats, within: float) -> bool:
-    """Whether ticks are alike: the first ones of most series are not."""
     high, low = float(first.max()), float(first.min())
     return high - low <= within * max(abs(high), abs(low))
 
 
 def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The last third of the window is where the first third was, and the whole past within the noise.
+    """The last third of the window has the level of the first third, and all earlier levels are within noise.
 
-    A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat. A
-    log that begins after half of the training (the end of a console, a continued run) does not tell where
-    the run began. With `sees` the noise is so small that a gain of that share of the level would be seen.
+    A steady climb increases the noise between neighbours, so a window with a trend is not flat. A log that
+    begins after half of the training (the end of a console, a continued run) does not show the start of the
+    run. With `sees` the noise is so small that a gain of that share of the level would be seen.
     """
     length = int(rule.number("window", 30))
     third = length // 3
@@ -110,7 +109,7 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     level, noise = window.level(length), window.jitter(0)
     on = top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level))
     on &= window.ticks.last[window.at] >= 2 * window.ticks.first[0]
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
     if "sees" in rule.numbers:
@@ -119,12 +118,12 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     if len(chosen):
         rows = window.rows_at(chosen, length)
         first, last = (middle(np.sort(part, axis=1)) for part in (rows[:, :third], rows[:, -third:]))
-        on[chosen] = (np.abs(last - first) <= least[chosen]) & (np.abs(_one_way(rows)) < ONE_WAY)
-    return ConditionStates(on, ~on & ~np.isnan(level), level, least, first_seen(window, length))
+        on[chosen] = (np.abs(last - first) <= least[chosen]) & (np.abs(_trend_z(rows)) < TREND_Z)
+    return ConditionStates(on, ~on & ~np.isnan(level), level, least, first_tick(window, length))
 
 
-def _one_way(rows: Floats) -> Floats:
-    """(m,) Mann and Kendall's z of the means of up to twelve parts of each row."""
+def _trend_z(rows: Floats) -> Floats:
+    """(m,) Mann-Kendall z of the means of up to twelve parts of each row."""
     parts = min(12, rows.shape[1])
     width = rows.shape[1] // parts
     if width == 1:
@@ -133,14 +132,14 @@ def _one_way(rows: Floats) -> Floats:
 
 
 def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The level is within a share of the range from the top, and the range is more than noise."""
+    """The level is within a share of the range from its top, and the range exceeds the noise."""
     length = int(rule.number("window", 8))
     fraction, sigmas = rule.number("fraction", 0.15), rule.number("sigmas", 3)
     top, bottom = window.extremes(length)
     level = window.level(length)
     limit = top - fraction * (top - bottom)
     on = level >= limit
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     chosen = np.flatnonzero(on)
     away = np.abs(window.rows_at(chosen, length) - level[chosen, None])
@@ -151,9 +150,9 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
 
 
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The level is near the top of its range, and above the start by more than what detours explain.
+    """The level is near the top of its range, and above the start by more than the noise of the curve.
 
-    For young runs, of which a trend or a plateau cannot be told yet.
+    For young runs, which are too short for a trend or a plateau.
     """
     length = int(rule.number("window", 4))
     fraction, start = rule.number("fraction", 0.25), window.start()[0]
@@ -162,7 +161,7 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     limit = top - fraction * (top - bottom)
     least = GAIN * np.maximum(np.abs(top), np.abs(bottom))
     on = (level >= limit) & (level - start > least)
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     least = np.maximum(rule.number("sigmas", 4) * window.bend(), least)
     on &= level - start > least

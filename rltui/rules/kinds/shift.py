@@ -1,16 +1,16 @@
-"""A level that moves to another plateau: compared with what was usual just before, beyond the noise."""
+"""A level that moves to another plateau: compared with the usual level just before, beyond the noise."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.model import Rule
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Within a multiple of the lowest of the recent ticks, or none larger than what may count."""
+    """Within a multiple of the lowest of the recent ticks, or not above `least`."""
     lowest, highest = window.range(BEFORE + int(rule.number("window", 8)))
     least = rule.number("least", -np.inf if rule.words.get("direction", "up") == "up" else 0.0)
     if highest <= least:
@@ -31,16 +31,16 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         if up
         else highest > least and np.fmin.reduce(level) < highest / times
     ):
-        return None  # what is usual lies between the lowest and the highest
+        return None  # the usual level is between the lowest and the highest tick
     usual = window.usual(length)
-    # Below zero there is no share of what is usual.
+    # A share of a negative level is meaningless.
     limit = np.maximum(times * usual, least) if up else np.where(usual > least, usual / times, np.nan)
     on = level > limit if up else level < limit
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     noise = np.maximum(window.noise(length), rule.number("floor", 0.05) * np.abs(usual))
     far = np.abs(level - usual) > rule.number("sigmas", 4) * noise
     rows = window.rows(length)
     beyond = rows > limit[:, None] if up else rows < limit[:, None]
     off = level < limit * (1 - release) if up else level > limit * (1 + release)
-    return ConditionStates(far & on, off, level, limit, first_of(window, beyond, length), upward=up)
+    return ConditionStates(far & on, off, level, limit, first_in(window, beyond, length), upward=up)

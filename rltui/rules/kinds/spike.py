@@ -1,10 +1,10 @@
-"""A level that jumps to a multiple of what is usual; or samples that do so again and again.
+"""A level that jumps to a multiple of the usual one; or single ticks that do so repeatedly.
 
-Usual is the median of the last 50 ticks or the level at the start, whichever is larger: coming back to
-where a run began is no spike, unless the rule asks for the `recent` ticks alone. The jump must also exceed
-the noise, whose robust deviation has a floor (`floor`, a share of the usual level), because on a tight series
-the deviation is tiny and twice the usual would look like eight deviations. `recurring` > 0 counts single
-samples beyond the limit among the last 40 ticks, for gradients that explode now and then without staying up.
+The usual level is the median of the last 50 ticks or the level at the start, whichever is larger, because a
+return to the start is not a spike; with `recent` only the former. The jump must also exceed the noise, whose
+robust deviation is at least `floor` (a share of the usual level), because a quiet series has a tiny
+deviation, of which twice the usual level would be very many. `recurring` > 0 counts single ticks beyond the
+limit among the last 40, for gradients that explode repeatedly without staying high.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 
 from rltui.rules.judged_series.robust_statistics import medians
 from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_of, nowhere, within_times
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.model import Rule
 
-RECENT = 40
+RECENT = 40  # ticks among which `recurring` counts
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
@@ -31,7 +31,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """Recent level, or recent samples, against a multiple of the usual level."""
+    """Recent level, or recent ticks, against a multiple of the usual level."""
     length = int(rule.number("window", 3))
     recurring = int(rule.number("recurring", 0))
     skip = RECENT if recurring else length
@@ -41,20 +41,20 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     usual = np.abs(window.usual(skip))
     usual = np.fmax(usual, start) if not np.isnan(start) else usual
     limit = np.maximum(times * usual, least)
-    # Nothing is a multiple of zero: a series of zeros has no usual size.
+    # A series of zeros has no usual size.
     limit[np.isnan(window.usual(skip)) | (limit == 0)] = np.nan
     if recurring:
         rows = np.abs(window.rows(RECENT))
         value = np.fmax.reduce(rows, axis=1)
     else:
         rows = np.abs(window.rows(length))
-        value = medians(rows)  # the size of what swings about zero, whose median says nothing
-    if nowhere(idle, value > limit):
+        value = medians(rows)  # of absolute values: the median of a series around zero is meaningless
+    if stays_idle(idle, value > limit):
         return None
     noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
     limit = np.maximum(limit, usual + rule.number("sigmas", 6) * noise)
     beyond = rows > limit[:, None]
-    began = first_of(window, beyond, rows.shape[1])
+    began = first_in(window, beyond, rows.shape[1])
     if recurring:
         count = beyond.sum(axis=1)
         return ConditionStates(count >= recurring, count == 0, value, limit, began)

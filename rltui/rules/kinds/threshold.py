@@ -1,20 +1,23 @@
 """A level above, below, outside or near a limit, sustained over a window.
 
 The median of the last `window` ticks must be beyond the limit, and `share` of these ticks too, so that
-neither one outlier nor a series that hops over the line fires; with `sure` their mean must be beyond it by
-so many errors, where neighbours tell the noise, and with `waves` the median by so many deviations of what was
-usual, which slow noise widens. With `chance` the ticks beyond it must be more than those before would
-explain: where one group of samples is logged, single ticks without any spread are usual. With `lasting` it
-has been beyond the limit for that share of the run until now. With `errors` it is so many errors of a median
-of three below the best level, by noise and by how few responses a rate is over. `of` makes the limit a
-multiple of the run's own start, its usual level or its best level. `release` is the hysteresis, a share of
-the limit.
+neither an outlier nor a series that crosses the limit repeatedly fires. `of` makes the limit a multiple of
+the run's level at the start, its usual level or its best level. `release` is the hysteresis, a share of the
+limit. Further conditions:
 
-A window stands for a share of the run: 8 of 512 ticks are a sixtieth. In a run of 40 points they would be a
-fifth of it, so in a young run half of the window is enough where all of it is beyond the limit and what came
-before was not (`few`: how many ticks). Noise that is beyond the limit half of the time has 6 of 8 there at
-14 % of the moments, and 4 in a row at 6 %; at a fifth of the time both happen at fewer than 2 in 1000.
-Windows of more than 12 ticks keep their length: it is what their rules say.
+- `sure`: the mean of the ticks is beyond the limit by so many errors; the noise is that between neighbours.
+- `waves`: the median is beyond it by so many deviations of the usual ticks, which slow noise increases.
+- `chance`: more ticks are beyond it than those before would explain. Where a single group of samples is
+  logged, single ticks without any spread are usual.
+- `lasting`: the series has been beyond the limit for that share of the run up to now.
+- `errors`: the level is below the best one by so many errors of a median of three, which follow from the
+  noise and from the number of responses that a rate is over.
+
+A window is a share of a long run: 8 of 512 ticks are a sixtieth. Of a run of 40 points they are a fifth, so
+in a young run half of the window (`few` ticks) is enough if all of them are beyond the limit and the level
+before was not. Noise that is beyond the limit half of the time has 6 of 8 ticks there at 14 % of the moments,
+and 4 in a row at 6 %; with a fifth of the time, both happen at fewer than 2 in 1000. Windows of more than 12
+ticks keep their length.
 """
 
 from __future__ import annotations
@@ -26,20 +29,20 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats
 from rltui.rules.judged_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
 from rltui.rules.model import Rule
 
 Limit = Floats | float  # one for each moment, or for all
-CARRIED = ("best", "lowest")  # levels so far, which the series carries along
-NEARLY_ALL, MANY = 0.9, 6  # share of ticks, of so many windows
-YOUNG = 64  # ticks of a run in which fewer than the whole window are enough
-LASTING = 12  # ticks of a window: a longer one is there to say that something lasts
-FEWEST = 4  # ticks that always must lie beyond: bursts of three are common
-MOST = 0.1  # of a unit that a multiple of it may be off
+CARRIED = ("best", "lowest")  # extreme levels so far, carried from window to window
+NEARLY_ALL, MANY = 0.9, 6  # share of the ticks of so many windows
+YOUNG = 64  # ticks of a run in which fewer than a full window are enough
+LONGEST_SHORTENED = 12  # ticks of a window; longer ones are meant to show that something lasts
+FEWEST = 4  # ticks that must be beyond the limit in any case: bursts of three are common
+MOST_OFF = 0.1  # of a number, by which a value may differ from a multiple of it
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Between the limits: a level beyond them needs ticks beyond them."""
+    """Between the limits, since a level beyond them needs ticks beyond them."""
     if rule.words.get("of") == "usual":
         return None
     lowest, highest = window.range(int(rule.number("window", 5)))
@@ -59,7 +62,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """Level against limit, at every moment."""
+    """Level against limit."""
     if "near" in rule.numbers:
         return _near(rule, window, idle)
     length = int(rule.number("window", 5))
@@ -69,7 +72,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     low, high = _limits(rule, window, length)
     level = np.abs(window.level(length)) if absolute else window.level(length)
     on = _outside(level, low, high)
-    if nowhere(idle, on) and window.begin >= YOUNG:
+    if stays_idle(idle, on) and window.begin >= YOUNG:
         return None
     rows = np.abs(window.rows(length)) if absolute else window.rows(length)
     beyond = _outside(rows, _column(low), _column(high))
@@ -77,18 +80,19 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     sure = rule.number("sure", 0.0)
     if sure and np.count_nonzero(on):
         on &= _surely(window, rows, low, high, sure)
-    few = int(rule.number("few", max((length + 1) // 2, FEWEST) if length <= LASTING else length))
+    half = max((length + 1) // 2, FEWEST) if length <= LONGEST_SHORTENED else length
+    few = int(rule.number("few", half))
     if few < length and window.begin < YOUNG:
         sooner = _sooner(window, ~on, beyond[:, -few:], low, high, absolute)
         if sure and np.count_nonzero(sooner):
             sooner &= _surely(window, rows[:, -few:], low, high, sure)
         if np.count_nonzero(sooner):
             on, level = on | sooner, np.where(sooner, medians(rows[:, -few:]), level)
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
-    began, held = first_of(window, beyond, length), window.ticks.value[: window.end]
+    began, held = first_in(window, beyond, length), window.ticks.value[: window.end]
     chance, lasting = rule.number("chance", 0.0), rule.number("lasting", 0.0)
     if waves := rule.number("waves", 0.0):
         error = waves * np.nan_to_num(window.noise(length))
@@ -123,9 +127,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
 def _beyond_chance(beyond: Bools, length: int, share: float, errors: float) -> bool:
     """Whether the newest ticks are beyond the limit more often than those before, by errors of a share.
 
-    Of the last `length` ticks, or two or four times as many, beside twice as many before them: where half of
-    all ticks are beyond it, ten in a row are too few to tell. Where none was before, nothing is by chance,
-    nor where nearly all of many are.
+    The last `length` ticks, or two or four times as many, are compared with twice as many before them: if
+    half of all ticks are beyond the limit, ten in a row are not significant. If none was before, or nearly
+    all of many are, they are not by chance.
     """
     count, first = len(beyond), int(beyond.argmax())
     if beyond[first:].all() and (first >= length or count - first >= 2 * length):
@@ -146,14 +150,14 @@ def _beyond_chance(beyond: Bools, length: int, share: float, errors: float) -> b
 
 
 def _last(limit: Limit | None) -> float | None:
-    """A limit as the last moment knows it."""
+    """The limit at the last moment."""
     return None if limit is None else float(np.ravel(limit)[-1])
 
 
 def _sooner(
     window: RollingWindow, asked: Bools, beyond: Bools, low: Limit | None, high: Limit | None, absolute: bool
 ) -> Bools:
-    """Whether all of few ticks are beyond a limit, and those before were not; at moments of a young run."""
+    """Whether all of few ticks are beyond a limit, and the level before was not; in a young run."""
     found: Bools = asked & beyond.all(axis=1) & (window.at < YOUNG)
     if np.count_nonzero(found):
         before = window.usual(beyond.shape[1])
@@ -163,7 +167,7 @@ def _sooner(
 
 
 def _surely(window: RollingWindow, rows: Floats, low: Limit | None, high: Limit | None, sure: float) -> Bools:
-    """Whether the mean of a moment's ticks is beyond a limit by so many errors, told by neighbours."""
+    """Whether the mean of a moment's ticks is beyond a limit by `sure` errors, from differences."""
     error = sure * window.jitter(0) / math.sqrt(rows.shape[1])
     return _outside(
         rows.mean(axis=1), None if low is None else low - error, None if high is None else high + error
@@ -171,7 +175,7 @@ def _surely(window: RollingWindow, rows: Floats, low: Limit | None, high: Limit 
 
 
 def _idle_range_beside(number: float, within: float, lowest: float, highest: float) -> IdleRange | None:
-    """On one side of a number, half as far from what is near to it as the ticks are."""
+    """For `near`: one side of the number, up to half of the distance between its vicinity and the ticks."""
     low, high = (number + within + lowest) / 2, (number - within + highest) / 2
     if lowest - number > within < low - number:
         return IdleRange(lowest=low)
@@ -181,7 +185,7 @@ def _idle_range_beside(number: float, within: float, lowest: float, highest: flo
 def _idle_range_of_carried(
     rule: Rule, window: RollingWindow, lowest: float, highest: float
 ) -> IdleRange | None:
-    """The same where the limit is a multiple of the best or lowest level so far; there is room for others."""
+    """For a multiple of the best or lowest level so far, which new ticks may change."""
     floor, (worst, best) = rule.number("least", 0.0), window.bounds(int(rule.number("window", 5)))
     low, high = rule.numbers.get("below"), rule.numbers.get("above")
     if rule.words["of"] == "best":
@@ -201,23 +205,23 @@ def _idle_range_of_carried(
 
 
 def _column(limit: Limit | None) -> Limit | None:
-    """A limit for each moment, beside the rows of the moments."""
+    """A limit that broadcasts over the rows of the moments."""
     return limit[:, None] if isinstance(limit, np.ndarray) else limit
 
 
 def _outside(values: Floats, low: Limit | None, high: Limit | None) -> Bools:
-    """Which values are beyond one of the limits that there are."""
+    """Which values are beyond one of the limits."""
     if high is None:
         return values < (np.nan if low is None else low)
     return values > high if low is None else (values < low) | (values > high)
 
 
 def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The level, and all ticks of the window or `share` of them, within a distance of a number."""
+    """The level, and `share` of the ticks of the window, within a distance of a number."""
     length, centre, within = int(rule.number("window", 5)), rule.numbers["near"], rule.number("within", 0.0)
     level = window.level(length)
     on = np.abs(level - centre) <= within
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     rows = window.rows(length)
     beyond = np.abs(rows - centre) <= within
@@ -225,15 +229,15 @@ def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     if rule.number("nonzero", 0.0):
         on &= (rows != centre).any(axis=1)
     off = np.abs(level - centre) > 2 * within
-    return ConditionStates(on, off, level, np.full(len(window), centre), first_of(window, beyond, length))
+    return ConditionStates(on, off, level, np.full(len(window), centre), first_in(window, beyond, length))
 
 
 def first(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The very first tick against a limit: what must hold before anything has been learnt.
+    """The first tick against a limit, for what must hold before anything has been learnt.
 
-    With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
-    With `multiple_of` it is whether the first tick is a whole multiple of a number, `within` a share of it,
-    but no more than a tenth of the number: of large multiples any value would be within a share.
+    With `usual` it is the median of the first ticks. With `multiple_of` the condition is that the first tick
+    is an integer multiple of a number, `within` a share of the multiple, but at most a tenth of the number:
+    every value is within a share of a large multiple.
     """
     start = window.ticks.start
     value = window.start()[0] if rule.number("usual", 0.0) else start[0] if start else math.nan
@@ -242,23 +246,23 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     if "multiple_of" in rule.numbers:
         unit = rule.numbers["multiple_of"]
         count = round(value / unit) if math.isfinite(value) else 0
-        room = min(rule.number("within", 0.0) * count, MOST) * unit
+        room = min(rule.number("within", 0.0) * count, MOST_OFF) * unit
         limit, on = value, count >= 1 and abs(value - count * unit) <= room
     return None if idle and not on else _always(window, on, value, limit)
 
 
 def first_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Ever, where the first ticks are not such."""
+    """Always, if the condition does not hold."""
     return None if first(rule, window, True) else IdleRange()
 
 
 def logged(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates:
-    """There is such a series: its first ticks are known."""
+    """There is such a series, with enough ticks to be evaluated."""
     return _always(window, True, window.ticks.start[0], math.nan)
 
 
 def _always(window: RollingWindow, on: bool, value: float, limit: float) -> ConditionStates:
-    """What is the same at all moments, from the first tick on."""
+    """A state that is the same at all moments."""
     m = len(window)
     holds = np.full(m, on)
     return ConditionStates(holds, ~holds, np.full(m, value), np.full(m, limit), at_start)
@@ -271,13 +275,13 @@ def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Limit | Non
     if not of:
         return low, high
     base = _base(window, of, length, rule.words.get("sign") == "abs")
-    # A base that small, or below zero (entropy of narrow normal actions), makes no meaningful multiple.
+    # A multiple of a tiny or negative base (entropy of narrow normal actions) is meaningless.
     base = np.where(base > rule.number("least", 0.0), base, np.nan)
     return None if low is None else low * base, None if high is None else high * base
 
 
 def _base(window: RollingWindow, of: str, length: int, absolute: bool) -> Floats:
-    """(m,) what the limit is a multiple of."""
+    """(m,) the level that the limit is a multiple of."""
     if of == "usual":
         return window.usual(length)
     if of == "best":
@@ -288,7 +292,7 @@ def _base(window: RollingWindow, of: str, length: int, absolute: bool) -> Floats
 
 
 def _start(window: RollingWindow, of: str, absolute: bool) -> float:
-    """The level at the start, the highest or the lowest of the first ticks."""
+    """The median, the highest or the lowest of the first ticks."""
     middle, lowest, highest = window.start()
     if absolute:
         lowest, highest = sorted((abs(lowest), abs(highest)))

@@ -1,6 +1,6 @@
-"""A direction over the last fifth of the run: Mann and Kendall's test, and a change beyond the noise.
+"""A direction over the last fifth of the run: the Mann-Kendall test, and a change beyond the noise.
 
-`flat` is not the absence of proof: the change must be small against the noise and against the level.
+`flat` requires more than the absence of a trend: the change must be small compared with noise and level.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 from rltui.common.arrays import median
 from rltui.rules.judged_series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, nowhere, within_times
+from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, stays_idle, within_times
 from rltui.rules.model import Rule
 
-NEWEST = 8  # ticks at the end of a trend that tell where it led to
-QUARTER = 4  # parts of a trend, of which the first tells where it came from
+NEWEST = 8  # ticks of the level at the end of a trend
+PARTS = 4  # of a trend, of which the first gives the level at its start
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
-    """Until there are enough ticks; while all that a trend may see differ by less than it must have moved."""
+    """Until there are enough ticks; while their range is less than the change required."""
     if window.end < TREND_LENGTHS[1]:
         return IdleRange(until=TREND_LENGTHS[1])
     if rule.words.get("direction") == "flat":
@@ -36,12 +36,12 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """Z and change against their limits."""
+    """The z and the change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
     z = window.trend()
     towards = -z if direction == "down" else z
     on = np.abs(z) < limit if direction == "flat" else towards >= limit
-    if nowhere(idle, on):
+    if stays_idle(idle, on):
         return None
     change = window.trend_change()
     moved = -change if direction == "down" else change
@@ -56,18 +56,18 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     off = (towards < 1.0) | (moved < 0.5 * least)
     began = _began(window, rule.words.get("direction", "up"))
     found = ConditionStates(on & (moved > least), off, change, least, began, direction != "down")
-    if rule.latch:  # that it goes no further is no recovery: the level must come half of the way back
+    if rule.latch:  # the end of the trend is no recovery: half of the change must be undone
         found = found._replace(surely=window.usual(0, 24), recovery=window.usual(0, NEWEST) - change / 2)
     return found
 
 
 def _began(window: RollingWindow, direction: str) -> Callable[[int], int]:
-    """Behind the last tick that was not beyond the level with which the window of the trend begins."""
+    """The tick after the last one that was not beyond the level at the start of the trend."""
     begin = window.at + 1 - trend_length(window.at + 1)
 
     def first(k: int) -> int:
         values = window.ticks.value[int(begin[k]) : int(window.at[k]) + 1]
-        away = values - median(values[: len(values) // QUARTER])
+        away = values - median(values[: len(values) // PARTS])
         back = np.flatnonzero(away <= 0 if direction == "up" else away >= 0)
         return int(begin[k]) + min(int(back[-1]) + 1, len(values) - 1)
 
