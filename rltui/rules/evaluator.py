@@ -175,7 +175,7 @@ class Evaluator:
         """Which rules fire now, on which series."""
         if self._state is None:
             derived, judged, settings = self._derived(), self._judged, self._settings_beyond()
-            if judged is None or not judged.hold_all(self.series, derived, settings):
+            if judged is None or not judged.is_current(self.series, derived, settings):
                 judged = self._judged = JudgedSeries(self._selection.book, self.series, derived, settings)
             self._state = FiringState(judged)
         return self._state

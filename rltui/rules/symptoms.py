@@ -101,7 +101,7 @@ def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Fi
         parts.append(state.applying(group))
         if not parts[-1]:
             return []
-    if state.whole(symptom.none):
+    if state.inhibits(symptom.none):
         return []
     first, last = state.series.span() if symptom.together or symptom.leads else (0, 0)
     if symptom.together:  # firings that began long before the first group are not part of it

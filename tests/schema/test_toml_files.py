@@ -87,4 +87,4 @@ def test_a_reference_to_nowhere_is_told_at_every_start(
     monkeypatch.setattr("rltui.rules.load.glossary", lambda: renamed)
     for _ in range(2):
         messages = [problem.message for problem in rules.load(copy / "rules").problems]
-        assert any("names 'policy.entropy', which is no metric" in message for message in messages)
+        assert any("names 'policy.entropy', which is not a metric" in message for message in messages)

@@ -1,1 +1,1 @@
-"""A series as rules see it: ticks, and what is asked of them."""
+"""A series as rules see it: ticks, and the statistics computed from them."""

@@ -1,4 +1,4 @@
-"""Values outside what a metric can be, counted."""
+"""Counts values outside the bounds of a metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 
 
 class ImpossibleValues(RewindableCounter):
-    """Values outside what the metric can be; noted of each: the farthest so far."""
+    """Values outside the bounds; the note of each is the farthest so far."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ class ImpossibleValues(RewindableCounter):
 
 
 def hard_limits(bounds: tuple[float, float]) -> tuple[float, float]:
-    """What is impossible lies beyond these: a hair beyond the bounds is rounding, not a fault."""
+    """The bounds with a margin for rounding."""
     low, high = bounds
     slack = 1e-4 * max(abs(low) if np.isfinite(low) else 0.0, abs(high) if np.isfinite(high) else 0.0, 1.0)
     return low - slack, high + slack

@@ -1,6 +1,6 @@
-"""The moments at which a series is judged, and what follows from their positions alone.
+"""The moments at which rules are evaluated on a series, and properties of their positions.
 
-Runs that log alike are judged at the same moments: what is known of these is found once and kept.
+Series of the same length have the same moments, so these are cached.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from rltui.common.arrays import Floats, Ints
 from rltui.rules.judged_series.ticks import CAP
 
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
-# Positions of ticks at which the whole run is looked at, a quarter apart; three ticks to a part at least.
+# Positions of ticks at which the whole run is evaluated, a quarter apart; at least three ticks per part.
 COURSE_AT = np.rint(36 * 1.25 ** np.arange(13)).astype(np.int64) - 1
 FEWEST = 8  # ticks of a run whose means are compared
-GROWTH = 1.01  # of a run until its means are compared again: an onset is known to 1 % of it
+GROWTH = 1.01  # of a run until its means are compared again, so an onset is exact to 1 % of it
 
 
 class Moments:
-    """m moments; moment k sees the ticks up to position `at[k]` and none after."""
+    """m moments; moment k sees the ticks up to position `at[k]`."""
 
     def __init__(self, at: Ints) -> None:
-        self.at = at  # (m,) positions among the ticks held, from 0, rising
+        self.at = at  # (m,) positions among the ticks held, from 0, ascending
         self.begin = int(at[0])
-        self.end = int(at[-1]) + 1  # ticks that the last moment sees
-        self.every = self.end - self.begin == len(at)  # no tick is left out between two moments
+        self.end = int(at[-1]) + 1  # number of ticks at the last moment
+        self.every = self.end - self.begin == len(at)  # whether the moments are at consecutive ticks
         self._have: dict[tuple[int, int], Ints] = {}
         self._first: dict[int, int] = {}
 
     def have(self, length: int, skip: int) -> Ints:
-        """(m,) ticks in the last `length` after leaving out `skip`; rises from moment to moment."""
+        """(m,) number of ticks among `length` before the last `skip`; ascending."""
         key = length, skip
         found = self._have.get(key)
         if found is None:
@@ -40,7 +40,7 @@ class Moments:
         return found
 
     def first(self, ticks: int) -> int:
-        """The first moment that sees so many ticks; m where none does."""
+        """The first moment that sees so many ticks; m if none does."""
         found = self._first.get(ticks)
         if found is None:
             found = self._first[ticks] = int(self.at.searchsorted(ticks - 1))
@@ -48,44 +48,44 @@ class Moments:
 
     @cached_property
     def _before(self) -> Ints:
-        """(m,) positions of the moments before each, which may be of an earlier window."""
+        """(m,) positions of the moment before each one, which may be in an earlier window."""
         found: Ints = self.at - np.where(self.at < ALL, 1, np.where(self.at < HALF, 2, 4))
         return found
 
     @cached_property
     def course(self) -> Ints:
-        """(k,) those at which the whole run is looked at: every time that it has grown by about a quarter.
+        """(k,) those at which the whole run is evaluated: whenever it has grown by about a quarter.
 
-        At fixed numbers of ticks, or the first moment after one, so that it does not matter in which pieces
-        points came.
+        At fixed numbers of ticks, or the first moment after one, so that the division of points into
+        deliveries does not matter.
         """
         seen = COURSE_AT.searchsorted(self.at, "right") != COURSE_AT.searchsorted(self._before, "right")
         return np.flatnonzero(seen & (self.at >= COURSE_AT[0]))
 
     @cached_property
     def next_course(self) -> int:
-        """The ticks at which the whole run may be looked at again."""
+        """The number of ticks at which the whole run may be evaluated again."""
         place = int(COURSE_AT.searchsorted(self.end - 1, "right"))
         return int(COURSE_AT[place]) + 1 if place < len(COURSE_AT) else sys.maxsize
 
     @cached_property
     def compared(self) -> Ints:
-        """(k,) those at which means over the whole run are compared: they see enough ticks, and new ones."""
+        """(k,) those at which means over the run are compared: with enough ticks, and enough new ones."""
         grown = _growths(self.at + 1) > _growths(np.maximum(self._before + 1, 1))
         return np.flatnonzero(grown & (self.at + 1 >= FEWEST))
 
 
 def _growths(ticks: Ints) -> Floats:
-    """How often a run of so many ticks has grown by `GROWTH`."""
+    """How many times a run of so many ticks has grown by `GROWTH`."""
     found: Floats = np.floor(np.log(ticks) / np.log(GROWTH))
     return found
 
 
 def moments_between(begin: int, end: int, stagger: int) -> Moments | None:
-    """The moments among the ticks from `begin` up to `end`; None where there is none.
+    """The moments among the ticks from `begin` up to `end`; None if there are none.
 
-    Rules are evaluated at all of the first 32 ticks, at every second one up to 128, and at every fourth.
-    `stagger`, 0 to 3: which of them.
+    Rules are evaluated at each of the first 32 ticks, at every second one up to 128, and at every fourth
+    after that. `stagger`, 0 to 3: at which of them.
     """
     if end - begin != 1:
         return _of_many(begin, end, stagger)

@@ -1,4 +1,4 @@
-"""Two series divided point by point where their steps agree: truncated share per batch, KL per token, ..."""
+"""Ratios of two series at common steps, such as the KL per token."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints
 
-# Points of one side that wait for a partner. Most ratios of a run never get one, so this is what its
-# judge grows by over hours; of a log that is read whole before its partner the newest so many are judged.
+# Most points of one side that wait for the other. The other side of most ratios never comes, so this bounds
+# the memory. If a log is read completely before the one with the other side, only the newest are divided.
 WAITING = 1 << 14
 
 _OVER = " / "
@@ -17,17 +17,17 @@ _NO_VALUES: Floats = np.empty(0)
 
 
 def ratio_tag(above: str, below: str) -> str:
-    """What a ratio is called, by the tags of its two series."""
+    """The name of a ratio, from the tags of its two series."""
     return f"{above}{_OVER}{below}"
 
 
 def numerator(tag: str) -> str:
-    """The tag of a series, and of a ratio that of its numerator."""
+    """The tag of the numerator of a ratio; of other series their tag."""
     return tag.split(_OVER)[0]
 
 
 class _Side:
-    """Points that wait, the newest `WAITING` of them; there is room for some more."""
+    """The newest `WAITING` points that wait; the arrays have room for some more."""
 
     def __init__(self) -> None:
         self.count = 0  # points in the two arrays
@@ -54,13 +54,13 @@ class _Side:
 
 
 class Ratio:
-    """Joins numerator and denominator by step; gives the ratios in order of step."""
+    """Joins numerator and denominator by step; returns the ratios in order of step."""
 
     def __init__(self) -> None:
         self._sides = (_Side(), _Side())
 
     def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
-        """New points of one side (0 above, 1 below the line); the ratios that became known."""
+        """Add points of one side (0 numerator, 1 denominator). Returns the new ratios."""
         own, other = self._sides[side], self._sides[1 - side]
         if not other.count:
             own.add(steps, values)
@@ -83,13 +83,13 @@ class Ratio:
         return _quotients(common, top_values, bottom_values)
 
     def rewind(self, side: int, step: int) -> None:
-        """Forget what waits on one side at or above a step."""
+        """Remove waiting points of one side at or above a step."""
         steps, values = self._sides[side].all()
         self._sides[side].keep(steps[steps < step], values[steps < step])
 
 
 def _quotients(steps: Ints, above: Floats, below: Floats) -> tuple[Ints, Floats]:
-    """Steps and ratios where both are finite and the lower one is not zero."""
+    """Steps and ratios where both are finite and the denominator is not zero."""
     found = above / below
     usable = np.isfinite(found) & np.isfinite(below)
     return (steps, found) if usable.all() else (steps[usable], found[usable])

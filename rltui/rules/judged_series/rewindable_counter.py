@@ -1,4 +1,4 @@
-"""Points of one kind, counted so that a restart can take back those that come again."""
+"""Counts points of one kind, so that a restart can subtract those that it supersedes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-KEPT = 256  # points that are remembered singly
+KEPT = 256  # points that are stored
 
 
 class RewindableCounter:
-    """How many points there were since when, and what was noted of the newest one.
+    """The number of points, the first and last step, and a note on the newest point.
 
-    Every `stride`-th point is remembered, at most KEPT of them: then every second one goes and the stride
-    doubles. So a count goes back exactly while points are few, and to a hundredth of it later. It
-    depends only on the order of the points, never on the pieces in which they came.
+    Every `stride`-th point is stored, at most KEPT of them: then every second one is removed and the stride
+    doubles. So rewinding is exact while points are few, and exact to a hundredth of the count later. The
+    result depends only on the order of the points, not on how they are divided into deliveries.
     """
 
     __slots__ = ("_first", "_stride", "_trail", "count", "last_step", "note", "since_step")
@@ -30,7 +30,7 @@ class RewindableCounter:
         self._trail: list[tuple[int, int, tuple[float, ...]]] = []  # number, step and note of a point
 
     def add(self, steps: NDArray[Any], *notes: NDArray[Any]) -> None:
-        """Count points: (n,) steps and (n,) for each thing noted of them; n > 0."""
+        """Count points: (n,) steps, and (n,) for each number of the note; n > 0."""
         before, size = self.count, len(steps)
         if not before:
             self.since_step = int(steps[0])
@@ -40,7 +40,7 @@ class RewindableCounter:
             stride *= 2
         if stride != self._stride:
             self._stride = stride
-            self._trail = [one for one in self._trail if not one[0] % stride]
+            self._trail = [point for point in self._trail if not point[0] % stride]
         at = np.arange((before // stride + 1) * stride, total + 1, stride) - before - 1
         noted = zip(*(column[at].tolist() for column in notes), strict=True) if notes else ((),) * len(at)
         self._trail += zip((at + before + 1).tolist(), steps[at].tolist(), noted, strict=True)
@@ -49,7 +49,7 @@ class RewindableCounter:
         self.note = tuple(column[-1].item() for column in notes)
 
     def rewind(self, step: int) -> bool:
-        """Take back the points at or above a step; False when none is left."""
+        """Subtract the points at or above a step; False if none is left."""
         if self.since_step >= step:
             return False
         if self.last_step >= step:

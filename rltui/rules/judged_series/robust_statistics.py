@@ -1,4 +1,4 @@
-"""Medians of windows and Mann and Kendall's trend: the robust statistics that rules are made of."""
+"""Robust statistics: medians of windows, and the Mann-Kendall test for trends."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, distinct
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
-MEDIAN_OF_THREE = 0.67  # its deviation, as a share of that of one value, for normal noise
-TREND_PARTS = 12  # medians that a trend is read from
-TREND_LENGTHS = (0, 24, 48, 96)  # ticks of a trend: two to a part at least
-_REACHED = (24, 120, 320)  # ticks of the run from which on it is the next longer one
-TREND_FROM = np.array(_REACHED) - 1  # positions of the ticks at which it is
+MEDIAN_OF_THREE = 0.67  # its deviation relative to that of one value, for normal noise
+TREND_PARTS = 12  # parts of a trend, whose medians are compared
+TREND_LENGTHS = (0, 24, 48, 96)  # ticks of a trend: at least two per part
+_REACHED = (24, 120, 320)  # ticks of the run from which on the next length is used
+TREND_FROM = np.array(_REACHED) - 1  # the positions of these ticks
 _LENGTHS = np.array(TREND_LENGTHS)
 
 
 def one_of_them(rates: Floats) -> float:
-    """What a single episode or response adds to (n,) rates over few of them; 0 where they never differ.
+    """The contribution of one episode or response to (n,) rates over a few of them; 0 if they are all equal.
 
-    The least value above zero where some are zero; else the least difference of two, which may be smaller.
+    If some rates are zero, the least one above zero; else the least difference of two, which may be smaller.
     """
     known = distinct(rates)
     if len(known) < 2:
@@ -30,10 +30,10 @@ def one_of_them(rates: Floats) -> float:
 
 
 def rate_error(rates: Floats) -> float:
-    """The most that a median of three of (n,) rates errs by for being over few responses; 0 outside 0 to 1.
+    """The largest standard error of a median of three of (n,) rates over few responses; 0 outside 0 to 1.
 
-    Of n responses, one of which is the least difference of two rates, a rate varies by sqrt(p (1 - p) / n),
-    most at a half, and a median of three by `MEDIAN_OF_THREE` of that.
+    The least difference of two rates is 1 / n for n responses. A rate p has the error sqrt(p (1 - p) / n),
+    largest at a half, and a median of three `MEDIAN_OF_THREE` times that.
     """
     known = distinct(rates)
     if len(known) < 2 or known[0] < 0 or known[-1] > 1:
@@ -42,13 +42,13 @@ def rate_error(rates: Floats) -> float:
 
 
 def medians(rows: Floats) -> Floats:
-    """Median of each row of (m, n), n > 0; NaN where it holds one."""
+    """Median of each row of (m, n), n > 0; NaN if it contains NaN."""
     table = np.sort(rows, axis=1)
     return np.where(np.isnan(table[:, -1]), np.nan, middle(table))
 
 
 def middle(table: Floats) -> Floats:
-    """Median of each sorted row of (m, n), n > 0, none of it NaN."""
+    """Median of each sorted row of (m, n), n > 0, without NaN."""
     size = table.shape[1]
     if size % 2:
         return table[:, size // 2]
@@ -57,9 +57,9 @@ def middle(table: Floats) -> Floats:
 
 
 def medians_of(table: Floats, have: Ints) -> Floats:
-    """Median of the last `have[k]` values of each row of (m, n), those before being NaN; NaN for none.
+    """Median of the last `have[k]` values of each row k of (m, n); the values before are NaN; NaN for none.
 
-    `have` rises from row to row. Sorts the table in place.
+    `have` is ascending. Sorts the table in place.
     """
     table.sort(axis=1)
     size = table.shape[1]
@@ -72,14 +72,15 @@ def medians_of(table: Floats, have: Ints) -> Floats:
 
 
 def trend_length(ticks: Ints) -> Ints:
-    """Ticks that a trend is read from when so many are there: about the last fifth; 0 where too few."""
+    """Ticks of a trend for a run of so many ticks: about the last fifth; 0 with too few."""
     return _LENGTHS[np.searchsorted(_REACHED, ticks, side="right")]
 
 
 def concordance(parts: Floats) -> Floats:
-    """(m,) Mann and Kendall's z of each row of (m, n): how far above chance later values are higher.
+    """(m,) Mann-Kendall z of each row of (m, n).
 
-    S counts pairs; its standard deviation for n values without ties is sqrt(n (n - 1) (2 n + 5) / 18).
+    S is the number of pairs in ascending order minus those in descending order; its standard deviation for n
+    values without ties and trend is sqrt(n (n - 1) (2 n + 5) / 18).
     """
     early, late, deviation = _pairs(parts.shape[1])
     found: Floats = np.add.reduce(np.sign(parts[:, late] - parts[:, early]), axis=1) / deviation
@@ -88,7 +89,7 @@ def concordance(parts: Floats) -> Floats:
 
 @cache
 def _pairs(count: int) -> tuple[Ints, Ints, float]:
-    """Every two of so many parts, the earlier ones and the later ones; the deviation of S."""
+    """All pairs of so many parts, as earlier and later ones; the deviation of S."""
     early, late = np.triu_indices(count, 1)
     return early, late, math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
 

@@ -1,4 +1,4 @@
-"""How long a step takes by the times at which points were logged, for writers that tell no times."""
+"""Seconds per step from the wall times of points, for logs without a metric for it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rltui.common.arrays import Floats, Ints
 
 
 class StepSeconds:
-    """Turns the (step, wall time) of one series into seconds per step, whatever pieces they come in."""
+    """Turns the steps and wall times of one series into seconds per step."""
 
     def __init__(self) -> None:
         self._step = 0
         self._wall = math.nan
 
     def feed(self, steps: Ints, walls: Floats) -> tuple[Ints, Floats]:
-        """Steps and seconds per step since the point before; nothing where clock or step stood still."""
+        """Steps, and seconds per step since the point before, where both step and clock advanced."""
         if len(steps) == 1:
             step, wall = int(steps[0]), float(walls[0])
             advance, seconds = step - self._step, wall - self._wall
@@ -30,7 +30,7 @@ class StepSeconds:
         all_walls = np.concatenate(([self._wall], walls))
         last = np.maximum.accumulate(all_steps)
         new = np.concatenate(([True], last[1:] > last[:-1]))
-        if math.isnan(self._wall):  # nothing came before: the first point is where it begins
+        if math.isnan(self._wall):  # the first point only begins the measurement
             new[0], new[1] = False, True
         kept_steps, kept_walls = all_steps[new], all_walls[new]
         self._step, self._wall = int(kept_steps[-1]), float(kept_walls[-1])
@@ -40,5 +40,5 @@ class StepSeconds:
         return kept_steps[1:][known], took[known] / passed[known]
 
     def rewind(self) -> None:
-        """Begin anew: what was between two attempts is no step."""
+        """Start again, since the time between two attempts is not that of a step."""
         self._step, self._wall = 0, math.nan

@@ -1,7 +1,7 @@
-"""The curve that rises to a place and falls from there, nearest to a series in its squares.
+"""Unimodal regression: the least-squares curve that rises up to a given position and falls after it.
 
 Pool adjacent violators (Barlow, Bartholomew, Bremner and Brunk 1972, Statistical inference under order
-restrictions): neighbours that are in the wrong order get their mean, as often as needed.
+restrictions): neighbours in the wrong order are replaced by their mean until none are left.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from rltui.common.arrays import Floats
 
 
 def unimodal(values: Floats, top: int) -> Floats:
-    """(n,) the curve of n values that does not fall before the position `top`, and does not rise from it."""
-    return np.concatenate((_rising(values[:top]), _rising(values[top:][::-1])[::-1]))
+    """(n,) the curve of n values: nondecreasing before the position `top`, nonincreasing from it on."""
+    return np.concatenate((_nondecreasing(values[:top]), _nondecreasing(values[top:][::-1])[::-1]))
 
 
-def _rising(values: Floats) -> Floats:
-    """(n,) the nearest curve that does not fall."""
+def _nondecreasing(values: Floats) -> Floats:
     levels: list[float] = []
     counts: list[int] = []
     for value in values.tolist():

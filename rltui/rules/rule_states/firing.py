@@ -1,4 +1,4 @@
-"""Which rules fire at one moment, on which series; what inhibits what."""
+"""Which rules fire at present, on which series, and which of them inhibit others."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.run_context.hparams.hparams import HParam, find_hparam
 
-EVALUATIONS = 6  # in a row that lie below training: of few episodes one or two may
-GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # share of its range, and of its size, that a gain is above
+EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes may be by chance
+GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # least gain, as a share of the range and of the size of a level
 GAIN_PART = 20  # parts of the run, of which the first is its start
-LEVEL = 16  # ticks that make the level of training beside an evaluation
+LEVEL = 16  # ticks of the training level at an evaluation
 
-Groups = tuple[tuple[str, ...], ...]  # of rules, one of each of which must fire
+Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
 
 
 class Firing(NamedTuple):
@@ -42,9 +42,9 @@ class Firing(NamedTuple):
 
 
 class JudgedSeries:
-    """All that is judged of a run, and which of it counts; holds until a series begins or becomes known.
+    """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
-    `derived`: ratios and step times, which are no tags. `settings`: what `settings_beyond` found.
+    `derived`: ratios and step times, which are not tags. `settings`: result of `settings_beyond`.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class JudgedSeries:
         self.judged = [*(each.ruled for each in series.values()), *derived]
         self.judged += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived), self._known()
-        # Metrics that other ones are not judged beside.
+        # For `unless_logged`.
         logged = {
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
         } - {None}
-        self.states: list[RuleState | UserRuleState] = []  # those that count, without recordings
+        self.states: list[RuleState | UserRuleState] = []  # without recordings and rules judged elsewhere
         self.states += [state for each in series.values() for state in each.user_states]
         self.recordings: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
         for each in self.judged:
@@ -73,7 +73,7 @@ class JudgedSeries:
             for state in each.recordings:
                 if state.rule.unless_logged.get(canonical) not in logged:
                     self.recordings.setdefault(state.rule.id, []).append((each, state))
-        self._tags = [each.ruled for each in series.values()]  # without quotients of them
+        self._tags = [each.ruled for each in series.values()]  # without derived series
         known = {each.ticks.canonical for each in self._tags}
         self.joint = {name: each for name, each in book.joint.items() if _known(each, known, settings)}
         trained = {each.ticks.canonical: each.ticks for each in reversed(self._tags) if not each.held_out}
@@ -82,39 +82,39 @@ class JudgedSeries:
             for name, each in self.joint.items()
             if isinstance(each, Rescaling)
         }
-        self._gaps: dict[str, tuple[list[int], Firing | None]] = {}  # by the ticks that there were
+        self._gaps: dict[str, tuple[list[int], Firing | None]] = {}  # with the ticks that they are for
         self._possible: set[str] = set()
         self._candidates: list[tuple[Symptom, list[Groups]]] = []
 
-    def hold_all(
+    def is_current(
         self,
         series: Mapping[str, SeriesState],
         derived: Sequence[RuledTicks],
         settings: Mapping[str, HParam],
     ) -> bool:
-        """Whether they are still all that is judged, and as many are known."""
+        """Whether no series or setting has been added, and no series has become long enough."""
         return settings is self._settings and self._made_of == (len(series), len(derived), self._known())
 
     def candidates(self, possible: set[str]) -> list[tuple[Symptom, list[Groups]]]:
-        """The symptoms of which each group has a rule that may fire: few, and mostly those of before."""
+        """The symptoms with a rule in each group that may fire; mostly the same as before."""
         if possible != self._possible:
             self._candidates = [
                 (symptom, groups)
                 for symptom in self.book.symptoms
-                if (groups := [each for each in (symptom.all, symptom.or_all) if _met(each, possible)])
+                if (groups := [each for each in (symptom.all, symptom.or_all) if _may_meet(each, possible)])
             ]
             self._possible = possible
         return self._candidates
 
     def joint_firing(self, name: str) -> list[Firing]:
-        """Where a condition on several metrics, or on a setting, holds."""
+        """The firings of a condition on several metrics, or on a setting."""
         condition = self.joint[name]
         if isinstance(condition, Gap):
             found = self._gap(condition)
         elif isinstance(condition, Setting):
-            found = _set(condition, self._settings[name], self.span()[0])
+            found = _setting_firing(condition, self._settings[name], self.span()[0])
         else:
-            found = _rescaled(condition, self._scales[name])
+            found = _rescaling_firing(condition, self._scales[name])
         return [found] if found is not None else []
 
     def _gap(self, gap: Gap) -> Firing | None:
@@ -122,11 +122,11 @@ class JudgedSeries:
         serials = [each.serial for each in (*train, *held_out)]
         known = self._gaps.get(gap.id)
         if known is None or known[0] != serials:
-            known = self._gaps[gap.id] = serials, _gap(gap, train, held_out)
+            known = self._gaps[gap.id] = serials, _gap_firing(gap, train, held_out)
         return known[1]
 
     def ended(self) -> list[Ticks]:
-        """What is not written any more, nor another series of its metric, although others are."""
+        """Series that are no longer written, nor any other series of their metric, although others are."""
         tags = [each.ticks for each in self._tags if each.ticks.n and not each.held_out]
         return [
             each
@@ -137,36 +137,36 @@ class JudgedSeries:
         ]
 
     def span(self) -> tuple[int, int]:
-        """The first step and the last that are judged."""
+        """The first step and the last one with a tick."""
         held = [each.ticks for each in self.judged if each.ticks.n]
-        first = min((int(each.first[0]) for each in held), default=0)  # where no value is a number: none
+        first = min((int(each.first[0]) for each in held), default=0)
         return first, max((int(each.last[each.n - 1]) for each in held), default=first)
 
     def _known(self) -> int:
-        """Series that have enough ticks to be judged in place of others."""
+        """Number of series that have enough ticks for `unless_logged`."""
         return [each.ticks.n >= START for each in self.judged].count(True)
 
 
 class FiringState:
-    """What fires after a feed."""
+    """The rules that fire after a feed."""
 
     def __init__(self, series: JudgedSeries) -> None:
         self.series = series
-        self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
+        self.firing: dict[str, list[Firing]] = {}  # by rule; recordings only after they were asked for
         self._unasked = dict(series.recordings)
-        self._joint = set(series.joint)  # likewise
-        held: list[RuleState | UserRuleState] = []
+        self._joint = set(series.joint)  # those not asked for
+        causes: list[RuleState | UserRuleState] = []
         for state in self._states():
             if state.rule.holds_while and state.past and state.episode is None:
-                held.append(state)
-            self._take(state)
-        self._hold_causes(held)
+                causes.append(state)
+            self._add(state)
+        self._keep_causes(causes)
 
     def of(self, rule_id: str) -> Sequence[Firing]:
-        """Where a rule fires."""
+        """The firings of a rule, which is evaluated if it is a recording."""
         for each, state in self._unasked.pop(rule_id, ()):
             each.ask(state)
-            self._take(state)
+            self._add(state)
         if rule_id in self._joint:
             self._joint.remove(rule_id)
             if found := self.series.joint_firing(rule_id):
@@ -177,13 +177,13 @@ class FiringState:
     def _ended(self) -> list[Ticks]:
         return self.series.ended()
 
-    def _take(self, state: RuleState | UserRuleState) -> None:
-        """Note where a rule fires, if it does."""
+    def _add(self, state: RuleState | UserRuleState) -> None:
+        """Add the firing of a rule on a series, if it fires."""
         found = None
         if state.episode is not None:
             found = _firing(state, state.episode)
         elif state.rule.kind == NON_FINITE:
-            found = _nonfinite(state)
+            found = _nonfinite_firing(state)
         elif state.rule.kind == ENDED and state.ticks in self._ended:
             ticks = state.ticks
             found = Firing(
@@ -192,8 +192,8 @@ class FiringState:
         if found is not None:
             self.firing.setdefault(found.rule.id, []).append(found)
 
-    def _hold_causes(self, states: Sequence[RuleState | UserRuleState]) -> None:
-        """Let causes that are over fire on while what they brought about does."""
+    def _keep_causes(self, states: Sequence[RuleState | UserRuleState]) -> None:
+        """Let resolved rules fire while their consequences (`holds_while`) do."""
         for state in states:
             onsets = [self.since(name) for name in state.rule.holds_while if self.of(name)]
             if onsets:
@@ -203,7 +203,7 @@ class FiringState:
                     self.firing.setdefault(state.rule.id, []).extend([found] if found is not None else [])
 
     def _states(self) -> list[RuleState | UserRuleState]:
-        """All states that have anything to tell, but those of recordings."""
+        """The states with present or past episodes, without those of recordings."""
         return [
             state
             for state in self.series.states
@@ -218,13 +218,13 @@ class FiringState:
         return not self.firing.keys().isdisjoint(rule_ids) or any(map(self.of, rule_ids))
 
     def possible(self) -> set[str]:
-        """The rules that fire, and those that may when they are asked for."""
+        """The rules that fire, and those not yet asked for that may."""
         return {*self.firing, *self._unasked, *self._joint}
 
     def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
-        """What fires of them, without rules that do not apply here: inhibited by a rule that is no finding.
+        """The firings of some rules, without rules that are inhibited by a recording.
 
-        A rule that is inhibited by a finding says less than that one, and may still be part of a symptom.
+        A rule that is inhibited by a finding is only redundant, and may still be part of a symptom.
         """
         found: list[Firing] = []
         for rule_id in rule_ids:
@@ -240,11 +240,11 @@ class FiringState:
         return min(firing.since_step for firing in self.firing[rule_id])
 
     def shows(self, rule: Rule) -> bool:
-        """Whether a rule that fires is a finding: not inhibited, and what it requires fires as well."""
-        return rule.shown and not self.whole(rule.inhibited_by) and self._has_required(rule)
+        """Whether a rule that fires is a finding: not inhibited, and one of the rules it requires fires."""
+        return rule.shown and not self.inhibits(rule.inhibited_by) and self._has_required(rule)
 
-    def whole(self, rule_ids: Sequence[str]) -> bool:
-        """Whether one of them fires together with what it requires: without that it takes nobody's place."""
+    def inhibits(self, rule_ids: Sequence[str]) -> bool:
+        """Whether one of them fires, and so does a rule that it requires."""
         return self.any(rule_ids) and any(
             self._has_required(firings[0].rule) for firings in map(self.of, rule_ids) if firings
         )
@@ -254,19 +254,19 @@ class FiringState:
 
     def shown(self) -> list[str]:
         """The rules that fire and are findings."""
-        fire = list(self.firing.items())  # recordings that are asked for join them
-        return [rule_id for rule_id, firings in fire if self.shows(firings[0].rule)]
+        firing = list(self.firing.items())  # a copy, since asking for recordings adds to it
+        return [rule_id for rule_id, firings in firing if self.shows(firings[0].rule)]
 
     def resolved(self) -> Iterator[tuple[Rule, Ticks, Episode | NonFiniteEpisode]]:
-        """Episodes that are over, of rules that are findings."""
+        """Past episodes of rules that are findings."""
         for state in self._states():
-            if (over := _over(state)) and self.shows(state.rule):
-                for episode in over:
+            if (past := _past(state)) and self.shows(state.rule):
+                for episode in past:
                     yield state.rule, state.ticks, episode
 
 
-def _met(groups: Groups, possible: set[str]) -> bool:
-    """Whether each group has a rule among some; no groups are none."""
+def _may_meet(groups: Groups, possible: set[str]) -> bool:
+    """Whether each group has a rule that may fire; False without groups."""
     return bool(groups) and not any(map(possible.isdisjoint, groups))
 
 
@@ -280,46 +280,46 @@ def _firing(state: RuleState | UserRuleState, episode: Episode) -> Firing | None
     )  # fmt: skip
 
 
-def _nonfinite(state: RuleState | UserRuleState) -> Firing | None:
-    """A spell of non-finite values that is not over."""
+def _nonfinite_firing(state: RuleState | UserRuleState) -> Firing | None:
+    """The present episode of non-finite values, if the rule is about it."""
     rule, ticks = state.rule, state.ticks
-    spell = ticks.nonfinite
-    if spell is None or ticks.points - 1 - spell.last_index >= NONFINITE_GAP:
+    episode = ticks.nonfinite
+    if episode is None or ticks.points - 1 - episode.last_index >= NONFINITE_GAP:
         return None
-    if not _fits(rule, spell, ticks.points):
+    if not _concerns(rule, episode, ticks.points):
         return None
-    return Firing(rule, ticks, spell.since_step, spell.value, np.nan, ticks.level(), rule.severity)
+    return Firing(rule, ticks, episode.since_step, episode.value, np.nan, ticks.level(), rule.severity)
 
 
-def _over(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpisode]:
+def _past(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpisode]:
     """The resolved episodes of a rule on a series, oldest first."""
     if state.rule.kind != NON_FINITE:
         return state.past
     ticks = state.ticks
-    spells = list(ticks.nonfinite_before)
+    episodes = list(ticks.nonfinite_before)
     if ticks.nonfinite is not None and ticks.points - 1 - ticks.nonfinite.last_index >= NONFINITE_GAP:
-        spells.append(ticks.nonfinite)
-    return [spell for spell in spells if _fits(state.rule, spell, spell.last_index + 2)]
+        episodes.append(ticks.nonfinite)
+    return [episode for episode in episodes if _concerns(state.rule, episode, episode.last_index + 2)]
 
 
-def _fits(rule: Rule, spell: NonFiniteEpisode, points: int) -> bool:
-    """Whether a rule is about a spell of non-finite values, of a series of so many points.
+def _concerns(rule: Rule, episode: NonFiniteEpisode, points: int) -> bool:
+    """Whether a rule is about an episode of non-finite values, in a series of so many points.
 
-    A spell lasts while more than half of the points since its first value are no numbers: a gradient that
-    overflowed once lost an update, weights that are NaN make every value NaN.
+    An episode lasts while more than half of the points since its first one are non-finite: a gradient that
+    overflows once loses an update, weights that are NaN make every value NaN.
     """
-    if spell.count < rule.number("least", 1) or spell.after < rule.number("after", 0):
+    if episode.count < rule.number("least", 1) or episode.after < rule.number("after", 0):
         return False
-    lasts = spell.count > 0.5 * (points - spell.after - spell.before)
+    lasts = episode.count > 0.5 * (points - episode.after - episode.before)
     if rule.number("passing", 0):
         return not lasts
-    return not rule.number("lasting", 0) or (lasts and spell.count >= rule.number("lasting", 0))
+    return not rule.number("lasting", 0) or (lasts and episode.count >= rule.number("lasting", 0))
 
 
 def _known(
     condition: Gap | Rescaling | Setting, metrics: Set[str | None], settings: Mapping[str, HParam]
 ) -> bool:
-    """Whether a run logs what a condition on several metrics is about, or is set as it says."""
+    """Whether a run logs the metrics of a condition, or has its setting."""
     if isinstance(condition, Setting):
         return condition.id in settings
     if isinstance(condition, Gap):
@@ -328,7 +328,7 @@ def _known(
 
 
 def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
-    """The hyperparameters that are beyond the limits of a condition, by its id."""
+    """The hyperparameters beyond the limits of a condition, by the id of the condition."""
     found: dict[str, HParam] = {}
     for each in book.joint.values() if entries else ():
         if not isinstance(each, Setting):
@@ -341,8 +341,8 @@ def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, 
     return found
 
 
-def _set(setting: Setting, entry: HParam, begin: int) -> Firing:
-    """A setting as a series of one point at the first step."""
+def _setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
+    """The firing of a setting, as a series of one point at the first step."""
     assert isinstance(entry.value, int | float)
     value = float(entry.value)
     rule = Rule(setting.id, (), "setting", RECORDING, {}, {}, {}, message=setting.message)
@@ -351,8 +351,8 @@ def _set(setting: Setting, entry: HParam, begin: int) -> Firing:
     return Firing(rule, ticks, begin, value, np.nan, np.nan, RECORDING)
 
 
-def _rescaled(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | None:
-    """The step at which the scale of rewards was set anew, or None."""
+def _rescaling_firing(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | None:
+    """The firing of a condition on the scale of rewards, from the step at which it changed."""
     for each in scales:
         if found := each.change():
             rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
@@ -361,27 +361,27 @@ def _rescaled(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | N
 
 
 def _sides(gap: Gap, judged: Sequence[RuledTicks]) -> tuple[list[Ticks], list[Ticks]]:
-    """The series of the training metric, and of its held-out twin."""
+    """The series of the training metric, and of its held-out counterpart."""
     train = [each.ticks for each in judged if each.ticks.canonical == gap.train and not each.held_out]
-    held = [
+    held_out = [
         each.ticks
         for each in judged
         if each.ticks.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
     ]
-    return train, held
+    return train, held_out
 
 
-def _gap(gap: Gap, train: Sequence[Ticks], held: Sequence[Ticks]) -> Firing | None:
-    """The step since which the held-out level trails the training level, or None."""
-    for twin in held:
+def _gap_firing(gap: Gap, train: Sequence[Ticks], held_out: Sequence[Ticks]) -> Firing | None:
+    """The firing of a gap, from the step since which the held-out level is behind the training level."""
+    for evaluation in held_out:
         for ticks in train:
-            if not twin.n or ticks.n < 8:
+            if not evaluation.n or ticks.n < 8:
                 continue
-            held_out, steps = twin.value[twin.filled][-64:], twin.last[twin.filled][-64:]
+            values, steps = (each[evaluation.filled][-64:] for each in (evaluation.value, evaluation.last))
             level = np.array([ticks.level_at(int(step), LEVEL) for step in steps])
             if gap.gained:
                 level[~_has_gained(ticks, level)] = np.nan
-            distance = (level - held_out) * (1 if gap.above > 0 else -1)
+            distance = (level - values) * (1 if gap.above > 0 else -1)
             if gap.relative:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     distance = distance / np.maximum(np.abs(level), 1e-12)
@@ -390,8 +390,8 @@ def _gap(gap: Gap, train: Sequence[Ticks], held: Sequence[Ticks]) -> Firing | No
             if len(wide) >= least and wide[-least:].all():
                 begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
                 rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {}, {})
-                value, limit, before = float(median(held_out[-least:])), float(level[-1]), float(level[begun])
-                return Firing(rule, twin, int(steps[begun]), value, limit, before, RECORDING)
+                value, limit, before = float(median(values[-least:])), float(level[-1]), float(level[begun])
+                return Firing(rule, evaluation, int(steps[begun]), value, limit, before, RECORDING)
     return None
 
 
@@ -401,7 +401,7 @@ def _first_level(ticks: Ticks) -> float:
 
 
 def _has_gained(ticks: Ticks, level: Floats) -> Bools:
-    """Which levels lie above the first one by half of their range, and by a share of their size."""
+    """Which levels are above the first one by half of their range, and by a share of their size."""
     first = _first_level(ticks)
     known = level[np.isfinite(level)]
     span = max(float(np.ptp(known)), 0.0) if len(known) else 0.0

@@ -1,10 +1,10 @@
-"""Whether the scale or the sign of rewards was set anew: mean and spread changed by one factor at one step.
+"""Detects a new scale or sign of rewards: mean and spread changed by the same factor at one step.
 
-A reward that is normalised, weighted or whitened in another way from a step on is not earned less: whatever
-is measured in rewards changes by the same factor there. A policy that gets worse earns less with a spread
-that goes its own way: of rewards of 0 and 1 the spread falls like the root of the mean, of scores that have
-an offset hardly at all. So the mean in units of the spread must be the same on both sides of the step, by a
-test that would have seen half of the change, and neither may have passed through the levels between.
+If rewards are normalised, weighted or whitened differently from a step on, the policy is not worse: mean and
+spread change by the same factor. If the policy gets worse, they change differently: the spread of rewards of
+0 and 1 falls like the root of the mean, that of scores with an offset hardly at all. So the quotient of mean
+and spread must be the same on both sides of the step, by a test that would detect half of the change, and
+neither may have passed through the levels in between.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from rltui.rules.judged_series.means_with_errors import sums_of
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.model import Rescaling
 
-SIDE = 4  # ticks on each side of the step: as few as a crash is told from (`outcome`)
-WIDTHS = 16, 8, 4  # ticks of a side, at most: in a short run the quotient changes within so many by itself
-LEAST = 1.4  # factor that is looked for: spreads of few samples wander by smaller ones
-SURE = 5.0  # errors of the change of the spread, at one of up to 512 places
-SAME = 2.5  # errors by which the quotient may have changed
-DRIFT = 0.25  # share of the change that it may always have: over so many ticks a run learns something
-SEEN = 0.5  # share of the change that a test of the quotient must be able to see
-TURNED = 4.0  # ranges of four ticks that a mean must have gone through as it changed its sign
-LOST = 0.3  # share of the range on the new scale that may be lost since: `reward-drop` asks for as much
+SIDE = 4  # fewest ticks on each side of the step, as for a crash (`outcome`)
+WIDTHS = 16, 8, 4  # most ticks of a side; in a short run learning changes the quotient within many ticks
+LEAST = 1.4  # smallest factor: spreads of few samples vary by less
+SPREAD_ERRORS = 5.0  # of the change of the spread, at one of up to 512 positions
+QUOTIENT_ERRORS = 2.5  # by which the quotient may have changed
+DRIFT = 0.25  # share of the change by which the quotient may always change, since the run learns
+DETECTABLE = 0.5  # share of the change that the test of the quotient must be able to detect
+TURNED = 4.0  # ranges of four ticks by which a mean that changes its sign must change
+LOST = 0.3  # share of the range on the new scale that may be lost since then, as for `reward-drop`
 
 
 class Change(NamedTuple):
-    """The scale that is set anew."""
+    """A change of the scale."""
 
     since_step: int
     before: float  # mean before it
@@ -39,7 +39,7 @@ class Change(NamedTuple):
 
 
 class RewardScale:
-    """Mean and spread of rewards, and whether their scale was set anew: looked at when both have a new tick.
+    """Mean and spread of rewards; looks for a change of their scale whenever both have a new tick.
 
     `spread`: the deviation of rewards, or their maximum and minimum.
     """
@@ -51,7 +51,7 @@ class RewardScale:
         self._change: Change | None = None
 
     def change(self) -> Change | None:
-        """The change of the scale, if there is one."""
+        """The change of the scale, or None."""
         judged = self.mean, *self._spread
         if not all(each.n for each in judged):
             return None
@@ -62,7 +62,7 @@ class RewardScale:
 
 
 def reward_scales(rescaling: Rescaling, ticks: Mapping[str | None, Ticks]) -> list[RewardScale]:
-    """The mean of a condition with each of its spreads that is logged; `ticks`: of training, by metric."""
+    """The mean of a condition with each logged spread; `ticks`: training series by metric."""
     mean = ticks.get(rescaling.mean)
     return [
         RewardScale(mean, [ticks[each] for each in spread], rescaling.negated)
@@ -72,13 +72,10 @@ def reward_scales(rescaling: Rescaling, ticks: Mapping[str | None, Ticks]) -> li
 
 
 def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
-    """The change of the scale, if there is one and the outcome has not been lost on the new one.
-
-    `spread`: the deviation of rewards, or their maximum and minimum.
-    """
+    """The change of the scale, or None; None also if the reward has fallen since then on the new scale."""
     steps, values, width = _aligned(mean, spread)
     if len(values) < 3 * SIDE or not (values.all() and 0 < width.min() < width.max() / LEAST):
-        return None  # where some batches earn nothing rewards are rare: mean and spread go together
+        return None  # mean and spread of rare rewards, zero in some batches, change together
     logs = np.log(np.stack((width, np.abs(values) / width)))
     sums = sums_of(logs[0])
     change = sums[2 * SIDE :] - 2 * sums[SIDE:-SIDE] + sums[: -2 * SIDE]  # of neighbouring windows
@@ -86,7 +83,7 @@ def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
         return None
     moments = np.stack((sums, sums_of(logs[1]), sums_of(np.square(logs[0])), sums_of(np.square(logs[1]))))
     for wide in WIDTHS:
-        place = _place(logs, moments, wide)
+        place = _change_position(logs, moments, wide)
         before, after = values[max(place - wide, 0) : place], values[place : place + wide]
         if not place or median(before) * median(after) <= 0:
             continue
@@ -100,18 +97,18 @@ def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
 
 
 def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
-    """The last step at which the mean changed its sign, with its size and the spread as before it.
+    """The last step at which the mean changed its sign but not its size, nor the spread.
 
-    The four ticks before the step differ from the four after it, of which the first may join points from both
-    sides, by more than four times what each four vary over, and all of either have one sign. A policy that
-    comes to earn as much less as it had earned does not do so within a tick, with the spread that it had.
+    The four ticks before the step have one sign, and the four after it (of which the first may join points
+    from both sides) the other. They differ by more than four times the range of either. A policy that gets
+    worse does not change to the opposite reward within one tick, with the same spread.
     """
     steps, values, width = _aligned(mean, spread)
     turned = np.flatnonzero(values[1:] * values[:-1] < 0) + 1
     turned = turned[(turned >= SIDE) & (turned + SIDE <= len(values))]
     signs = sums_of(np.sign(values))
     sides = (signs[turned] - signs[turned - SIDE]) * (signs[turned + SIDE] - signs[turned + 1])
-    for place in turned[sides == -SIDE * (SIDE - 1)][::-1].tolist():  # of noise about zero, few of many
+    for place in turned[sides == -SIDE * (SIDE - 1)][::-1].tolist():  # few even for noise around zero
         was, before = _level_and_range(values[place - SIDE : place])
         for begin in (place, place + 1):
             if begin + SIDE > len(values):
@@ -132,9 +129,9 @@ def _level_and_range(four: Floats) -> tuple[float, float]:
 
 
 def _aligned(mean: Ticks, spread: Sequence[Ticks]) -> tuple[Ints, Floats, Floats]:
-    """Steps, mean and spread where all of them have a tick that ends there."""
+    """Steps at which ticks of all series end, with mean and spread."""
     steps, ends = mean.last[mean.filled], [each.last[each.filled] for each in spread]
-    count = min(len(steps), *map(len, ends))  # one may have a tick more
+    count = min(len(steps), *map(len, ends))  # one may have an additional tick
     held = [each.value[:count] for each in (mean, *spread)]
     if all(np.array_equal(steps[:count], each[:count]) for each in ends):
         steps = steps[:count]
@@ -147,8 +144,8 @@ def _aligned(mean: Ticks, spread: Sequence[Ticks]) -> tuple[Ints, Floats, Floats
     return steps, held[0], held[1] - held[2] if len(held) > 2 else held[1]
 
 
-def _place(logs: Floats, moments: Floats, wide: int) -> int:
-    """The tick with which the spread changes most and the quotient does not; 0 where there is none.
+def _change_position(logs: Floats, moments: Floats, wide: int) -> int:
+    """The tick at which the spread changes most while the quotient does not; 0 without one.
 
     `logs`: (2, n) of the spread and of the quotient; `moments`: (4, n + 1) sums of them and of their squares.
     """
@@ -160,13 +157,14 @@ def _place(logs: Floats, moments: Floats, wide: int) -> int:
         (middle - moments[:, place - before]) / before,
         (moments[:, place + after] - middle) / after,
     )
-    usual = [[median(np.square(np.diff(each)))] for each in logs]  # few ticks tell little of their noise
+    usual = [[median(np.square(np.diff(each)))] for each in logs]  # the noise of few ticks is uncertain
     square = np.maximum((earlier[2:] - np.square(earlier[:2])) / (before - 1), usual / before)
     square += np.maximum((later[2:] - np.square(later[:2])) / (after - 1), usual / after)
     change, error = later[:2] - earlier[:2], np.sqrt(square)
     size = np.abs(change[0])
-    found = (size > np.maximum(SURE * error[0], np.log(LEAST))) & (SAME * error[1] < SEEN * size)
-    found &= np.abs(change[1]) < np.maximum(SAME * error[1], DRIFT * size)
-    # A tick that joins points from both sides of the step lies between.
-    found &= np.abs(logs[0, place] - logs[0, place - 2]) > SEEN * size
+    found = size > np.maximum(SPREAD_ERRORS * error[0], np.log(LEAST))
+    found &= QUOTIENT_ERRORS * error[1] < DETECTABLE * size
+    found &= np.abs(change[1]) < np.maximum(QUOTIENT_ERRORS * error[1], DRIFT * size)
+    # A tick that joins points from both sides of the step may be in between.
+    found &= np.abs(logs[0, place] - logs[0, place - 2]) > DETECTABLE * size
     return int(place[np.where(found, size, 0.0).argmax()]) if found.any() else 0

@@ -1,7 +1,4 @@
-"""Which rules judge which tag: found once for all runs whose names mean the same.
-
-A run that logs what another logs needs nothing of this anew: an evaluator holds only the state of its rules.
-"""
+"""Which rules apply to which tag. Shared by all runs of one framework; evaluators only hold states."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ from rltui.rules.user_rules import user_rules
 
 
 class Rules(NamedTuple):
-    """Rules on one series: those that are always evaluated, and recordings, which wait to be asked for."""
+    """Rules on one series: those that are always evaluated, and recordings, evaluated on demand."""
 
     shown: tuple[Rule, ...] = ()
     recordings: tuple[Rule, ...] = ()
 
     @classmethod
     def of(cls, rules: Iterable[Rule]) -> Rules:
-        """Rules told apart."""
+        """Divide rules into the two groups."""
         found = tuple(rules)
         return cls(
             tuple(rule for rule in found if not rule.waits), tuple(rule for rule in found if rule.waits)
@@ -35,27 +32,27 @@ class Rules(NamedTuple):
 
 
 class RulePlan(NamedTuple):
-    """How a tag is judged, in every run."""
+    """The rules on a tag, and its conversion to the canonical scale; the same in every run."""
 
     tag: str
     canonical: str | None
     held_out: bool
     scale: float
     offset: float
-    bounds: tuple[float, float] | None  # what the metric can be
-    limits: tuple[float, float] | None  # the same, with room for rounding
-    stagger: int  # which of four ticks this series is evaluated at, and four times how late they come
+    bounds: tuple[float, float] | None  # of the metric
+    limits: tuple[float, float] | None  # the same with a margin for rounding
+    stagger: int  # modulo 4, which ticks are evaluated; divided by 4, how late ticks are completed
     rules: Rules = Rules()
     nonzero_rules: Rules | None = None  # those that skip zeros
     user_rules: tuple[Rule, ...] = ()
-    numerator_of: tuple[Rule, ...] = ()  # rules on ratios that the series may be the upper part of
-    denominator_of: tuple[Rule, ...] = ()  # and the lower
-    is_step_time: bool = False  # the writer times its steps itself
-    marks_steps: bool = False  # its times are those of the updates
+    numerator_of: tuple[Rule, ...] = ()  # rules on ratios whose numerator the series may be
+    denominator_of: tuple[Rule, ...] = ()
+    is_step_time: bool = False  # whether it is the time of a step
+    marks_steps: bool = False  # whether its wall times are those of the updates
 
 
 def stagger_of(word: str) -> int:
-    """0 to 63, by the word, so that not all series are evaluated at the same step."""
+    """0 to 63, from a hash of the word, so that not all series are evaluated at the same step."""
     return zlib.crc32(word.encode("utf-8", "replace")) & 63
 
 
@@ -72,7 +69,7 @@ class RuleSelection:
 
     @cached_property
     def book(self) -> Rulebook:
-        """The rules; read when the first points are judged: the first frame takes 13 ms less."""
+        """The rules, loaded when first used, so that the first frame takes 13 ms less."""
         return self._given if self._given is not None else rulebook()
 
     @cached_property
@@ -93,11 +90,11 @@ class RuleSelection:
 
     @cached_property
     def step_time_rules(self) -> Rules:
-        """Those on the time of a step, which may be known from the wall times of points alone."""
+        """Rules on the time of a step, which may be derived from the wall times of points."""
         return Rules.of(self._by_metric.get(STEP_TIME, ()))
 
     def of(self, tag: str) -> RulePlan:
-        """How a tag is judged; the same tag gives the same object."""
+        """The plan of a tag; the same object for the same tag."""
         plan = self._plans.get(tag)
         if plan is None:
             plan = self._plans[tag] = self._make(tag)

@@ -13,32 +13,32 @@ from rltui.rules.judged_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
 from rltui.rules.model import Rule
 
-Unseen = tuple[int, Marks]  # the first tick, what was carried along before it
+Unseen = tuple[int, Marks]  # first tick at which a rule was not evaluated, and the marks before it
 
-KEPT = 20  # resolved episodes remembered for one rule on one series
+KEPT = 20  # resolved episodes stored for one rule on one series
 
 
 @dataclass(slots=True)
 class Episode:
-    """One time that a condition held."""
+    """One period in which a condition holds."""
 
     since_step: int
     value: float
     limit: float
-    before: float  # the usual level when it began; NaN where unknown
+    before: float  # the usual level at the onset; NaN if unknown
     begun: int  # serial number of the tick at which it became pending
     seen: int  # serial number of the last tick at which it held
-    recovery: float = np.nan  # of a latched rule: the level that is back to normal
+    recovery: float = np.nan  # of a latched rule: the level at which it is resolved
     worst: float = np.nan  # the value farthest beyond the limit
-    beyond: float = np.nan  # how far that is, as its kind counts
+    beyond: float = np.nan  # how bad that is, see `ConditionStates.beyond`
     worst_step: int = 0
     firing: bool = False
     resolved_step: int | None = None
-    fired_step: int = 0  # of the point that made it fire, where single points are judged
+    fired_step: int = 0  # of the point at which a user's rule fired
 
 
 class RuleState:
-    """One rule on one series, from moment to moment."""
+    """One rule on one series."""
 
     __slots__ = (
         "_idle_range_of", "asked", "carries", "episode", "idle_range", "kind", "past", "recording", "rule",
@@ -48,19 +48,18 @@ class RuleState:
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
         self.rule = rule
         self.recording = recording
-        self.kind = KINDS.get(rule.kind)  # None: what it is about is counted by the ticks themselves
+        self.kind = KINDS.get(rule.kind)  # None: evaluated from counts of the ticks, without a window
         self.carries = carries(rule)
         self._idle_range_of = IDLE_RANGES.get(rule.kind)
-        self.idle_range: IdleRange | None = None  # it is not evaluated until a tick lies outside
+        self.idle_range: IdleRange | None = None  # not evaluated until a tick is outside of it
         self.ticks = ticks
         self.episode: Episode | None = None
         self.past: tuple[Episode, ...] = ()
-        # The first tick that it has not seen, and what the ticks carried along before it; None: it saw all.
-        self.waiting: Unseen | None = None
-        self.asked = False  # whether somebody asked for it, being a recording, since it was evaluated
+        self.waiting: Unseen | None = None  # None: it was evaluated at all ticks
+        self.asked = False  # whether a recording was asked for since it was evaluated
 
     def find_idle_range(self, window: RollingWindow) -> IdleRange | None:
-        """Where it surely holds at no moment and none is open: the range in which that stays so."""
+        """The range of new ticks in which the rule stays idle; None if it is not, or may not."""
         if self.episode is not None or self._idle_range_of is None:
             return None
         return self._idle_range_of(self.rule, window)
@@ -74,9 +73,9 @@ class RuleState:
                 self.advance(states, window)
 
     def advance(self, states: ConditionStates, window: RollingWindow) -> None:
-        """Take the states on the window's moments into the state."""
+        """Update the state with the states of the condition at the window's moments."""
         on: list[bool] = states.on.tolist()
-        early = self.rule.warmup // self.ticks.stride  # ticks whose points make no rule fire
+        early = self.rule.warmup // self.ticks.stride  # ticks of the warmup
         if early and not self.rule.fixed:
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
         if self.episode is None and not any(on):
@@ -91,7 +90,7 @@ class RuleState:
             begin = end
 
     def _hold(self, states: ConditionStates, window: RollingWindow, first: int, last: int) -> None:
-        """It holds from one moment to another, and at all between."""
+        """Update for moments from `first` to `last`, at all of which the condition holds."""
         ticks, rule, episode, serial = self.ticks, self.rule, self.episode, self._serial(window, last)
         if episode is None:
             began = int(window.at[first]) if states.began is None else states.began(first)
@@ -109,11 +108,11 @@ class RuleState:
             episode.beyond, episode.worst = float(beyond[worst]), float(states.value[worst])
             episode.worst_step = int(ticks.last[int(window.at[worst])])
         if states.recovery is not None:
-            back = states.recovery[first : last + 1]  # the level farthest from the bad side counts
+            levels = states.recovery[first : last + 1]  # the one farthest from the limit counts
             episode.recovery = float(
-                np.fmin(back.min(), episode.recovery)
+                np.fmin(levels.min(), episode.recovery)
                 if states.upward
-                else np.fmax(back.max(), episode.recovery)
+                else np.fmax(levels.max(), episode.recovery)
             )
         if not rule.latch:
             episode.limit = float(states.limit[last])
@@ -123,11 +122,11 @@ class RuleState:
     def _cease(
         self, episode: Episode, states: ConditionStates, window: RollingWindow, moments: range
     ) -> None:
-        """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
+        """Update for moments at which the condition does not hold; resolve the episode if it lasts."""
         for k in moments:
             value, serial = float(states.value[k]), self._serial(window, k)
             if states.recovery is not None and math.isnan(value):
-                continue  # a moment that is not judged
+                continue  # not evaluated at this moment
             surely = value if states.surely is None else float(states.surely[k])
             if not self._released(episode, states, k, surely):
                 if episode.firing:
@@ -144,10 +143,11 @@ class RuleState:
                 return
 
     def _serial(self, window: RollingWindow, k: int) -> int:
-        """Number of a moment's tick among all ever made, from 1."""
+        """Number of a moment's tick among all ticks so far, including joined ones, from 1."""
         return int(window.at[k]) + self.ticks.serial - self.ticks.n + 1
 
     def _released(self, episode: Episode, states: ConditionStates, k: int, value: float) -> bool:
+        """Whether the condition has clearly ceased at a moment, beyond the hysteresis."""
         if not self.rule.latch or not episode.firing:
             return bool(states.off[k]) or not episode.firing
         if self.rule.number("recurring", 0.0):
@@ -160,7 +160,7 @@ class RuleState:
         return value > episode.limit + margin
 
     def rewind(self, step: int) -> None:
-        """Forget what was not over before a step: what began before is found again in the ticks that stay."""
+        """Remove episodes not resolved before a step; those that began earlier are found again."""
         self.episode = None
         self.past = tuple(
             each for each in self.past if each.resolved_step is not None and each.resolved_step < step
@@ -168,7 +168,7 @@ class RuleState:
 
 
 def _end(on: list[bool], begin: int) -> int:
-    """Where the stretch of like moments that begins at one of them ends."""
+    """End of the run of equal values that begins at a position."""
     try:
         return on.index(not on[begin], begin)
     except ValueError:
