@@ -54,7 +54,7 @@ def save_snapshot(state: AppState) -> None:
 
 
 def _save_chart(state: AppState, view: RunView, chart: ChartOverlay) -> None:
-    """Write the visible part of the chart with the overlaid runs, as text, SVG and PNG."""
+    """Write the visible part of the chart with the compared runs, as text, SVG and PNG."""
     row, run = chart.row, shown_run.short_name(state, view.name)
     window = window_for(view, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":

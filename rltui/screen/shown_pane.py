@@ -180,12 +180,12 @@ def selected(state: AppState) -> Row | None:
     return next((row for row in found if row.tag == state.selection.row), None) or first_row(found)
 
 
-def overlaid_rows(state: AppState, row: Row) -> list[Row]:
+def added_rows(state: AppState, row: Row) -> list[Row]:
     """The metrics marked for charts of other metrics, without those of a row."""
     view = shown_run.run(state)
     if view is None:
         return []
-    here = (shown_run.own_tag(state, view, tag) for tag in state.selection.overlaid_tags)
+    here = (shown_run.own_tag(state, view, tag) for tag in state.selection.added_tags)
     tags = dict.fromkeys(tag for tag in here if tag is not None and tag not in row.tags)
     made = [rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=()) for tag in tags]
     return [one for some in made for one in some]

@@ -75,7 +75,7 @@ class Selection:
     evidence: int = 0  # of the selected finding
     unfolded: set[str] = field(default_factory=set)  # findings whose consequences are shown
     branches: dict[str, bool] = field(default_factory=dict)  # by tag: opened or closed by the user
-    overlaid_tags: list[str] = field(default_factory=list)  # drawn in large charts of other metrics
+    added_tags: list[str] = field(default_factory=list)  # drawn in large charts of other metrics
     baseline: str | None = None
 
     @property

@@ -151,7 +151,7 @@ def test_a_run_that_has_not_come_as_far_shows_its_last_value() -> None:
 
 
 def test_recorded_runs_over_each_other() -> None:
-    """Real runs of two recordings are overlaid within the wide screen and the small one."""
+    """Real runs of two recordings are compared within the wide screen and the small one."""
     screen = recorded("late-collapse", "kl-runaway")
     shown = screen.session.ordered()[0]
     screen.choose_run(shown.name)

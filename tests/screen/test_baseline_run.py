@@ -10,7 +10,7 @@ import pytest
 from rltui.logs.follow.follower import Follower
 from rltui.logs.run_names import goes_by, runs_named
 from rltui.panes.baseline.comparison import compare
-from rltui.panes.charts.overlaid_runs import overlaid_runs
+from rltui.panes.charts.compared_series import compared_series
 from rltui.panes.rows.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session
@@ -94,8 +94,8 @@ def test_the_counterpart_of_a_metric_is_the_same_everywhere() -> None:
     assert found is not None
     assert {each.tag: each.baseline_tag for each in found.differences}["train/entropy"] == "entropy"
     (row,) = rows_of(one, ["train/entropy"])
-    (drawn,) = overlaid_runs(one, row, [other])
+    (drawn,) = compared_series(one, row, [other])
     assert drawn.series is other.run.series["entropy"]
     other.add("mine/entropy", np.linspace(7, 8, 60), **entropy)
     assert one.tag_index.counterpart("train/entropy", other.tag_index) is None
-    assert overlaid_runs(one, row, [other]) == ()
+    assert compared_series(one, row, [other]) == ()

@@ -97,7 +97,7 @@ def _rows_with(screen: Screen, role: str) -> int:
 def test_a_metric_beside_a_constant_one_is_drawn() -> None:
     """A second metric on a scale of its own uses the height of the chart, whatever the first one does."""
     screen = opened_with(run(rate=np.full(100, 5e-4), kl=np.linspace(0, 0.9, 100)))
-    screen.state.selection.overlaid_tags = ["kl"]
+    screen.state.selection.added_tags = ["kl"]
     assert _rows_with(screen, "series1") > 15
     screen.press("L")
     assert _rows_with(screen, "series1") > 5

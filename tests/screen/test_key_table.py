@@ -120,7 +120,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "snooze": ("f", lambda d: unacknowledged(d) == 1 and "snoozed" in d.message),
     "back": ("3 enter", lambda d: not d.overlays and d.pane == "policy"),
     "pin": ("3 end", lambda d: d.rows()[0].tag in d.state.saved.pins),
-    "together": ("3", lambda d: d.state.selection.overlaid_tags == ["actor/ppo_kl"]),
+    "together": ("3", lambda d: d.state.selection.added_tags == ["actor/ppo_kl"]),
     "outliers": ("3", lambda d: d.state.saved.outliers and d.state.ranges.outliers),
     "density": ("3", lambda d: d.state.saved.density == "compact"),
     "smoother": ("3", lambda d: d.state.saved.smoothing == 5),
@@ -281,12 +281,12 @@ def test_several_metrics_share_a_chart() -> None:
     for key in "entropy":
         screen.press(key)
     screen.press("enter")
-    assert screen.state.selection.overlaid_tags == ["actor/entropy"]
+    assert screen.state.selection.added_tags == ["actor/entropy"]
     assert "● KL old to new" in text(screen) and "◆ Entropy" in text(screen) and "own scale" in text(screen)
     screen.press("M")
     assert "● drawn" in text(screen)
     screen.press("enter")
-    assert screen.state.selection.overlaid_tags == [] and "own scale" not in text(screen)
+    assert screen.state.selection.added_tags == [] and "own scale" not in text(screen)
 
 
 def test_a_huge_and_an_empty_metric_may_stand_beside() -> None:
@@ -296,7 +296,7 @@ def test_a_huge_and_an_empty_metric_may_stand_beside() -> None:
     run.add("a/one", [3.0] * 9)
     run.add("a/huge", [1e308, -1e308, 5.0])
     screen = opened(run)
-    screen.state.selection.overlaid_tags = ["a/nan", "a/one", "a/huge", "gone"]
+    screen.state.selection.added_tags = ["a/nan", "a/one", "a/huge", "gone"]
     screen.go_to_tag("actor/entropy")
     screen.press("enter")
     for key in ("L", "L", "z", "right", "x", "x", "x"):

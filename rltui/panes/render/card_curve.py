@@ -19,9 +19,9 @@ from rltui.draw.numbers import format_bound, format_range, format_step, short_st
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread, share_of
+from rltui.panes.charts.compared_series import ComparedCurve, ComparedSeries, canvas_spans, compared_curves
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
-from rltui.panes.charts.overlaid_runs import OverlaidCurve, OverlaidRun, canvas_spans, overlaid_curves
 from rltui.panes.charts.sister_band import SisterBand, band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
@@ -51,13 +51,13 @@ LONG_STEPS = 56  # cells of a curve from which steps are written in full
 class CardStyle(NamedTuple):
     """How cards are drawn. With `ranges` their axes are stable, and drawn cards are cached.
 
-    overlaid, sisters: a row's metric in other runs, drawn behind its curve. crosshair: the step whose values
+    compared, sisters: a row's metric in other runs, drawn behind its curve. crosshair: the step whose values
     are shown.
     """
 
     ranges: Ranges | None = None
     crosshair: int | None = None
-    overlaid: Callable[[Row], Sequence[OverlaidRun]] = lambda _: ()
+    compared: Callable[[Row], Sequence[ComparedSeries]] = lambda _: ()
     sisters: Callable[[Row], Sequence[Series]] = lambda _: ()
 
 
@@ -73,24 +73,24 @@ class CardCurve:
 
 def card_curve(row: Row, width: int, rows: int, window: StepWindow, style: CardStyle) -> CardCurve:
     """The curve of a metric in `width` cells and `rows` rows, without the line of steps."""
-    ranges, overlaid, sisters = style.ranges, style.overlaid(row), style.sisters(row)
+    ranges, compared, sisters = style.ranges, style.compared(row), style.sisters(row)
     if ranges is None or not ranges.keeps_drawn:
-        return _draw(row, width, rows, window, style, overlaid, sisters)
+        return _draw(row, width, rows, window, style, compared, sisters)
     finding = row.marked
-    series = (*sisters, *(run.series for run in overlaid))
+    series = (*sisters, *(run.series for run in compared))
     key = (
         row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, row.onset),
         width, rows, window, style.crosshair, ranges.scales.get(row.tag), ranges.outliers,
-        tuple(run.sign for run in overlaid), tuple((one.tag, one.count, one.last_step) for one in series),
+        tuple(run.sign for run in compared), tuple((one.tag, one.count, one.last_step) for one in series),
     )  # fmt: skip
     cached = ranges.drawn.get(key)
     if not isinstance(cached, CardCurve):
-        cached = ranges.drawn[key] = _draw(row, width, rows, window, style, overlaid, sisters)
+        cached = ranges.drawn[key] = _draw(row, width, rows, window, style, compared, sisters)
     return cached
 
 
 def _draw(
-    row: Row, width: int, rows: int, window: StepWindow, style: CardStyle, overlaid: Sequence[OverlaidRun],
+    row: Row, width: int, rows: int, window: StepWindow, style: CardStyle, compared: Sequence[ComparedSeries],
     sisters: Sequence[Series],
 ) -> CardCurve:  # fmt: skip
     ranges, crosshair = style.ranges, style.crosshair
@@ -101,7 +101,7 @@ def _draw(
         none = line((" " * (AXIS + 1) + fit("no points yet", cells), "faint"))
         return CardCurve([none] + [BLANK] * (rows - 1))
     steps = _StepLine(row, window, drawn, cells)
-    others = overlaid_curves(row, overlaid, window, cells * per_cell) if rows > 1 else []
+    others = compared_curves(row, compared, window, cells * per_cell) if rows > 1 else []
     if not others and not drawn.nonfinite.any() and drawn.points > 1 and _is_constant(drawn):
         return CardCurve(_constant_rows(row, drawn, cells, rows), steps.line(crosshair))
     if rows == 1:
@@ -112,7 +112,7 @@ def _draw(
         band = None
     elif band is not None:
         median = (logarithmic_band(band) if axis.log else band).dotted_median
-        others = [OverlaidCurve("", "dim", replace(drawn, low=median, high=median, mean=median))]
+        others = [ComparedCurve("", "dim", replace(drawn, low=median, high=median, mean=median))]
     body = canvas_spans(Canvas(cells, rows), drawn, axis.bottom, axis.top, behind, others)
     notes = ["log"] if axis.log else []
     if axis.cut:
@@ -138,13 +138,13 @@ def _draw(
 def _scaled(
     row: Row,
     drawn: Curve,
-    others: list[OverlaidCurve],
+    others: list[ComparedCurve],
     window: StepWindow,
     ranges: Ranges | None,
     rows: int,
     sisters: SisterBand | None,
-) -> tuple[ValueAxis, Curve, list[OverlaidCurve], Spread | None]:
-    """The value axis, and in its coordinates the curve, those of overlaid runs, and the spread behind it."""
+) -> tuple[ValueAxis, Curve, list[ComparedCurve], Spread | None]:
+    """The value axis, and in its coordinates the curve, those of compared runs, and the spread behind it."""
     log = is_log(row, drawn.low, drawn.high, ranges)
     if log:
         scaled = logarithmic(drawn)

@@ -233,7 +233,7 @@ def _overlay_metric(state: AppState, tag: str) -> None:
     tag = tag or (row.tag if row is not None else "")
     if not tag:
         return
-    drawn = navigation.toggle(state.selection.overlaid_tags, tag)
+    drawn = navigation.toggle(state.selection.added_tags, tag)
     words = "drawn in large charts of other metrics" if drawn else "no longer in charts of others"
     if not state.overlays:  # a chart shows it itself
         state.notify(f"{words}: {tag}")

@@ -6,7 +6,7 @@ from rltui.common.text import cell_width, count_of, fit
 from rltui.draw.cells import BLANK, Span, crop, line
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
-from rltui.screen.pages.chart.overlaid_run_names import names_line
+from rltui.screen.pages.chart.compared_run_names import names_line
 from rltui.screen.pages.footer import footer
 from rltui.screen.pages.page import MIN_SIZE, Page, Spot, too_small
 from rltui.screen.pages.page_registry import page_of
@@ -60,7 +60,7 @@ def _without_overlays(state: AppState, width: int, height: int) -> Page:
 
 
 def _tabs(state: AppState, view: RunView, width: int, height: int) -> Page:
-    """The tab bar, and the names of overlaid runs."""
+    """The tab bar, and the names of compared runs."""
     bar = tab_bar(shown_run.tabs(state), state.selection.pane, width)
     lines = [bar.line, bar.rule] if height >= 16 else [bar.line]
     spots = [Spot(0, 0, 1, 1, "previous-pane"), Spot(width - 1, 0, 1, 1, "next-pane")]

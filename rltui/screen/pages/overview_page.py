@@ -18,7 +18,7 @@ from rltui.panes.rows.row import Row
 from rltui.panes.runs.listed_run import fitted_summary, summary_of
 from rltui.rules.finding import Finding, unexplained
 from rltui.screen import shown_run
-from rltui.screen.pages.chart.overlaid_run_names import card_style
+from rltui.screen.pages.chart.compared_run_names import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots
 from rltui.screen.shown_pane import cards
 from rltui.screen.shown_pane import rows as shown_rows

@@ -11,7 +11,7 @@ from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constan
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.rows.row import Row, first_row, is_constant
-from rltui.screen.pages.chart.overlaid_run_names import card_style
+from rltui.screen.pages.chart.compared_run_names import card_style
 from rltui.screen.pages.page import Page, PanePage, Spot, card_spots, scrolled
 from rltui.screen.shown_pane import pane, selected
 from rltui.screen.state import AppState, PaneDrawn

@@ -1,4 +1,4 @@
-"""The curves of a large chart: a metric, the same one in overlaid runs, other metrics on their own scales."""
+"""The curves of a large chart: a metric, the same one in compared runs, other metrics on their own scales."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
+from rltui.panes.charts.compared_series import SIGNS
 from rltui.panes.charts.curve import Spread, bridge, spread
-from rltui.panes.charts.overlaid_runs import SIGNS
 from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Extremes, log_of
 from rltui.panes.rows.row import Row
 from rltui.screen import run_list, shown_run
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
-from rltui.screen.shown_pane import overlaid_rows
+from rltui.screen.shown_pane import added_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
@@ -124,7 +124,7 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
 def curves_of(
     state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
 ) -> list[ChartCurve]:
-    """The row's series, the same metric of overlaid runs, then other metrics of the run."""
+    """The row's series, the same metric of compared runs, then other metrics of the run."""
     view, main = shown_run.run(state), row.main
     if view is None or main is None:
         return []
@@ -135,7 +135,7 @@ def curves_of(
         its = x_axis(other, axis.axis)
         if tag is not None and its is not None:
             found.append((at, other.name, its, other.run.series[tag], row, False))
-    beside = [one for one in overlaid_rows(state, row) if one.main is not None]
+    beside = [one for one in added_rows(state, row) if one.main is not None]
     found += [
         (at, one.title, axis, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
         if one.main is not None
@@ -220,7 +220,7 @@ def strokes(
         raw = min_max_stroke(
             curve.x, place(curve.low), place(curve.high), gap, curve.role if smooth is None else "band"
         )
-        if not curve.own or smooth is None:  # the spreads of overlaid metrics would hide the rest
+        if not curve.own or smooth is None:  # the spreads of added metrics would hide the rest
             (front if smooth is None else behind).append(
                 raw._replace(sign=curve.sign) if smooth is None else raw
             )

@@ -132,7 +132,7 @@ def _value(curve: ChartCurve, cursor: float | None) -> str:
 
 
 def _lacking(state: AppState, row: Row, drawn: set[str]) -> str:
-    """Names or number of overlaid runs without the metric."""
+    """Names or number of compared runs without the metric."""
     view = shown_run.run(state)
     if view is None:
         return ""

@@ -108,7 +108,7 @@ def _metrics(state: AppState) -> list[PaletteEntry]:
 def _metrics_beside(state: AppState, shown_tag: str) -> list[PaletteEntry]:
     """Metrics to draw beside that of the chart, those already drawn first."""
     found = [entry for entry in _metrics(state) if entry.argument != f"metric {shown_tag}"]
-    drawn = {f"metric {tag}" for tag in state.selection.overlaid_tags}
+    drawn = {f"metric {tag}" for tag in state.selection.added_tags}
     found.sort(key=lambda entry: entry.argument not in drawn)
     return [
         PaletteEntry("● drawn" if one.argument in drawn else "", one.text, one.hint, one.argument)

@@ -15,7 +15,7 @@ from rltui.panes.runs.run_columns import RunColumn, column_named, step_text
 from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
-from rltui.screen.pages.chart.overlaid_run_names import sign_of
+from rltui.screen.pages.chart.compared_run_names import sign_of
 from rltui.screen.pages.page import Hint, Page, Spot, hint_bar, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 

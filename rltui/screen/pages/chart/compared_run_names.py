@@ -1,11 +1,11 @@
-"""Overlaid runs, which are the marked ones and the baseline: their curves in cards, their names."""
+"""Compared runs, which are the marked ones and the baseline: their curves in cards, their names."""
 
 from __future__ import annotations
 
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.charts.overlaid_runs import SIGNS, overlaid_runs
+from rltui.panes.charts.compared_series import SIGNS, compared_series
 from rltui.panes.charts.sister_band import sister_series
 from rltui.panes.render.card_curve import CardStyle
 from rltui.screen import run_list, shown_run
@@ -24,7 +24,7 @@ def card_style(state: AppState) -> CardStyle:
         return style
     runs = shown_run.compared_runs(state, view)
     if runs:
-        return style._replace(overlaid=lambda row: overlaid_runs(view, row, runs))
+        return style._replace(compared=lambda row: compared_series(view, row, runs))
     sisters = run_list.sisters(state, view, everywhere=False)
     return style._replace(sisters=lambda row: sister_series(view, row.tag, sisters))
 

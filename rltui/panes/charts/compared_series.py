@@ -1,4 +1,4 @@
-"""Overlaid runs: the same metric in runs that the user selected, behind a run's curves."""
+"""Compared runs: the same metric in runs that the user selected, behind a run's curves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SIGNS = "●◆★✚▼○■▲"
 
 
-class OverlaidRun(NamedTuple):
+class ComparedSeries(NamedTuple):
     """The series of the same metric in another run, with the sign and the role of that run."""
 
     sign: str
@@ -37,18 +37,18 @@ class OverlaidRun(NamedTuple):
     series: Series
 
 
-def overlaid_runs(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OverlaidRun, ...]:
+def compared_series(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[ComparedSeries, ...]:
     """The runs that log the metric of a row; the sign of a run is the same for all metrics."""
-    overlaid = []
+    compared = []
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
         tag = view.tag_index.counterpart(row.tag, run.tag_index)
         if tag is not None and run.run.series[tag].count:
-            overlaid.append(OverlaidRun(SIGNS[at], f"series{at}", run.run.series[tag]))
-    return tuple(overlaid)
+            compared.append(ComparedSeries(SIGNS[at], f"series{at}", run.run.series[tag]))
+    return tuple(compared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OverlaidCurve:
+class ComparedCurve:
     """A curve behind that of a row, in the same columns; `sign` is drawn at its end, unless it is empty."""
 
     sign: str
@@ -56,31 +56,31 @@ class OverlaidCurve:
     curve: Curve
 
 
-def overlaid_curves(
-    row: Row, overlaid: Sequence[OverlaidRun], window: StepWindow, columns: int
-) -> list[OverlaidCurve]:
-    """The curves of overlaid runs; none for a metric that is not logged over the run's steps."""
+def compared_curves(
+    row: Row, compared: Sequence[ComparedSeries], window: StepWindow, columns: int
+) -> list[ComparedCurve]:
+    """The curves of compared runs; none for a metric that is not logged over the run's steps."""
     if row.own_axis:
         return []
     curves = []
-    for run in overlaid:
+    for run in compared:
         drawn = curve(replace(row, parts={"": run.series}), window, columns)
         if drawn is not None and drawn.has_values:
-            curves.append(OverlaidCurve(run.sign, run.role, drawn))
+            curves.append(ComparedCurve(run.sign, run.role, drawn))
     return curves
 
 
 def _sign_cells(
-    overlaid: Sequence[OverlaidCurve], rows: int, bottom: float, top: float
-) -> dict[tuple[int, int], OverlaidCurve]:
+    compared: Sequence[ComparedCurve], rows: int, bottom: float, top: float
+) -> dict[tuple[int, int], ComparedCurve]:
     """The cells of the signs, (row from the top, cell), at the ends of their curves."""
-    taken: dict[tuple[int, int], OverlaidCurve] = {}
-    for other in overlaid:
+    taken: dict[tuple[int, int], ComparedCurve] = {}
+    for other in compared:
         if not other.sign:
             continue
         level = other.curve.low / 2 + other.curve.high / 2
         last = int(np.flatnonzero(np.isfinite(level))[-1])
-        for column in range(last, max(last - PER_CELL * len(overlaid), -1), -PER_CELL):
+        for column in range(last, max(last - PER_CELL * len(compared), -1), -PER_CELL):
             share = share_of(float(level[column]), bottom, top)
             if math.isfinite(share):
                 place = (rows - 1 - min(int(share * rows), rows - 1), column // PER_CELL)
@@ -96,24 +96,24 @@ def canvas_spans(
     bottom: float,
     top: float,
     behind: Spread | None,
-    overlaid: Sequence[OverlaidCurve],
+    compared: Sequence[ComparedCurve],
 ) -> list[list[Span]]:
     """Draw a curve over others on an empty canvas; its rows as spans, with marks for non-finite values."""
-    for other in overlaid:
+    for other in compared:
         canvas.line(other.curve.low, other.curve.high, bottom, top)
     canvas.line(drawn.low, drawn.high, bottom, top)
     if behind is not None:
         canvas.draw_band(behind.low, behind.high, bottom, top)
     lines = canvas.lines()
-    roles = ["accent", "band", "bad", *(other.role for other in overlaid)]
+    roles = ["accent", "band", "bad", *(other.role for other in compared)]
     codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # index of the role of each cell
     if behind is not None:
         codes[canvas.band_cells()] = 1
-    if overlaid:
+    if compared:
         owners = canvas.owners()
-        others = (owners >= 0) & (owners < len(overlaid))
+        others = (owners >= 0) & (owners < len(compared))
         codes[others] = owners[others] + 3
-    for (row, cell), other in _sign_cells(overlaid, len(lines), bottom, top).items():
+    for (row, cell), other in _sign_cells(compared, len(lines), bottom, top).items():
         lines[row] = f"{lines[row][:cell]}{other.sign}{lines[row][cell + 1 :]}"
         codes[row, cell] = roles.index(other.role)
     bad = sorted(set((np.flatnonzero(drawn.nonfinite) // PER_CELL).tolist()))
