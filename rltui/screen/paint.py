@@ -54,11 +54,10 @@ def follow_newest_run(state: AppState) -> None:
     if current is not None and not reading and current is not shown_run.baseline(state):
         if current.liveness(state.now).state == "live":
             return
-        key = state.options.keys.hint_of("runs")
         name, before = (shown_run.short_name(state, one.name) for one in (view, current))
         live = view.liveness(state.now).state == "live"
-        why = f"which is being written; {before} is not" if live else f"which was written after {before}"
-        state.notify(f"now {name}, {why}: {key} lists all runs")
+        why = f"which is live; {before} is not" if live else f"written after {before}"
+        state.notify(f"now {name}, {why}")
     selection.run = view.name
 
 

@@ -74,4 +74,4 @@ def test_a_run_that_goes_on_is_not_left(tmp_path: Path) -> None:
     screen.set_clock(lambda: NOW + 1e5)
     screen.frame(100, 30)
     assert screen.view is not None and screen.view.name == "new"
-    assert "now new, which was written after old" in screen.message  # both have ended
+    assert "now new, written after old" in screen.message  # both have ended

@@ -70,22 +70,22 @@ class FindingReporter:
         for name, finding in firing.items():
             if name not in before or before[name].rank < finding.rank:
                 message = f"{finding.message} ({finding.since})"
-                self._print("firing", view.name, marks[finding.severity], message, finding)
+                self._print("firing", view, marks[finding.severity], message, finding)
         for name, finding in before.items():
             if name not in firing:
-                self._print("resolved", view.name, marks["ok"], f"resolved: {finding.message}", finding)
+                self._print("resolved", view, marks["ok"], f"resolved: {finding.message}", finding)
         self._firing[view.name] = firing
         state = view.liveness(time.time()).state
         if self._states.get(view.name, state) != state:
-            self._print(state, view.name, marks["end" if state == "ended" else "info"], state, None)
+            self._print(state, view, marks["end" if state == "ended" else "info"], state, None)
         self._states[view.name] = state
 
-    def _print(self, event: str, run: str, symbol: str, message: str, finding: Finding | None) -> None:
+    def _print(self, event: str, run: RunView, symbol: str, message: str, finding: Finding | None) -> None:
         if self.as_json:
-            data: dict[str, object] = {"time": time.time(), "event": event, "run": run}
+            data: dict[str, object] = {"time": time.time(), "event": event, "run": run.name}
             if finding is not None:
                 data["finding"] = as_json(finding)
             emit_json(data)
         else:
-            emit(f"{time.strftime('%H:%M:%S')} {symbol} {run}: {message}")
+            emit(f"{time.strftime('%H:%M:%S')} {symbol} {run.shown_name}: {message}")
         sys.stdout.flush()

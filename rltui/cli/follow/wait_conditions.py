@@ -96,7 +96,7 @@ def first_match(
             if at_rest and read and len(read) == len(views):
                 states = [view.liveness(now).state for view in read]
                 if all(state == "ended" for state in states):
-                    whose = f"run {read[0].name} has" if len(read) == 1 else f"all {len(read)} runs have"
+                    whose = f"run {read[0].shown_name} has" if len(read) == 1 else f"all {len(read)} runs have"
                     return _ended(condition, read, now, f"{whose} ended")
             continue
         for view in read:
@@ -115,7 +115,7 @@ def _ended(condition: Condition, views: Sequence[RunView], now: float, message: 
     first = early[0]
     found = state_finding(first.liveness(now), first.run.last_step, first.last_line)
     if only is None:
-        message = f"{message}, {len(early)} of them early; {first.name}"
+        message = f"{message}, {len(early)} of them early; {first.shown_name}"
     said = "" if found is None else f": {found.message[0].lower()}{found.message[1:]}"
     return Match(condition, first.name, f"{message}{said}", step=first.run.last_step, finding=found)
 
@@ -135,19 +135,19 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
     if condition.kind == "step":
         if last is None or not condition.compare(last, condition.limit):
             return None
-        return Match(condition, view.name, f"{view.name} is at step {format_step(last)}", last, last)
+        return Match(condition, view.name, f"{view.shown_name} is at step {format_step(last)}", last, last)
     if condition.kind == "finding":
         found = [finding for finding in view.evaluator.findings() if finding.rank >= condition.limit]
         if not found:
             return None
-        message = f"{view.name}: {found[0].message} ({found[0].since})"
+        message = f"{view.shown_name}: {found[0].message} ({found[0].since})"
         return Match(condition, view.name, message, found[0].value, found[0].since_step, found[0])
     if condition.kind == "stalled":
         live = view.liveness(now)
         if live.state != "stalled":
             return None
         quiet = f"; {live.quiet}" if live.quiet else ""
-        return Match(condition, view.name, f"{view.name} has stalled{quiet}", step=last)
+        return Match(condition, view.name, f"{view.shown_name} has stalled{quiet}", step=last)
     return _metric_match(condition, view)
 
 
@@ -159,6 +159,6 @@ def _metric_match(condition: Condition, view: RunView) -> Match | None:
         if condition.compare(value, condition.limit):
             step = series[tag].last_step
             where = "" if step is None else f" at step {format_step(step)}"
-            message = f"{view.name}: {tag} is {format_short(value)}{where}"
+            message = f"{view.shown_name}: {tag} is {format_short(value)}{where}"
             return Match(condition, view.name, message, value, step)
     return None

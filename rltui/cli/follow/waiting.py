@@ -15,6 +15,7 @@ from rltui.cli.follow.wait_conditions import Condition, Match, first_match, unkn
 from rltui.cli.printing import about, emit, note
 from rltui.common.text import clean
 from rltui.config import Config
+from rltui.draw.numbers import format_step
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json
 from rltui.session.run_view import RunView
@@ -87,7 +88,7 @@ def _report_new(view: RunView, seen: set[str]) -> None:
     if view.loading or view.name in seen:
         return
     seen.add(view.name)
-    step = "no step yet" if view.run.last_step is None else f"step {view.run.last_step}"
-    state = view.liveness(time.time()).state
-    emit(f"{time.strftime('%H:%M:%S')} {view.name}: {view.framework}, {state}, {step}")
+    step = "no step yet" if view.run.last_step is None else f"step {format_step(view.run.last_step)}"
+    state = view.liveness(time.time()).word
+    emit(f"{time.strftime('%H:%M:%S')} {view.shown_name}: {view.framework}, {state}, {step}")
     sys.stdout.flush()

@@ -92,11 +92,14 @@ def _head(row: Row, width: int, drawn: CardCurve, crosshair: int | None, *, back
 
 
 def _axis_notes(notes: Sequence[str], room: int) -> str:
-    """The notes on the axis, only their signs if there is little room."""
-    signs = " ".join(note.partition(" ")[0] for note in notes)
-    texts = ("  ".join(notes), signs)
+    """The notes on the axis, only `log` if there is little room.
+
+    The mark of values beyond the axis alone would read as that of a warning; the curve has it too.
+    """
+    words = " ".join(note for note in notes if " " not in note)
+    texts = ("  ".join(notes), words)
     return next(
-        (f"  {text}" for text in texts if text and cell_width(text) + 2 <= room), f" {signs}".rstrip()
+        (f"  {text}" for text in texts if text and cell_width(text) + 2 <= room), f" {words}".rstrip()
     )
 
 
@@ -183,6 +186,18 @@ def constants_line(rows: Sequence[Row], width: int) -> Line:
     """The metrics that never changed, and those that are not measured, in one line."""
     settings = [f"{row.title} {row.value_text}" for row in rows if not row.unreported]
     unmeasured = [row.title for row in rows if row.unreported]
-    parts = [f"always the same: {' · '.join(settings)}"] if settings else []
-    parts += [f"not measured: {' · '.join(unmeasured)}"] if unmeasured else []
-    return line((" ─ ", "faint"), (cut("   ".join(parts), width - 4), "dim"))
+    shown = [(f"always the same: {text}" if not at else f" · {text}") for at, text in enumerate(settings)]
+    apart = "   " if settings else ""
+    shown += [
+        (f"{apart}not measured: {text}" if not at else f" · {text}") for at, text in enumerate(unmeasured)
+    ]
+    room, count = width - 4, len(shown)
+    while count > 1 and cell_width(_first_of(shown, count)) > room:
+        count -= 1
+    return line((" ─ ", "faint"), (cut(_first_of(shown, count), room), "dim"))
+
+
+def _first_of(parts: Sequence[str], count: int) -> str:
+    """The first parts of a text, and how many more there are."""
+    left = len(parts) - count
+    return "".join(parts[:count]) + (f" · {left} more" if left else "")

@@ -143,6 +143,13 @@ class Row:
         value = value_at(self.main, step)[0]
         return "–" if value is None else format_value(value, self.unit)
 
+    def change_at(self, step: int) -> str:
+        """The change at a step since the value before it, with its sign; empty if that is not known."""
+        if self.main is None or self.against is not None:
+            return ""
+        value, before = value_at(self.main, step)
+        return "" if value is None or before is None else format_change(value, before, self.unit)
+
     @property
     def unreported(self) -> bool:
         """Whether the writer does not know the quantity (MFU of an unknown device) and writes zeros."""

@@ -118,10 +118,10 @@ def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | No
         if head.change:
             text += f", {100 * head.change:+.0f} % over {head.change_steps:,} steps"
     else:
-        text = "MFU is not reported: the log has zeros alone" if missing else "The log has no MFU"
+        text = "MFU is not reported: the log has only zeros" if missing else "The log has no MFU"
         if rates and rates[0].change is not None:
-            how = "steady" if not rates[0].change else "rising" if rates[0].change > 0 else "falling"
-            text += f"; throughput is {how}"
+            how = "is steady" if not rates[0].change else "has risen" if rates[0].change > 0 else "has fallen"
+            text += f"; throughput {how}"
     if generation is not None and generation >= BOUND:
         text += f". Generation bounds a step: {100 * generation:.0f} % of its time"
     elif generation is not None:

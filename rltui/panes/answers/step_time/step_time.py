@@ -370,19 +370,16 @@ def _seldom_part(phase: _Phase, axis: Ints, lengths: Floats, inside: bool) -> St
 
 
 def _facts(run: RunValues, steps: Values | None) -> tuple[Fact, ...]:
-    """Step time, steps per minute and tokens per second, with their trend."""
+    """Step time and tokens per second with their trends, and steps per minute."""
     first = run.first_steps
     facts: list[Fact] = []
     if steps is not None and steps.now > 0:
         length = fact(STEP_FACT, steps, "s")
         rate = 60 / steps.now
-        slower = None if length.change is None else 1 / (1 + length.change) - 1
         text = next(f"{rate * size:.3g} steps/{per}" for size, per, least in RATES if rate >= least)
         formula = FORMULAS["steps per minute"]
-        facts = [
-            length,
-            Fact("steps per minute", rate, text, slower, length.change_steps, formula, plain=True),
-        ]
+        # The trend of the step time says how this changed.
+        facts = [length, Fact("steps per minute", rate, text, formula=formula, plain=True)]
     for canonical, values in run.find_all("tokens_per_second"):
         unit = glossary().metrics[canonical].unit
         facts.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))

@@ -20,7 +20,7 @@ from rltui.draw.symbols import (
 )
 from rltui.panes.header import Header
 from rltui.panes.pane_tabs import PaneTab
-from rltui.panes.render.lines.pane_lines import finding_text
+from rltui.panes.render.lines.pane_lines import cut_finding, finding_text
 from rltui.rules.finding import explained, unexplained
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     # In the order of display, each with a rank: the highest is left out first.
     ranked = [(head.step_text, 0)]
     if head.progress is not None and math.isfinite(head.progress):
-        ranked.append((f"{head.progress:.0%}", 1))
+        ranked.append((f"{math.floor(head.progress * 100)}%", 1))  # 100% is the end
     ranked.append((head.eta_text if head.state == "live" else "", 2))
     ranked += [(head.rate_text, 6), (head.counter_text, 5), (head.job_text, 4), (head.age_text, 3)]
     ranked = [fact for fact in ranked if fact[0]]
@@ -187,10 +187,8 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int, *, health:
     lines = []
     for finding in shown:
         role = SEVERITY_ROLE[finding.severity]
-        text = finding_text(finding)
-        more = len(explained(every, finding))
-        text += f" · explains {more} more" if more else ""
-        spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (cut(text, width - 4), role)]
+        text = _fitted_finding(finding, len(explained(every, finding)), width - 4)
+        spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (text, role)]
         left = width - 4 - cell_width(text) - 3
         if left > 24 and finding.advice:
             spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
@@ -198,3 +196,11 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int, *, health:
     if len(shown) < len(findings) and most > 1:
         lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
     return lines
+
+
+def _fitted_finding(finding: Finding, more: int, room: int) -> str:
+    """Title and onset of a finding, and how many it explains if there is room; the step is not cut."""
+    text = finding_text(finding)
+    if more and cell_width(counted := f"{text} · explains {more} more") <= room:
+        return counted
+    return text if cell_width(text) <= room else cut_finding(finding, room)

@@ -30,6 +30,8 @@ RANGE = 17  # "  0.108 … 0.482  "
 MAX_SPARK = 64  # a longer curve shows no more and costs bandwidth
 MIN_SPARK = 20  # for a shorter curve the key as written is left out
 MIN_KEY = 20  # a key that is cut to less is not recognised
+STATISTICS = ("std", "min", "max", "mean")  # at the end of titles
+MIN_NAME = 5  # cells of a cut title before its statistic, with the blank between them
 
 
 class ColumnPlan(NamedTuple):
@@ -163,11 +165,12 @@ def row_lines(
     if columns.key:
         spans.append((pad(short_key(row.tag, columns.key), columns.key) + "  ", "dim"))
     value, value_role = row.value_text, "strong" if role == "text" else role
+    change, change_role = row.change_text, row.change_role
     if columns.crosshair is not None and (text := row.text_at(columns.crosshair)) is not None:
-        value, value_role = text, "mark"
+        value, value_role, change, change_role = text, "mark", row.change_at(columns.crosshair), "dim"
     spans.append((pad(value, columns.value, right=True), value_role))
     if columns.change:
-        spans.append((pad(row.change_text, columns.change, right=True), row.change_role))
+        spans.append((pad(change, columns.change, right=True), change_role))
     if columns.spark:
         spans += _curve_spans(row, columns, window, ranges)
     lines = [line(*spans, back=back)]
@@ -197,7 +200,7 @@ def short_title(title: str, width: int) -> str:
     """A title that fits; its distinguishing part, after the dot, is cut last."""
     head, dot, part = title.partition(" · ")
     if not dot or cell_width(title) <= width:
-        return cut(title, width)
+        return _cut_title(title, width)
     if dot in part and cell_width(part) + 2 <= width:  # `Reward component · correct · samples`
         return f"… {part}"
     if width < 18:
@@ -207,7 +210,15 @@ def short_title(title: str, width: int) -> str:
         return f"{head}{dot}…{last}"
     if cell_width(part) > width - 7:
         part = f"…{last}" if folders and cell_width(last) < width - 8 else fit(part, width - 10)
-    return cut(head, width - cell_width(dot + part)) + dot + part
+    return _cut_title(head, width - cell_width(dot + part)) + dot + part
+
+
+def _cut_title(title: str, width: int) -> str:
+    """A title cut to `width` cells; a statistic at its end, such as `std`, stays: it says what is shown."""
+    rest, _, last = title.rpartition(" ")
+    if cell_width(title) <= width or last not in STATISTICS or width < len(last) + MIN_NAME:
+        return cut(title, width)
+    return f"{cut(rest, width - len(last) - 1)} {last}"
 
 
 def short_key(tag: str, width: int) -> str:
@@ -237,10 +248,15 @@ def note_spans(finding: Finding, width: int, rows: int) -> list[Span]:
     """A finding in one line: title, onset, number of rows."""
     many = f" · {rows} metrics" if rows > 1 else ""
     text, room = finding_text(finding), width - 1 - len(many)
-    if cell_width(text) > room:  # the step is not cut
-        step = f" @{format_step(finding.since_step)}"
-        text = cut(finding.title or finding.message, room - len(step)) + step
+    if cell_width(text) > room:
+        text = cut_finding(finding, room)
     return [("     └ ", "faint"), (text + many, SEVERITY_ROLE[finding.severity])]
+
+
+def cut_finding(finding: Finding, room: int) -> str:
+    """A title cut to leave room for the onset, whose number is not cut: `a higher learning r… @49,152`."""
+    step = f" @{format_step(finding.since_step)}"
+    return cut(finding.title or finding.message, room - len(step)) + step
 
 
 def finding_text(finding: Finding) -> str:
