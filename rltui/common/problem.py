@@ -9,6 +9,7 @@ from rltui.common.data_class import dataclass
 
 ProblemLevel = Literal["info", "warning", "error"]
 Severity = Literal["info", "warning", "critical"]
+MERGED_KEYS = 4  # that are named where several have the same problem
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of findings, in ascending order
 
 
@@ -32,6 +33,26 @@ class Problem:
     def as_json(self) -> dict[str, str]:
         """The documented fields of JSON output."""
         return {"level": self.level, "code": self.code, "path": self.path, "message": self.message}
+
+
+def merged(problems: Iterable[Problem]) -> list[Problem]:
+    """Problems as people read them: those that say the same of several keys, `KEY: what`, become one."""
+    groups: dict[tuple[str, str, str], list[tuple[str, Problem]]] = {}
+    for one in problems:
+        key, _, what = one.message.partition(": ")
+        groups.setdefault((one.code, one.path, what or one.message), []).append((key, one))
+    out = []
+    for (_, _, what), same in groups.items():
+        first = same[0][1]
+        if len(same) > 1:
+            keys = [key for key, _ in same]
+            more = f" and {len(keys) - MERGED_KEYS} more keys" if len(keys) > MERGED_KEYS + 1 else ""
+            named = ", ".join(keys[:MERGED_KEYS] if more else keys)
+            count = sum(one.count for _, one in same)
+            message = f"{what}: {named}{more}"
+            first = Problem(first.level, first.code, first.path, message, first.offset, count, first.healed)
+        out.append(first)
+    return out
 
 
 class Problems(dict[tuple[str, str, int | None], Problem]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.common.problem import Problem, Problems
+from rltui.common.problem import Problem, Problems, merged
 
 
 def _problem(path: str, message: str = "damaged") -> Problem:
@@ -40,3 +40,17 @@ def test_a_problem_as_json_has_the_promised_fields() -> None:
         "path": "a",
         "message": "damaged",
     }
+
+
+def test_what_several_keys_have_in_common_is_told_once() -> None:
+    """Twenty lines that differ in the key alone are read as one; what differs otherwise stays apart."""
+    keys = [_problem("run", f"loss/{number}: 3 values not finite") for number in range(7)]
+    other = _problem("run", "the clock went back")
+    elsewhere = _problem("other", "loss/0: 3 values not finite")
+    assert [one.message for one in merged([*keys, other, elsewhere])] == [
+        "3 values not finite: loss/0, loss/1, loss/2, loss/3 and 3 more keys",
+        "the clock went back",
+        "loss/0: 3 values not finite",
+    ]
+    assert merged(keys)[0].count == 7
+    assert merged(keys[:2])[0].message == "3 values not finite: loss/0, loss/1"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rltui.cli.printing import colored, text_width
-from rltui.common.problem import Problem
+from rltui.common.problem import Problem, merged
 from rltui.common.text import cell_width, in_markdown, markdown_table
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
@@ -93,13 +93,14 @@ def text_lines(
         yield ""
     if problems:
         yield "Files and data:"
-        for problem in problems[:MAX_PROBLEMS]:
+        told = merged(problems)
+        for problem in told[:MAX_PROBLEMS]:
             words = f"{problem.level}: {problem.path}: {problem.message}"
             first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
             yield f"  {first}"
             yield from (f"    {part}" for part in rest)
-        if len(problems) > MAX_PROBLEMS:
-            yield f"  and {len(problems) - MAX_PROBLEMS} more; --json has all"
+        if len(told) > MAX_PROBLEMS:
+            yield f"  and {len(told) - MAX_PROBLEMS} more; --json has all"
         yield ""
     if common := common_trouble(verdicts, at_step=at_step):
         yield "Several runs:"
@@ -205,8 +206,9 @@ def markdown_lines(
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
             table.append([in_markdown(cell) for cell in cells])
     yield from markdown_table(heads, table, (4, 6))
-    for place, problem in enumerate(problems[:MAX_PROBLEMS]):
+    told = merged(problems)
+    for place, problem in enumerate(told[:MAX_PROBLEMS]):
         line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
         yield ("\n" if place == 0 else "") + line
-    if len(problems) > MAX_PROBLEMS:
-        yield f"- and {len(problems) - MAX_PROBLEMS} more"
+    if len(told) > MAX_PROBLEMS:
+        yield f"- and {len(told) - MAX_PROBLEMS} more"

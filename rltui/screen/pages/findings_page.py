@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.common.problem import merged
 from rltui.draw.cells import BLANK, Line, Span, hanging, line
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
 from rltui.panes.render.lines.evidence_lines import FindingBlock, finding_block
@@ -100,13 +101,13 @@ def _problems(state: AppState, width: int) -> list[Line]:
         return []
     problems = view.file_problems(state.options.clock())
     problems += view.evaluator.diagnostics() if past is None else past.diagnostics
-    problems += state.session.problems.values()
+    problems = merged([*problems, *state.session.problems.values()])
     if not problems:
         return []
     lines = [line((" About the data", "strong"))]
     for one in problems[:20]:
         role, glyph = LEVEL_ROLE[one.level], LEVEL_GLYPH[one.level]
-        text = f"{one.message}" + (f"  ({one.path})" if one.path else "")
+        text = one.message + (f"  ({one.path})" if one.path not in ("", view.run.name) else "")
         lines += hanging(f" {glyph} ", role, text, "dim", width - 2)
     if len(problems) > 20:
         lines.append(line((f"   and {len(problems) - 20} more", "dim")))

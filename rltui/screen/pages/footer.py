@@ -21,7 +21,7 @@ MIN_HINT_CELLS = 18  # that a message leaves, for help and quit
 def footer(state: AppState, width: int) -> Page:
     """The footer; its hints can be clicked."""
     left: list[Span] = [(" ", "dim")]
-    left += [(state.message, "strong")] if state.message else _status(state)
+    left += [(state.message, "strong")] if state.message else _status(state, width // 2 - 8)
     # The status changes at every step; its width is rounded up so that the hints do not move.
     used = sum(cell_width(text) for text, _ in left)
     most = max(width - MIN_HINT_CELLS, width // 2) if state.message else width // 2 - 8
@@ -44,8 +44,8 @@ def _hints(state: AppState, room: int) -> list[Hint]:
     return [hint for hint in hints if hint in fitting]
 
 
-def _status(state: AppState) -> list[Span]:
-    """Loading, pause, the visible share of the run, notes of the pane, the most important first."""
+def _status(state: AppState, room: int) -> list[Span]:
+    """Loading, pause, the visible share of the run, notes of the pane, the most important first; as many as fit."""
     view = shown_run.run(state)
     pieces: list[Span] = []
     if state.loading is not None:
@@ -64,7 +64,10 @@ def _status(state: AppState) -> list[Span]:
         pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
     pieces += page_of(state).notes(state)
     spans: list[Span] = []
-    for index, piece in enumerate(pieces):
+    for index, (text, role) in enumerate(pieces):
+        room -= cell_width(text) + 3 * bool(index)
+        if index and room < 0:
+            break
         spans += [(" · ", "faint")] if index else []
-        spans.append(piece)
+        spans.append((text, role))
     return spans

@@ -161,9 +161,13 @@ def _selected(state: AppState, name: str, width: int) -> Line:
     facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
     if run.alive.age is not None:
         facts.append(f"{'last point' if run.points else 'last written'} {format_age(run.alive.age)}")
+    why = run.why or "nothing is wrong"
+    room = width - 3 - cell_width(run.view.shown_name) - cell_width(why)
+    while facts and cell_width(" · ".join(facts)) + 2 > room:
+        facts.pop()
     left: list[Span] = [
         (f" {run.view.shown_name}", "strong"),
-        (f"  {run.why or 'nothing is wrong'}", _why_role(run) if run.why else HEALTH_ROLE["ok"]),
+        (f"  {why}", _why_role(run) if run.why else HEALTH_ROLE["ok"]),
         (f"  {' · '.join(facts)}", "dim"),
     ]
     return crop(line(*left), width)
