@@ -96,7 +96,9 @@ def first_match(
             if at_rest and read and len(read) == len(views):
                 states = [view.liveness(now).state for view in read]
                 if all(state == "ended" for state in states):
-                    whose = f"run {read[0].shown_name} has" if len(read) == 1 else f"all {len(read)} runs have"
+                    whose = (
+                        f"run {read[0].shown_name} has" if len(read) == 1 else f"all {len(read)} runs have"
+                    )
                     return _ended(condition, read, now, f"{whose} ended")
             continue
         for view in read:

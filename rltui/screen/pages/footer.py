@@ -45,7 +45,7 @@ def _hints(state: AppState, room: int) -> list[Hint]:
 
 
 def _status(state: AppState, room: int) -> list[Span]:
-    """Loading, pause, the visible share of the run, notes of the pane, the most important first; as many as fit."""
+    """Loading, pause, the visible share of the run, notes of the pane: as many as fit, in this order."""
     view = shown_run.run(state)
     pieces: list[Span] = []
     if state.loading is not None:

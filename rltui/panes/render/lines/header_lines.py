@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
-from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
+from rltui.draw.cells import Line, Span, cut_sentence, line, sides
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
