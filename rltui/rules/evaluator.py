@@ -90,7 +90,8 @@ class Evaluator:
 
     # ---- feeding
 
-    @np.errstate(invalid="ignore", divide="ignore")  # unknown numbers are NaN, and compare as such
+    # Unknown numbers are NaN, and compare as such; those beyond float64 are infinite.
+    @np.errstate(invalid="ignore", divide="ignore", over="ignore")
     def feed(self, fresh: Sequence[NewPoints]) -> None:
         """Add new points, per tag in order of arrival."""
         by_tag: dict[str, list[NewPoints]] = {}

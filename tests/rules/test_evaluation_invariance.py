@@ -105,6 +105,22 @@ def test_what_waits_sees_ticks_as_they_were_before_they_were_joined(stagger: int
     assert past[0] and past[0] == past[1]
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-170, 1e160, 1e300, 1.7e308])
+def test_values_near_the_ends_of_floats_are_judged(size: float) -> None:
+    """Squares that are zero or infinite raise nothing, nor does numpy warn of them."""
+    noise = np.random.default_rng(0).uniform(-1, 1, (3, 600))
+    course = np.concatenate((np.linspace(0.1, 1, 300), np.linspace(1, 0.2, 300)))
+    judge = evaluator()
+    for tag, values in zip(("mean", "max", "min"), noise, strict=True):
+        judge.feed([fresh(f"reward.{tag}", size * np.clip(course + 0.1 * values, -1, 1))])
+    for tag, values in zip(
+        ("reward.episode_return.mean", "policy.entropy", "critic.loss"), noise, strict=True
+    ):
+        judge.feed([fresh(tag, size * values)])
+    assert isinstance(said(judge), list)
+    assert judge.sentence()
+
+
 @pytest.mark.parametrize("size", [1, 2, CAP // 2, CAP - 1, CAP, CAP + 1, 2 * CAP])
 @pytest.mark.parametrize("delay", [0, 1, 2, 15])
 def test_ticks_do_not_depend_on_how_points_are_cut(delay: int, size: int) -> None:

@@ -453,9 +453,9 @@ def smoothness(values: Floats) -> float:
     """From 0, if neighbours correlate little, to 1, if they correlate as those of a running mean."""
     change = changes(values)
     usual = NORMAL * median(np.abs(change))
-    if not usual:  # most values repeat
+    if not 0 < usual < math.inf:  # most values repeat, or differ by more than a float holds
         return 0.0
-    change = within(change, JUMP * usual)
+    change = within(change, JUMP * usual) / usual  # the square of a tiny one would be zero
     square = float(change @ change)
     correlation = 1 + 2 * float(change[1:] @ change[:-1]) / square + GROWTH_ERRORS / math.sqrt(len(values))
     return min(max((correlation - ROUGH) / (SMOOTH - ROUGH), 0.0), 1.0)

@@ -106,6 +106,7 @@ class JudgedSeries:
             self._possible = possible
         return self._candidates
 
+    @np.errstate(invalid="ignore", divide="ignore", over="ignore")  # as in `Evaluator.feed`
     def joint_firing(self, name: str) -> list[Firing]:
         """The firings of a condition on several metrics, or on a setting."""
         condition = self.joint[name]
@@ -383,8 +384,7 @@ def _gap_firing(gap: Gap, train: Sequence[Ticks], held_out: Sequence[Ticks]) -> 
                 level[~_has_gained(ticks, level)] = np.nan
             distance = (level - values) * (1 if gap.above > 0 else -1)
             if gap.relative:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    distance = distance / np.maximum(np.abs(level), 1e-12)
+                distance = distance / np.maximum(np.abs(level), 1e-12)
             wide = distance > abs(gap.above) * (level - _first_level(ticks) if gap.gained else 1.0)
             least = EVALUATIONS if gap.gained else 2
             if len(wide) >= least and wide[-least:].all():

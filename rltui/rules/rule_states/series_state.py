@@ -69,7 +69,7 @@ class RuledTicks:
     def ask(self, state: RuleState) -> None:
         """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
         if state in self.unsettled or (state.waiting is not None and state.idle_range is None):
-            with np.errstate(invalid="ignore", divide="ignore"):
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 self._see(state)
         state.asked = state.idle_range is None
 

@@ -6,7 +6,7 @@ repeated lines with the same names, one of which is typical of training (`rltui/
 Sentences and lists of single programs are first rewritten as labelled numbers, by the same table.
 
 This format is tried after all others. If logs of another format lie beside or below such a console, it
-repeats them and is no run of its own (`related_runs`).
+repeats them and is no run of its own (`rltui.logs.discovery.run_assignment`).
 """
 
 from __future__ import annotations
