@@ -1,4 +1,4 @@
-"""Reading the configuration and the logs for commands that judge runs.
+"""Reading the configuration and the logs for commands that evaluate runs.
 
 The modules that read logs are imported on demand, since most verdicts are cached.
 """
@@ -56,9 +56,9 @@ def load(
     charts: bool = True,
     verify: bool = False,
 ) -> Session:
-    """Read and judge all runs. Ends the command with 2 if there is nothing to read.
+    """Read and evaluate all runs. Ends the command with 2 if there is nothing to read.
 
-    charts: False keeps only the data for judging and listing. verify: check every checksum.
+    charts: False keeps only the data for rules and lists. verify: check every checksum.
     """
     from rltui.panes.runs.selection import RunSelection, settings_below
     from rltui.session.session import Session

@@ -1,1 +1,1 @@
-"""Many runs in parts: a plan of all runs, a judgement of each part, one document of all of them."""
+"""Many runs in parts: a plan of all runs, an evaluation of each part, one document of all of them."""

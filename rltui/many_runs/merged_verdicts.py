@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class JudgedRuns:
-    """All judged runs, the one with the newest point first.
+class EvaluatedRuns:
+    """All evaluated runs, the one with the newest point first.
 
     problems: of folders, of files that are no logs of any run, and of shards. lost: runs without a verdict.
     """
@@ -46,7 +46,7 @@ class JudgedRuns:
             yield Problem("info", "continues", name, f"continues {of} at step {step}")
 
 
-def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -> JudgedRuns:
+def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -> EvaluatedRuns:
     """The verdicts of all parts, in an order that does not depend on the order of the parts.
 
     compared: whether their findings include those of the comparison of sister runs.
@@ -65,17 +65,17 @@ def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -
     verdicts.sort(key=lambda verdict: verdict.order)
     if not compared:
         verdicts = with_sister_comparisons(verdicts)
-    judged = JudgedRuns(verdicts, [*problems.values(), *lost], missing)
-    continued = {of for of, _ in judged.lineage.values()}
+    evaluated = EvaluatedRuns(verdicts, [*problems.values(), *lost], missing)
+    continued = {of for of, _ in evaluated.lineage.values()}
     for at, verdict in enumerate(verdicts if continued else ()):
         if verdict.run in continued:
             verdicts[at] = verdict._replace(pace=verdict.pace.continued())
-    return judged
+    return evaluated
 
 
-def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
+def of_session(session: Session, *, at_step: int | None = None) -> EvaluatedRuns:
     """The verdicts on the runs of a session."""
-    from rltui.many_runs.judge_shard import verdict_of  # cached verdicts need none of its imports
+    from rltui.many_runs.evaluate_shard import verdict_of  # cached verdicts need none of its imports
 
     now = time.time()
     asked = with_namesakes(session.runs)

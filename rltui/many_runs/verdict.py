@@ -35,7 +35,7 @@ class ListedSource(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """One run. `now` of `liveness` is the time at which it was judged."""
+    """One run. `now` of `liveness` is the time at which it was evaluated."""
 
     run: str
     framework: str
@@ -77,7 +77,7 @@ class Verdict(NamedTuple):
 
     @property
     def liveness(self) -> Liveness:
-        """Live, stalled or ended when it was judged."""
+        """Live, stalled or ended when it was evaluated."""
         return self.pace.at(self.now)
 
     @property
@@ -207,11 +207,11 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
     return plain
 
 
-def shard_result_as_plain(judged: ShardResult) -> Plain:
+def shard_result_as_plain(evaluated: ShardResult) -> Plain:
     """A shard's result for JSON."""
     sets = TagSets()
-    verdicts = [as_plain(verdict, sets) for verdict in judged.verdicts]
-    return {"verdicts": verdicts, "tags": sets.as_plain(), "problems": list(map(astuple, judged.problems))}
+    verdicts = [as_plain(verdict, sets) for verdict in evaluated.verdicts]
+    return {"verdicts": verdicts, "tags": sets.as_plain(), "problems": list(map(astuple, evaluated.problems))}
 
 
 def shard_result_from_plain(plain: Plain) -> ShardResult:

@@ -26,7 +26,7 @@ from rltui.many_runs.plan import Plan, RunPlan
 from rltui.many_runs.verdict import TagSets, Verdict, as_plain, from_plain
 from rltui.schema.value_cache import file_stamps
 
-MAX_CACHE_FILES = 64  # of the LOGDIRs judged last
+MAX_CACHE_FILES = 64  # of the LOGDIRs evaluated last
 
 
 class VerdictCache:
@@ -95,7 +95,7 @@ class VerdictCache:
         self.compared = plan is not None
         if self._path is None or not (changed or new or len(kept) < len(self._known)):
             return
-        with contextlib.suppress(OSError):  # a full or read-only disk: the runs are judged again
+        with contextlib.suppress(OSError):  # a full or read-only disk: the runs are evaluated again
             paths.make_private(self._path.parent)
             with paths.atomic_file(self._path, mode=0o600, sync=False) as file:
                 file.writelines(self._lines({**kept, **changed}))

@@ -57,7 +57,7 @@ def executor_of(engine: Engine, folder: Path) -> Iterator[Executor]:
 def _processes(count: int) -> Iterator[Executor]:
     # Workers are forked from a process without threads that has imported what they need.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["rltui.many_runs.judge_shard"])
+    context.set_forkserver_preload(["rltui.many_runs.evaluate_shard"])
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
     try:
         yield pool
@@ -69,7 +69,7 @@ def _begin_worker() -> None:
     """Prepare a worker process: the driver handles signals, and the worker ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # imported modules are never garbage
-    # Nor are the runs of a shard until it is judged: collecting more often takes 5 % of the time.
+    # Nor are the runs of a shard until it is evaluated: collecting more often takes 5 % of the time.
     gc.set_threshold(20_000)
     threading.Thread(target=_end_with_driver, daemon=True).start()
 

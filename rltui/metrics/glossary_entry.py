@@ -13,7 +13,7 @@ from rltui.schema.units import units
 LABEL_WIDTH = 12  # cells
 
 
-class JudgedBy(NamedTuple):
+class MetricRule(NamedTuple):
     """A rule on the metric. when: its condition in words."""
 
     id: str
@@ -43,7 +43,7 @@ class GlossaryEntry(NamedTuple):
     older: bool = False  # only older releases write the key
     caveat: str = ""
     writer: tuple[str, str] | None = None  # the framework's title, and a caveat for all its metrics
-    rules: tuple[JudgedBy, ...] = ()
+    rules: tuple[MetricRule, ...] = ()
     aliases: Mapping[str, Sequence[str]] | None = None
     titles: Mapping[str, str] | None = None
 

@@ -14,7 +14,7 @@ from rltui.config import Config
 from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.explain_key import explain
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy, listed
+from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.rules.load import rulebook
@@ -114,18 +114,18 @@ def finding_explanation(words: str) -> FindingExplanation | None:
     return None
 
 
-def _rules(canonical: str, framework: str | None) -> tuple[JudgedBy, ...]:
+def _rules(canonical: str, framework: str | None) -> tuple[MetricRule, ...]:
     """The rules that judge a metric, without those for other frameworks if one is given."""
     rules = []
     for rule in rulebook().of_metric(canonical):
         elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
         if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
             held = f", for {rule.for_ticks} points" if rule.for_ticks > 1 else ""
-            rules.append(JudgedBy(rule.id, rule.severity, f"{rule.title or rule.kind}{held}"))
+            rules.append(MetricRule(rule.id, rule.severity, f"{rule.title or rule.kind}{held}"))
     return tuple(rules)
 
 
-def _own(canonical: str, key: str, config: Config | None) -> tuple[JudgedBy, ...]:
+def _own(canonical: str, key: str, config: Config | None) -> tuple[MetricRule, ...]:
     """The user's own limits on a metric, by its id or by its key."""
     entries = config.thresholds if config is not None else ()
     limits = []
@@ -133,5 +133,5 @@ def _own(canonical: str, key: str, config: Config | None) -> tuple[JudgedBy, ...
         if matches(entry.metric, canonical) or matches(entry.metric, key):
             held = f", for {entry.for_} points" if entry.for_ > 1 else ""
             when = f"{condition(entry)}{held} (your own limit)"
-            limits.append(JudgedBy(user_rule_id(entries, place), entry.severity, when))
+            limits.append(MetricRule(user_rule_id(entries, place), entry.severity, when))
     return tuple(limits)

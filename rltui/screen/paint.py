@@ -30,7 +30,7 @@ def paint(state: AppState, width: int, height: int) -> Page:
     if state.on_samples:
         follow_samples(state)
     follow_console(state)
-    judge_beside_baseline(state)
+    evaluate_beside_baseline(state)
     if state.options.logdirs:  # a recording has no machine
         state.node.look(state.selection.pane == "system")
     page, drawn = frame(state, width, height)
@@ -61,7 +61,7 @@ def follow_newest_run(state: AppState) -> None:
     selection.run = view.name
 
 
-def judge_beside_baseline(state: AppState) -> None:
+def evaluate_beside_baseline(state: AppState) -> None:
     """Set the findings on speed compared with the baseline, at most a few seconds old."""
     view, base, cache = shown_run.run(state), shown_run.baseline(state), state.caches.baseline
     if view is None:

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from rltui.cli.printing import EXTRAS
-from rltui.many_runs import judge_shard
+from rltui.many_runs import evaluate_shard
 from rltui.many_runs.engine import Engine
-from rltui.many_runs.judge_shard import ShardResult
+from rltui.many_runs.evaluate_shard import ShardResult
 from rltui.many_runs.plan import LostShard, Plan, RunPlan, Shard, cut, make_plan
 from rltui.many_runs.work_on_shards import work
 from tests.support.commands.in_process import rltui
@@ -173,7 +173,7 @@ def test_verdicts_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     logs = _tree(tmp_path / "logs")
     _let_age(monkeypatch)
     first = rltui("check", logs, "--json")
-    monkeypatch.setattr("rltui.many_runs.judge_shard.judge", _refuse)
+    monkeypatch.setattr("rltui.many_runs.evaluate_shard.evaluate", _refuse)
     again = rltui("check", logs, "--json")
     assert (again.out, again.code) == (first.out, first.code)
 
@@ -259,7 +259,7 @@ def test_a_run_whose_state_changes_is_read_once(tmp_path: Path, monkeypatch: pyt
     states = []
     for day in (0, 0, 1, 1, 1):
         clock = SimpleNamespace(time=lambda day=day: now + 86400.0 * day)
-        monkeypatch.setattr("rltui.cli.judging.time", clock)
+        monkeypatch.setattr("rltui.cli.evaluation.time", clock)
         states.append(rltui("check", tmp_path / "logs", "--json").json()["runs"][0]["state"])
     assert states == ["live", "live", "ended", "ended", "ended"] and len(read) == 2
 
@@ -279,13 +279,13 @@ def _note_plans(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the runs that are judged from now on."""
     read: list[str] = []
-    judge = judge_shard.judge
+    evaluate = evaluate_shard.evaluate
 
     def noted(shard: Shard, *more: Any) -> ShardResult:
         read.extend(run.name for run in shard)
-        return judge(shard, *more)
+        return evaluate(shard, *more)
 
-    monkeypatch.setattr("rltui.many_runs.judge_shard.judge", noted)
+    monkeypatch.setattr("rltui.many_runs.evaluate_shard.evaluate", noted)
     return read
 
 
@@ -388,7 +388,7 @@ def test_the_plan_of_an_unchanged_tree_is_remembered(tmp_path: Path, monkeypatch
         rltui("runs", logs, "--json"),
         rltui("check", logs, "--shard", "1/2"),
     )
-    monkeypatch.setattr("rltui.many_runs.judge_shard.judge", _refuse)
+    monkeypatch.setattr("rltui.many_runs.evaluate_shard.evaluate", _refuse)
     monkeypatch.setattr("rltui.cli.sharding.make_plan", _refuse_to_plan)
     again = (
         rltui("check", logs, "--json"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.common.text import cell_width
-from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
+from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule
 from rltui.metrics.glossary_files import glossary
 
 # The fields that scripts rely on; they may grow, never change or vanish.
@@ -33,7 +33,7 @@ def _card(name: str = "policy.clip_fraction", key: str = "actor/pg_clipfrac") ->
         glossary().metrics[name],
         "verl",
         caveat="Counts tokens.",
-        rules=(JudgedBy("clip-high", "warning", "clip fraction > 0.2, for 10 points"),),
+        rules=(MetricRule("clip-high", "warning", "clip fraction > 0.2, for 10 points"),),
         aliases={"trl": ["clip_ratio", "clip_ratio/region_mean", "third"]},
         titles={"optimizer.learning_rate": "Learning rate"},
     )

@@ -21,8 +21,8 @@ from rltui.cli.arguments import (
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_document import FailOn
 from rltui.cli.documents.check_report import markdown_lines, text_lines
+from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.job_report import with_time_limits
-from rltui.cli.judging import judge_runs
 from rltui.cli.loading import read_config
 from rltui.cli.printing import NothingReadError, emit, emit_json, leave
 from rltui.cli.sharding import ENGINE, NO_CACHE, SHARD, Work
@@ -86,9 +86,11 @@ def command(
         return
     how = Work(engine, shard, cached=not no_cache)
     try:
-        judged = judge_runs(logdirs, run_glob, at_step=at_step, verify=verify, how=how)
+        evaluated = evaluate_runs(logdirs, run_glob, at_step=at_step, verify=verify, how=how)
         if at_step is None:
-            judged = replace(judged, verdicts=with_time_limits(judged.verdicts, logdirs, time.time()))
+            evaluated = replace(
+                evaluated, verdicts=with_time_limits(evaluated.verdicts, logdirs, time.time())
+            )
     except NothingReadError as error:
         if as_json:
             emit_json(
@@ -101,9 +103,9 @@ def command(
             )
         raise
     if as_json:
-        part = {} if shard is None else {"shard": check_document.shard_block(judged, shard)}
-        emit_json({**check_document.streamed_report(judged, logdirs, at_step), **part})
+        part = {} if shard is None else {"shard": check_document.shard_block(evaluated, shard)}
+        emit_json({**check_document.streamed_report(evaluated, logdirs, at_step), **part})
     else:
         lines = markdown_lines if form == "markdown" else text_lines
-        emit("\n".join(lines(judged.verdicts, judged.diagnostics(), at_step, logdirs)))
-    leave(check_document.exit_code(judged, fail_on or "critical", at_step))
+        emit("\n".join(lines(evaluated.verdicts, evaluated.diagnostics(), at_step, logdirs)))
+    leave(check_document.exit_code(evaluated, fail_on or "critical", at_step))

@@ -34,16 +34,16 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
 
     documents = [_read(file) for file in files]
     try:
-        judged = check_document.from_documents(documents)
+        evaluated = check_document.from_documents(documents)
     except (KeyError, TypeError, AttributeError, IndexError):
         fail("not made by `rltui check --json --shard I/N`, or by another release; make them again")
     except ValueError as error:
         fail(f"{error}; give each shard of one cut once")
-    note_problems(problem for problem in judged.problems if problem.code.startswith("shard-"))
-    if not judged.verdicts and not judged.lost:
+    note_problems(problem for problem in evaluated.problems if problem.code.startswith("shard-"))
+    if not evaluated.verdicts and not evaluated.lost:
         fail("no run in any of the shards")
-    emit_json(check_document.streamed_report(judged, documents[0]["logdirs"]))
-    leave(check_document.exit_code(judged, fail_on or "critical"))
+    emit_json(check_document.streamed_report(evaluated, documents[0]["logdirs"]))
+    leave(check_document.exit_code(evaluated, fail_on or "critical"))
 
 
 def _read(file: str) -> dict[str, Any]:

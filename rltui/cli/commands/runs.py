@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import click
 
 from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
+from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.job_report import jobs_of_verdicts
-from rltui.cli.judging import judge_runs
 from rltui.cli.loading import is_run_expression, load
 from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave
 from rltui.cli.sharding import NO_CACHE, Work
@@ -18,7 +18,7 @@ from rltui.common.text import clean
 from rltui.draw.numbers import format_duration, format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.many_runs.listed_verdict import ListedVerdict
-from rltui.many_runs.merged_verdicts import JudgedRuns, of_session
+from rltui.many_runs.merged_verdicts import EvaluatedRuns, of_session
 from rltui.many_runs.verdict import Verdict
 from rltui.panes.runs.listed_run import ListedRun, fitted_summary
 from rltui.panes.runs.run_columns import (
@@ -84,7 +84,7 @@ def command(
     """
     head = {"schema": 1, "logdir": clean(logdirs[0])}
     as_json = as_json or form == "json"
-    judged: JudgedRuns
+    evaluated: EvaluatedRuns
     facts: Sequence[ListedRun]
     try:
         if _needs_settings(columns, sort) or is_run_expression(run_glob):
@@ -92,18 +92,18 @@ def command(
             from rltui.panes.runs.selection import settings_below
 
             session = load(logdirs, run_glob, charts=False)
-            judged, settings = of_session(session), settings_below(logdirs)
+            evaluated, settings = of_session(session), settings_below(logdirs)
             now = time.time()
             facts = [
                 RunFacts(session.runs[each.name], now, settings, sister_comparison=each.sister_comparison)
-                for each in judged.verdicts
+                for each in evaluated.verdicts
             ]
         else:
             compare_sisters = as_json or "sisters" in f"{columns},{sort}"
-            judged = judge_runs(
+            evaluated = evaluate_runs(
                 logdirs, run_glob, compare_sisters=compare_sisters, how=Work(cached=not no_cache)
             )
-            facts = [ListedVerdict(verdict) for verdict in judged.verdicts]
+            facts = [ListedVerdict(verdict) for verdict in evaluated.verdicts]
     except NothingReadError as error:
         if as_json:
             emit_json({**head, "runs": [], "diagnostics": error.diagnostics})
@@ -111,18 +111,19 @@ def command(
     if sort is not None:
         column = _column_named(sort.removeprefix("-"), facts)
         facts = sorted_runs(RunOrder(column.id, sort.startswith("-")), facts)
-    jobs = jobs_of_verdicts(judged.verdicts, logdirs)
+    jobs = jobs_of_verdicts(evaluated.verdicts, logdirs)
     if as_json:
-        verdicts = {verdict.name: verdict for verdict in judged.verdicts}
+        verdicts = {verdict.name: verdict for verdict in evaluated.verdicts}
         runs = (
-            _json(run, verdicts[run.name], judged.lineage.get(run.name), jobs.get(run.name)) for run in facts
+            _json(run, verdicts[run.name], evaluated.lineage.get(run.name), jobs.get(run.name))
+            for run in facts
         )
-        diagnostics = (problem.as_json() for problem in judged.diagnostics())
+        diagnostics = (problem.as_json() for problem in evaluated.diagnostics())
         emit_json({**head, "runs": runs, "diagnostics": diagnostics})
     else:
         texts = {name: _job_text(job) for name, job in jobs.items()}
         _print_runs(facts, _columns_of(columns, facts), form, texts or None)
-    leave(WRONG if judged.lost else 0)
+    leave(WRONG if evaluated.lost else 0)
 
 
 def _needs_settings(columns: str, sort: str | None) -> bool:

@@ -9,7 +9,7 @@ from rltui.cli.exit_codes import FOUND, STALLED, WRONG
 from rltui.cli.printing import about
 from rltui.common.problem import Problem
 from rltui.many_runs.common_trouble import common_trouble
-from rltui.many_runs.merged_verdicts import JudgedRuns, merge
+from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge
 from rltui.many_runs.verdict import ShardResult, shard_result_as_plain, shard_result_from_plain
 from rltui.rules.finding import RANK, worst
 from rltui.rules.run_state.liveness import Liveness
@@ -22,10 +22,10 @@ FailOn = Literal["warning", "critical", "never"]
 EARLY_END_COUNTS = 7 * 86400
 
 
-def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
+def exit_code(evaluated: EvaluatedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
     """The documented exit code for these runs; with `at_step`, no run counts as stalled."""
-    verdicts = judged.verdicts
-    if judged.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
+    verdicts = evaluated.verdicts
+    if evaluated.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
         return WRONG
     if fail_on == "never":
         return 0
@@ -41,15 +41,17 @@ def _should_be_live(found: Liveness) -> bool:
     return found.state == "stalled" or (found.cut_short and recent)
 
 
-def report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
+def report(evaluated: EvaluatedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
     """The document of `check --json`."""
-    fields = streamed_report(judged, logdirs, at_step)
+    fields = streamed_report(evaluated, logdirs, at_step)
     return {key: list(item) if isinstance(item, Iterator) else item for key, item in fields.items()}
 
 
-def streamed_report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
+def streamed_report(
+    evaluated: EvaluatedRuns, logdirs: Sequence[str], at_step: int | None = None
+) -> dict[str, Any]:
     """The same with iterators for lists, so that it need not fit in memory."""
-    verdicts, problems = judged.verdicts, judged.diagnostics()
+    verdicts, problems = evaluated.verdicts, evaluated.diagnostics()
     damaged = bool(verdicts) and all(verdict.damaged for verdict in verdicts)
     return {
         **head(logdirs, "unreadable" if damaged else worst(verdict.health for verdict in verdicts)),
@@ -65,13 +67,13 @@ def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
     return {**about(logdirs), "health": health}
 
 
-def shard_block(judged: JudgedRuns, part: tuple[int, int]) -> dict[str, Any]:
+def shard_block(evaluated: EvaluatedRuns, part: tuple[int, int]) -> dict[str, Any]:
     """The additional field `shard` of a shard's document, which `from_documents` reads."""
-    plain = shard_result_as_plain(ShardResult(judged.verdicts, judged.problems))
-    return {"index": part[0], "of": part[1], "lost": judged.lost, **plain}
+    plain = shard_result_as_plain(ShardResult(evaluated.verdicts, evaluated.problems))
+    return {"index": part[0], "of": part[1], "lost": evaluated.lost, **plain}
 
 
-def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
+def from_documents(documents: Sequence[Mapping[str, Any]]) -> EvaluatedRuns:
     """The runs from the documents of all shards. A missing shard becomes a problem and counts as lost.
 
     Raises ValueError for documents that do not belong together, KeyError or TypeError for other data.
@@ -85,11 +87,11 @@ def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
     by_index = {block["index"]: block for block in blocks}
     if len(by_index) < len(blocks):
         raise ValueError("a shard is there twice")
-    judged = merge(map(shard_result_from_plain, by_index.values()))
-    judged.lost = sum(block["lost"] for block in blocks)
+    evaluated = merge(map(shard_result_from_plain, by_index.values()))
+    evaluated.lost = sum(block["lost"] for block in blocks)
     count = blocks[0]["of"]
     for index in sorted(set(range(1, count + 1)) - by_index.keys()):
         message = f"the document of shard {index}/{count} is missing: its runs are not in this one"
-        judged.problems.append(Problem("error", "shard-missing", f"{index}/{count}", message))
-        judged.lost += 1
-    return judged
+        evaluated.problems.append(Problem("error", "shard-missing", f"{index}/{count}", message))
+        evaluated.lost += 1
+    return evaluated

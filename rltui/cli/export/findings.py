@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import WRONG
 from rltui.cli.export.points import PointSelection
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
-from rltui.cli.judging import judge_runs
 from rltui.cli.printing import leave
 from rltui.cli.sharding import Work
 from rltui.many_runs.verdict import Verdict
@@ -25,12 +25,12 @@ COLUMNS = {
 
 def export_findings(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
     """Write the findings as JSON lines, CSV or one Parquet file."""
-    judged = judge_runs(selection.logdirs, selection.run_glob, verify=selection.verify, how=how)
-    chosen = [verdict for verdict in judged.verdicts if selection.takes(verdict.run)]
+    evaluated = evaluate_runs(selection.logdirs, selection.run_glob, verify=selection.verify, how=how)
+    chosen = [verdict for verdict in evaluated.verdicts if selection.takes(verdict.run)]
     rows = _rows(sorted(chosen, key=lambda verdict: verdict.run), selection.metrics)
     write_table(rows, COLUMNS, form, output, selection.logdirs)
-    note_problems(problem for problem in judged.problems if problem.code != "shard-lost")
-    if judged.lost:
+    note_problems(problem for problem in evaluated.problems if problem.code != "shard-lost")
+    if evaluated.lost:
         leave(WRONG)
 
 

@@ -23,8 +23,8 @@ from rltui.session.shared_metric_names import SharedNames
 from rltui.store.continued_runs import life_of
 
 
-class JudgeOptions(NamedTuple):
-    """Options of judging, the same for all shards.
+class EvaluationOptions(NamedTuple):
+    """Options of evaluating, the same for all shards.
 
     now: seconds since 1970, the time of the verdict. logdirs: limit the search for files near logs.
     """
@@ -57,10 +57,10 @@ class _SharedNames(threading.local):
 _SHARED = _SharedNames()
 
 
-def judge(
-    shard: Shard, options: JudgeOptions, progress: Callable[[Delivery], None] | None = None
+def evaluate(
+    shard: Shard, options: EvaluationOptions, progress: Callable[[Delivery], None] | None = None
 ) -> ShardResult:
-    """Read and judge the runs of a shard, here or in another process: the result can be pickled."""
+    """Read and evaluate the runs of a shard, here or in another process: the result can be pickled."""
     names = _SHARED.of(options.config, len(shard))
     plans = PlansBeside(options.logdirs).of if options.logdirs and options.at_step is None else None
     session = Session(options.config, shared=names, plans=plans)

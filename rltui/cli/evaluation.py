@@ -1,6 +1,6 @@
 """Judging all runs below the LOGDIRs: plan, shards on an engine, and cached verdicts.
 
-The modules that read and judge runs are imported on demand, since most verdicts are cached.
+The modules that read and evaluate runs are imported on demand, since most verdicts are cached.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rltui.cli.printing import fail
 from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine
-from rltui.many_runs.merged_verdicts import JudgedRuns, merge, of_session
+from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge, of_session
 from rltui.many_runs.plan import LostShard, RunPlan, cut
 from rltui.many_runs.verdict import ShardResult
 from rltui.many_runs.verdict_cache import VerdictCache
 
 if TYPE_CHECKING:
-    from rltui.many_runs.judge_shard import JudgeOptions
+    from rltui.many_runs.evaluate_shard import EvaluationOptions
 
 
-def judge_runs(
+def evaluate_runs(
     logdirs: Sequence[str],
     run_glob: str | None = None,
     *,
@@ -34,8 +34,8 @@ def judge_runs(
     verify: bool = False,
     compare_sisters: bool = False,
     how: Work | None = None,
-) -> JudgedRuns:
-    """Read and judge all runs. Ends the command with 2 if there is nothing to read.
+) -> EvaluatedRuns:
+    """Read and evaluate all runs. Ends the command with 2 if there is nothing to read.
 
     run_glob: value of `--run`. For an expression, all runs are read into one session. compare_sisters:
     whether every verdict needs its comparison with sister runs, not only those with a finding.
@@ -69,10 +69,12 @@ def judge_runs(
         ShardResult(list(cached.values())),
     ]
     if remaining:
-        from rltui.many_runs.judge_shard import JudgeOptions
+        from rltui.many_runs.evaluate_shard import EvaluationOptions
 
-        parts += _judge(remaining, JudgeOptions(config, now, at_step, verify, tuple(logdirs)), how.engine)
-    judged = merge(
+        parts += _evaluate(
+            remaining, EvaluationOptions(config, now, at_step, verify, tuple(logdirs)), how.engine
+        )
+    evaluated = merge(
         parts,
         compared=cache is not None
         and unchanged
@@ -82,25 +84,25 @@ def judge_runs(
     )
     if cache is not None and not (unchanged and cache.compared):
         whole = run_glob is None and how.part is None
-        cache.write(judged.verdicts, plan if whole else None)
+        cache.write(evaluated.verdicts, plan if whole else None)
     note_problems(
-        problem for problem in judged.diagnostics() if problem.code in ("not-answering", "shard-lost")
+        problem for problem in evaluated.diagnostics() if problem.code in ("not-answering", "shard-lost")
     )
-    if not judged.verdicts and not judged.lost and how.part is None:
-        nothing_to_read(tuple(logdirs), run_glob, judged.problems)
-    return judged
+    if not evaluated.verdicts and not evaluated.lost and how.part is None:
+        nothing_to_read(tuple(logdirs), run_glob, evaluated.problems)
+    return evaluated
 
 
-def _judge(
-    runs: Sequence[RunPlan], options: JudgeOptions, requested: Engine
+def _evaluate(
+    runs: Sequence[RunPlan], options: EvaluationOptions, requested: Engine
 ) -> Iterator[ShardResult | LostShard]:
-    from rltui.many_runs.judge_shard import judge
+    from rltui.many_runs.evaluate_shard import evaluate
 
     engine = chosen_engine(requested, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))
     if engine.name == "local":
         with reading_progress() as progress:
             for shard in shards:
-                yield judge(shard, options, progress)
+                yield evaluate(shard, options, progress)
         return
-    yield from in_order(shards, engine, partial(judge, options=options), "judged")
+    yield from in_order(shards, engine, partial(evaluate, options=options), "judged")
