@@ -1,8 +1,7 @@
-"""What rules ask of a series at the moments when new ticks came: rolling levels, noise, trends.
+"""Rolling statistics of a series at the moments of new ticks: levels, noise, trends.
 
-All functions are vectorised over m moments (one in a live run, hundreds where a log is read whole) and
-cached, because several rules ask the same. A level is always a median over several ticks: no rule sees a
-single sample.
+All functions are vectorised over m moments (one in a live run, hundreds when a log is read) and cached,
+because several rules use the same. Levels are medians over several ticks, so no rule depends on one value.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from rltui.rules.judged_series.robust_statistics import (
 )
 from rltui.rules.judged_series.ticks import START, Ticks
 
-BEFORE = 50  # ticks of the past that "usual" means
-PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
-BEFORE_MIN = 8  # fewer say nothing about what is usual
-BENT = 24  # ticks that `bend` sees
-NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # to a standard deviation from differences of neighbours
-BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
+BEFORE = 50  # earlier ticks for the usual level
+PAD = 128  # NaN before the first tick; rows and the ticks that they skip are at most so long
+BEFORE_MIN = 8  # fewest ticks for the usual level
+BENT = 24  # ticks used by `bend`
+NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # from differences of neighbours to the standard deviation
+BENDS = float(np.sqrt(6.0))  # standard deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
 
 Key = tuple[str, int, int]
@@ -52,17 +51,17 @@ class Course:
 
     @property
     def z(self) -> Floats:
-        """(k,) Mann and Kendall's z of the parts."""
+        """(k,) Mann-Kendall z of the parts."""
         if self._z is None:
             self._z = concordance(self.parts)
         return self._z
 
 
 class RollingWindow:
-    """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
+    """A series at m moments; moment k sees the ticks up to position `at[k]`."""
 
     __slots__ = (
-        "_cache", "_course", "_judged", "_means", "_moments", "_padded", "_parts", "_ranges", "_start",
+        "_cache", "_course", "_has_means", "_means", "_moments", "_padded", "_parts", "_ranges", "_start",
         "at", "begin", "end", "every", "ticks",
     )  # fmt: skip
 
@@ -77,53 +76,53 @@ class RollingWindow:
         self._parts: list[tuple[slice, Floats, Floats]] | None = None
         self._start: tuple[float, float, float] | None = None
         self._course: Course | None = None
-        self._judged = False  # whether the means are known
+        self._has_means = False  # whether `_means` has been set
         self._means: RunMeans | None = None
 
     def __len__(self) -> int:
         return len(self.at)
 
     def rows(self, length: int, skip: int = 0) -> Floats:
-        """(m, length) the last `length` ticks after leaving out `skip`; NaN in front where there are none.
+        """(m, length) the `length` ticks before the last `skip`, preceded by NaN if there are fewer.
 
-        Not to be written to: it may show the ticks themselves.
+        Read-only: it may be a view of the ticks.
         """
         return self._rows(self.at, length, skip)
 
     def rows_at(self, chosen: Ints, length: int) -> Floats:
-        """(k, length) the same at some of the moments, each of which sees as many ticks."""
+        """(k, length) the last `length` ticks at chosen moments, each of which sees as many."""
         held = self.ticks.value
-        shown: Floats = np.ndarray((max(self.end - length + 1, 0), length), np.float64, held, 0, (8, 8))
-        return shown[self.at[chosen] - (length - 1)]
+        view: Floats = np.ndarray((max(self.end - length + 1, 0), length), np.float64, held, 0, (8, 8))
+        return view[self.at[chosen] - (length - 1)]
 
     def _table(self, first: int, length: int, skip: int) -> Floats:
-        """The same from the moment `first` on, to be written to."""
+        """A copy of `rows` from the moment `first` on."""
         rows = self._rows(self.at[first:] if first else self.at, length, skip)
         return rows if rows.flags.owndata else rows.copy()
 
     def _rows(self, at: Ints, length: int, skip: int) -> Floats:
-        """The same at some of the moments, none of them left out between two."""
+        """`rows` at consecutive moments."""
         begin = int(at[0]) + 1 - skip - length
         if begin >= 0 and self.every:
             return np.ndarray((len(at), length), np.float64, self.ticks.value, 8 * begin, (8, 8))
         padded = self._padded
         if padded is None:
             padded = self._padded = np.concatenate((_PADDING, self.ticks.value[: self.end]))
-        shown: Floats = np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
+        view: Floats = np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
         if self.every:
-            return shown[begin + PAD : begin + PAD + len(at)]
-        return shown[at + (1 - skip + PAD - length)]
+            return view[begin + PAD : begin + PAD + len(at)]
+        return view[at + (1 - skip + PAD - length)]
 
-    def _reach(self, length: int, skip: int) -> int:
-        """Columns of such rows that hold a tick at any moment, at least one; those before are empty."""
+    def _used_columns(self, length: int, skip: int) -> int:
+        """Number of columns of such rows that contain a tick at any moment, at least one."""
         return min(length, max(self.end - skip, 1))
 
     def range(self, length: int) -> tuple[float, float]:
         """Lowest and highest of all ticks that the moments see among their last `length`.
 
-        A median lies within: from these two numbers most rules tell at once that they hold nowhere.
+        Medians are within this range, from which most rules see that they hold at no moment.
         """
-        begin = max(self.begin + 1 - length, 0)  # of a log that is read whole mostly the first tick
+        begin = max(self.begin + 1 - length, 0)
         found = self._ranges.get(begin)
         if found is None:
             held = self.ticks.value[begin : self.end]
@@ -135,13 +134,13 @@ class RollingWindow:
         return self.ticks.value[max(self.begin + 1 - length, 0) : self.end]
 
     def bounds(self, length: int) -> tuple[float, float]:
-        """Lowest and highest that `extremes` can be at any moment, whatever it has been asked before."""
+        """Bounds of `extremes` at all moments, whether or not it has been computed for earlier windows."""
         held = self.range(self.end)
         carried = self.ticks.marks.get(length, held)
         return min(*held, *carried, *self.ticks.start), max(*held, *carried, *self.ticks.start)
 
     def level(self, length: int) -> Floats:
-        """(m,) median of the last `length` ticks; NaN until there are as many."""
+        """(m,) median of the last `length` ticks; NaN with fewer."""
         key = ("level", length, 0)
         found = self._cache.get(key)
         if found is None:
@@ -158,26 +157,26 @@ class RollingWindow:
         return found
 
     def usual(self, skip: int, length: int = BEFORE) -> Floats:
-        """(m,) median of up to `length` ticks before the last `skip`; NaN where it would be a guess."""
+        """(m,) median of up to `length` ticks before the last `skip`; NaN with fewer than `BEFORE_MIN`."""
         key = ("usual", length, skip)
         found = self._cache.get(key)
         if found is None:
             found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
             if first < len(self.at) and length >= BEFORE_MIN:
-                table = self._table(first, self._reach(length, skip), skip)
+                table = self._table(first, self._used_columns(length, skip), skip)
                 found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
             self._cache[key] = found
         return found
 
     def noise(self, skip: int, length: int = BEFORE) -> Floats:
-        """(m,) robust standard deviation of the ticks that `usual` sees."""
+        """(m,) robust standard deviation of the ticks of `usual`."""
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
             usual, first = self.usual(skip, length), self._moments.first(BEFORE_MIN + skip)
             found = np.full(len(self.at), np.nan)
             if first < len(self.at):
-                away = self._table(first, self._reach(length, skip), skip)
+                away = self._table(first, self._used_columns(length, skip), skip)
                 away -= usual[first:, None]
                 np.abs(away, out=away)
                 found[first:] = NORMAL * medians_of(away, self._moments.have(length, skip)[first:])
@@ -185,20 +184,20 @@ class RollingWindow:
         return found
 
     def jitter(self, skip: int, length: int = BEFORE) -> Floats:
-        """(m,) robust deviation between neighbours before the last `skip`: a trend does not swell it."""
+        """(m,) robust deviation of the same from differences of neighbours, unaffected by trends."""
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
-            rows = self.rows(max(self._reach(length, skip), 2), skip)
+            rows = self.rows(max(self._used_columns(length, skip), 2), skip)
             away = np.abs(rows[:, 1:] - rows[:, :-1])
             found = NEIGHBOURS * medians_of(away, self._moments.have(length - 1, skip + 1))
             self._cache[key] = found
         return found
 
     def loudest(self, skip: int) -> Floats:
-        """(m,) largest jitter so far: a calm end must not make an early stroke of luck look like a level.
+        """(m,) largest jitter so far, so that early noise still counts when the series has become quiet.
 
-        Carried by the ticks, as `extremes` is.
+        Carried from window to window, as `extremes` is.
         """
         key = ("loudest", BEFORE, skip)
         found = self._cache.get(key)
@@ -213,7 +212,7 @@ class RollingWindow:
         return found
 
     def bend(self) -> Floats:
-        """(m,) robust deviation of second differences of recent ticks: a steady climb is no noise."""
+        """(m,) robust deviation from second differences of recent ticks, unaffected by a steady climb."""
         key = ("bend", BENT, 0)
         found = self._cache.get(key)
         if found is None:
@@ -224,7 +223,7 @@ class RollingWindow:
         return found
 
     def spread(self, length: int) -> Floats:
-        """(m,) highest minus lowest of the last `length` ticks; NaN until there are as many."""
+        """(m,) highest minus lowest of the last `length` ticks; NaN with fewer."""
         key = ("spread", length, 0)
         found = self._cache.get(key)
         if found is None:
@@ -236,7 +235,7 @@ class RollingWindow:
         return found
 
     def start(self) -> tuple[float, float, float]:
-        """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
+        """Median, lowest and highest of the first ticks; NaN with too few."""
         found = self._start
         if found is None:
             start = self.ticks.start
@@ -246,9 +245,9 @@ class RollingWindow:
         return found
 
     def extremes(self, length: int) -> tuple[Floats, Floats]:
-        """(m,) highest and lowest level so far, the start included; NaN before the start is known.
+        """(m,) highest and lowest level so far, including the start; NaN before the start is known.
 
-        Carried by the ticks from window to window, so it must be asked of every window or of none.
+        Carried in `Ticks.marks` from window to window, so it must be computed for every window or none.
         """
         key, other = ("best", length, 0), ("worst", length, 0)
         if key not in self._cache:
@@ -260,11 +259,11 @@ class RollingWindow:
         return self._cache[key], self._cache[other]
 
     def next_course(self) -> int:
-        """The ticks at which the whole run may be looked at again."""
+        """The number of ticks at which the whole run may be evaluated again."""
         return self._moments.next_course
 
     def course(self) -> Course:
-        """The whole run, at the moments at which it is looked at."""
+        """The whole run, at the moments at which it is evaluated."""
         found = self._course
         if found is None:
             moments = self._moments.course
@@ -275,35 +274,34 @@ class RollingWindow:
         return found
 
     def course_noise(self, moment: int) -> float:
-        """Robust noise within the parts of the whole run, at one moment."""
+        """Robust deviation within the parts of the whole run, at one moment."""
         held = self._parts_of_run(int(self.at[moment]))
         return NORMAL * median(np.abs(held - middle(np.sort(held, axis=1))[:, None]).ravel())
 
     def _parts_of_run(self, at: int) -> Floats:
-        """(12, n) the ticks up to a position; the first few are left out where they make no part."""
+        """(12, n) the ticks up to a position in equal parts, without the first few if necessary."""
         width = (at + 1) // TREND_PARTS
         held = self.ticks.value[at + 1 - width * TREND_PARTS : at + 1]
         return held.reshape(TREND_PARTS, width)
 
     def run_means(self) -> RunMeans | None:
-        """Means of parts of all ticks up to each moment; None where no moment sees enough."""
-        if not self._judged:
-            self._judged = True
+        """Means over all ticks up to each moment; None if no moment sees enough."""
+        if not self._has_means:
+            self._has_means = True
             moments = self._moments.compared
             if len(moments):
                 self._means = RunMeans(self.ticks, moments, self.at[moments] + 1)
         return self._means
 
     def trend(self) -> Floats:
-        """(m,) Mann-Kendall z over the window of the trend.
+        """(m,) Mann-Kendall z over the window of the trend; NaN with too few ticks.
 
-        The window is the last fifth of the run, at least 24 ticks (two ticks to a part), at most 96. NaN
-        where there are fewer.
+        The window is the last fifth of the run, at least 24 ticks (two per part), at most 96.
         """
         return self._of_trend("trend", concordance)
 
     def trend_change(self) -> Floats:
-        """(m,) change over that window, NaN where there is none."""
+        """(m,) change over that window; NaN with too few ticks."""
         return self._of_trend("change", rise)
 
     def _of_trend(self, name: str, of: Callable[[Floats], Floats]) -> Floats:
@@ -315,7 +313,7 @@ class RollingWindow:
         return found
 
     def trend_noise(self) -> Floats:
-        """(m,) robust noise within the window of the trend."""
+        """(m,) robust deviation within the window of the trend."""
         key = ("trend noise", 0, 0)
         found = self._cache.get(key)
         if found is None:
@@ -326,7 +324,7 @@ class RollingWindow:
         return found
 
     def _trends(self) -> list[tuple[slice, Floats, Floats]]:
-        """For each length of a trend: the moments that it is read at, their rows, medians of their parts."""
+        """For each length of a trend: its moments, their rows, the medians of their parts."""
         if self._parts is None:
             self._parts = []
             edges = [*self.at.searchsorted(TREND_FROM).tolist(), len(self)]

@@ -1,11 +1,11 @@
-"""One judged series, held as at most 512 ticks: what all rules look at.
+"""A series as at most 512 ticks, on which all rules are evaluated.
 
-A tick is the median of `stride` consecutive finite points (the mean of two). The stride is 1 until 512
-ticks are there; then neighbours are joined and the stride doubles. So a rule's window is a number of
-points in a short run and a share of the run in a longer one: the rate of false alarms does not grow with
-the length of a run, memory is bounded, and a million points cost no more rounds than twelve joinings.
-Ticks depend only on the order of the points, never on the pieces in which they came. None is minus zero:
-which of two zeros a median is would depend on how they were sorted.
+A tick is the median of `stride` consecutive finite points (the mean of two). The stride is 1 until there are
+512 ticks; then neighbours are joined and the stride doubles. So a rule's window is a number of points in a
+short run and a share of the run in a longer one: the rate of false alarms does not grow with the length of
+the run, memory is bounded, and the number of evaluations grows with the logarithm of the number of points.
+Ticks depend only on the order of the points, not on how these are divided into deliveries. They are never
+minus zero, since the sign of a median of zeros would depend on the order of sorting.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from rltui.common.arrays import Floats, Ints, median
 from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 
-CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
-FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short
-START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
+CAP = 512  # ticks; 0.2 % of a long run is exact enough for an onset
+FEW = 16  # ticks that are allocated at first, since most of a thousand tags stay short
+START = 3  # ticks of the level at the start: few, because a high learning rate ruins a run in five steps
 NONFINITE_GAP = 20  # finite points after which a non-finite episode is over
-NONFINITE_KEPT = 20  # such episodes remembered before the newest one: the first, and the latest
-FAR = 5.0  # times the usual difference that is a jump of the level: for normal noise the usual is 0.67 of one
-FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
+NONFINITE_KEPT = 20  # such episodes stored before the newest one: the first, and the latest
+FAR = 5.0  # times the median difference, 0.67 deviations of normal noise: more is a jump of the level
+FEW_LEFT = 8  # joined ticks that a restart must leave; fewer are too coarse for a new start
 
 
 Marks = dict[int, tuple[float, float]]  # highest and lowest level so far, by window
@@ -36,7 +36,7 @@ _NO_STEPS: Ints = np.empty(0, np.int64)
 
 
 class NonFiniteEpisode(RewindableCounter):
-    """A spell of non-finite values; noted of each: its number, counted over all points, and itself."""
+    """A period with non-finite values; the note of each is its index among all points, and the value."""
 
     __slots__ = ("after", "before")
 
@@ -47,7 +47,7 @@ class NonFiniteEpisode(RewindableCounter):
 
     @property
     def last_index(self) -> int:
-        """Number of the last non-finite point, counted over all points."""
+        """Index of the last non-finite point among all points."""
         return int(self.note[0])
 
     @property
@@ -87,32 +87,32 @@ class Ticks:
         self.tag = tag
         self.canonical = canonical
         self.stride = 1
-        self.n = 0  # ticks held: so many of the three arrays count
-        self.serial = 0  # ticks ever made
+        self.n = 0  # ticks held: the used length of the three arrays
+        self.serial = 0  # ticks so far, including joined ones
         self.value: Floats = _NO_VALUES
-        self.first: Ints = _NO_STEPS  # steps of a tick's first and last point
-        self.last: Ints = _NO_STEPS  # the same array while every point is a tick
+        self.first: Ints = _NO_STEPS  # step of a tick's first point
+        self.last: Ints = _NO_STEPS  # step of its last point; the same array while every point is a tick
         self.start: list[float] = []  # the first START ticks
         self.marks: Marks = {}
-        self.points = 0  # all points, non-finite ones too
+        self.points = 0  # all points, including non-finite ones
         self.last_step = 0
         self.nonzero_from: int | None = None  # step of the first finite value that was not exactly zero
         self.nonfinite: NonFiniteEpisode | None = None
         self.nonfinite_before: list[NonFiniteEpisode] = []
         self.nonfinite_count = 0
-        self.notes_spread = True  # whether a rule may ask for `point_spreads`
-        # Points, of which fewer than a tick holds count, by which ticks of several points come later: not all
-        # series of a run end a tick at the same step then.
+        self.notes_spread = True  # whether a rule uses `point_spreads`
+        # Ticks of several points are delayed by so many points, modulo the stride, so that not all series of
+        # a run complete a tick at the same step.
         self.delay = 0
-        self._spread = math.nan  # of single points, noted when they are first joined
+        self._spread = math.nan  # of single points, computed when they are first joined
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
 
     def feed(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
-        """Take points in; `evaluate(a)` is called whenever ticks a..n-1 are new."""
+        """Add points; `evaluate(a)` is called whenever ticks a..n-1 are new."""
         count = len(values)
         if count == 1 and math.isfinite(value := float(values[0])):
-            self._take_one(int(steps[0]), value, evaluate)
+            self._add_one(int(steps[0]), value, evaluate)
             return
         if not count:
             return
@@ -121,7 +121,7 @@ class Ticks:
             self.last_step = int(steps[-1])
         else:
             finite = np.isfinite(values)
-            self._note_nonfinite(steps, values, finite)
+            self._count_nonfinite(steps, values, finite)
             self.last_step = int(steps[-1]) if finite[-1] else max(self.last_step, self.last_nonfinite_step())
             steps, values = steps[finite], values[finite]
             if len(values):
@@ -130,10 +130,10 @@ class Ticks:
         if len(values):
             if self.nonzero_from is None and (low or high):
                 self.nonzero_from = int(steps[0 if values[0] else (values != 0).argmax()])
-            self._take(steps, values, evaluate)
+            self._add(steps, values, evaluate)
 
-    def _take(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
-        """Finite points."""
+    def _add(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
+        """Add finite points."""
         if self._values:
             steps = np.concatenate((np.array(self._steps, np.int64), steps))
             values = np.concatenate((np.array(self._values), values))
@@ -149,13 +149,13 @@ class Ticks:
 
     @property
     def _late(self) -> int:
-        """Points that must follow a tick of several points before it is made."""
+        """Points that must follow those of a tick before it is made."""
         return self.delay & (self.stride - 1)
 
     def rewind(self, step: int) -> bool:
-        """Forget what is at or above a step: a resumed run writes it again. False: there was nothing.
+        """Remove points at or above a step, which a resumed run writes again. False if there were none.
 
-        What rules carried along, `marks`, is forgotten whole: let them look at all ticks again.
+        Clears `marks`, so that rules must be evaluated at all ticks again.
         """
         stay = self.last[: self.n] < step
         below = [k for k, waiting in enumerate(self._steps) if waiting < step]
@@ -165,7 +165,7 @@ class Ticks:
         if self.stride > 1 and keep < FEW_LEFT:
             keep, self.stride, self.serial, below = 0, 1, self.n, []
             self._spread = math.nan
-        elif not stay[:keep].all():  # the points were not in order
+        elif not stay[:keep].all():  # the points were not in order of step
             held = (
                 (self.value, self.first) if self.last is self.first else (self.value, self.first, self.last)
             )
@@ -183,22 +183,22 @@ class Ticks:
         return True
 
     def _rewind_nonfinite(self, step: int) -> None:
-        """The same for non-finite points, and what is counted over all points."""
-        spells = [*self.nonfinite_before, *([self.nonfinite] if self.nonfinite is not None else [])]
-        while spells and not spells[-1].rewind(step):
-            spells.pop()
-        self.nonfinite = bad = spells.pop() if spells else None
-        self.nonfinite_before = spells
-        self.nonfinite_count = 0 if bad is None else bad.before + bad.count
+        """Remove non-finite points, and update the counts over all points."""
+        episodes = [*self.nonfinite_before, *([self.nonfinite] if self.nonfinite is not None else [])]
+        while episodes and not episodes[-1].rewind(step):
+            episodes.pop()
+        self.nonfinite = episode = episodes.pop() if episodes else None
+        self.nonfinite_before = episodes
+        self.nonfinite_count = 0 if episode is None else episode.before + episode.count
         self.points = self.n * self.stride + len(self._steps) + self.nonfinite_count
-        reached = [*self.last[self.n - 1 : self.n].tolist(), *self._steps[-1:]]
-        if bad is not None:
-            self.points = max(self.points, bad.last_index + 1)
-            reached.append(bad.last_step)
-        self.last_step = max(reached, default=0)
+        last_steps = [*self.last[self.n - 1 : self.n].tolist(), *self._steps[-1:]]
+        if episode is not None:
+            self.points = max(self.points, episode.last_index + 1)
+            last_steps.append(episode.last_step)
+        self.last_step = max(last_steps, default=0)
 
     def unjoined(self) -> Ticks:
-        """What rules see of these ticks, as they are before they are joined."""
+        """A copy that keeps the present ticks for rules when these are joined."""
         found = Ticks(self.tag, self.canonical)
         found.stride, found.n, found.serial, found.points = self.stride, self.n, self.serial, self.points
         found.value, found.first, found.last = self.value, self.first, self.last
@@ -211,41 +211,42 @@ class Ticks:
         return slice(0, self.n)
 
     def level(self, window: int = 8) -> float:
-        """Median of the last ticks; NaN when there are none."""
+        """Median of the last ticks; NaN without ticks."""
         return median(self.value[max(0, self.n - window) : self.n])
 
     def level_at(self, step: int, window: int = 8) -> float:
-        """Median of the last ticks that ended at or before a step; NaN when there are none."""
+        """Median of the last ticks that end at or before a step; NaN without ticks."""
         end = int(np.searchsorted(self.last[: self.n], step, "right"))
         return median(self.value[max(0, end - window) : end])
 
     def point_spreads(self, ends: Ints) -> Floats:
         """(k,) standard deviation of single points before each position, from second differences.
 
-        The positions rise and are 3 at least. Differences beyond `FAR` of the usual ones are jumps of the
-        level and cut. Where points are joined it is that of the first 512, or what makes medians vary as the
-        ticks do (they vary by 1.25 / sqrt(n) of the deviation of n points), whichever is larger.
+        The positions are ascending and at least 3. Differences are clipped to `FAR` times the median ones,
+        since larger ones are jumps of the level. For joined points it is that of the first 512, or the one
+        from which the deviation of ticks follows (that of a median of n points is 1.25 / sqrt(n) times that
+        of the points), whichever is larger.
         """
         held, have = self.value[: ends[-1]], ends - 2
         bend = np.abs(held[2:] - 2 * held[1:-1] + held[:-2])
         size, usual = len(bend), _medians_until(bend, have)
         padded = np.concatenate((np.zeros(size), bend))
-        rows = np.ndarray((size + 1, size), np.float64, padded, 0, (8, 8))[have]  # zeros, then what it sees
+        rows = np.ndarray((size + 1, size), np.float64, padded, 0, (8, 8))[have]  # zeros, then differences
         np.minimum(rows, np.where(usual > 0, FAR * usual, np.inf)[:, None], out=rows)
         return self.point_spread_of(np.sqrt(np.einsum("ij,ij->i", rows, rows) / (6 * have)))
 
     def point_spread_of(self, spread: Floats) -> Floats:
-        """(k,) standard deviation of single points by that of ticks."""
+        """(k,) standard deviation of single points, from that of ticks."""
         return (
             spread if self.stride == 1 else np.maximum(self._spread, spread * math.sqrt(self.stride) / 1.25)
         )
 
     def last_nonfinite_step(self) -> int:
-        """The step of the latest non-finite value, or the smallest integer."""
+        """The step of the latest non-finite value, or else the smallest integer."""
         return self.nonfinite.last_step if self.nonfinite is not None else -(1 << 63)
 
-    def _take_one(self, step: int, value: float, evaluate: Callable[[int], None]) -> None:
-        """One finite point: the common case of a live run."""
+    def _add_one(self, step: int, value: float, evaluate: Callable[[int], None]) -> None:
+        """Add one finite point, the common case of a live run."""
         self.points += 1
         self.last_step = step
         if value and self.nonzero_from is None:
@@ -267,8 +268,8 @@ class Ticks:
             self._join()
 
     def _append(self, first: int, last: int, value: float) -> None:
-        """One tick."""
-        self._have_room(1)
+        """Add one tick."""
+        self._reserve(1)
         place, value = self.n, value + 0.0
         self.value[place] = value
         self.first[place], self.last[place] = first, last
@@ -278,10 +279,10 @@ class Ticks:
             self.start.append(value)
 
     def _make_ticks(self, steps: Ints, values: Floats) -> None:
-        """Ticks of points that fill them."""
+        """Add the ticks of points, a multiple of the stride."""
         stride = self.stride
         count = len(values) // stride
-        self._have_room(count)
+        self._reserve(count)
         to = slice(self.n, self.n + count)
         if stride == 1:
             self.value[to] = values
@@ -298,8 +299,8 @@ class Ticks:
         if len(self.start) < START:
             self.start += self.value[to][: START - len(self.start)].tolist()
 
-    def _have_room(self, count: int) -> None:
-        """Let the arrays hold `count` more ticks; they double until they hold all."""
+    def _reserve(self, count: int) -> None:
+        """Make room for `count` more ticks; the arrays double in length up to `CAP`."""
         have, held = len(self.value), self.n
         if held + count <= have:
             return
@@ -315,7 +316,7 @@ class Ticks:
         self.value, self.first = value, first
 
     def _join(self) -> None:
-        """Make one tick of every two: half as many, twice as long. `unjoined` ones stay as they are."""
+        """Join every two ticks, in new arrays: copies made by `unjoined` do not change."""
         if self.stride == 1 and self.notes_spread:
             self._spread = float(self.point_spreads(np.array((CAP,)))[0])
         half = CAP // 2
@@ -330,25 +331,26 @@ class Ticks:
         """Whether every finite value is exactly zero."""
         return self.nonzero_from is None and (self.n > 0 or bool(self._values))
 
-    def _note_nonfinite(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
+    def _count_nonfinite(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
         where = np.flatnonzero(~finite)
         numbers = where + self.points
         for part in np.split(np.arange(len(where)), np.flatnonzero(np.diff(numbers) > NONFINITE_GAP) + 1):
-            bad, begin = self.nonfinite, int(numbers[part[0]])
-            if bad is None or begin - bad.last_index > NONFINITE_GAP:
-                if bad is not None:
-                    self.nonfinite_before.append(bad)
+            episode, begin = self.nonfinite, int(numbers[part[0]])
+            if episode is None or begin - episode.last_index > NONFINITE_GAP:
+                if episode is not None:
+                    self.nonfinite_before.append(episode)
                     if len(self.nonfinite_before) > NONFINITE_KEPT:
                         del self.nonfinite_before[1]
-                self.nonfinite = bad = NonFiniteEpisode(self.nonfinite_count, begin - self.nonfinite_count)
-            bad.add(steps[where[part]], numbers[part], values[where[part]])
+                episode = NonFiniteEpisode(self.nonfinite_count, begin - self.nonfinite_count)
+                self.nonfinite = episode
+            episode.add(steps[where[part]], numbers[part], values[where[part]])
             self.nonfinite_count += len(part)
 
 
 def _medians_until(values: Floats, ends: Ints) -> Floats:
-    """(k,) median of the values before each position; the positions rise and are 1 at least.
+    """(k,) median of the values before each position; the positions are ascending and at least 1.
 
-    Each value is put into its place once: a tenth of the time of sorting what each position sees.
+    Each value is inserted once, which takes a tenth of the time of sorting for each position.
     """
     first, later = int(ends[0]), values.tolist()
     ranked: list[float] = np.sort(values[:first]).tolist()
@@ -361,7 +363,7 @@ def _medians_until(values: Floats, ends: Ints) -> Floats:
 
 
 def widest(marks: Marks, other: Marks) -> Marks:
-    """The highest and the lowest of both."""
+    """The highest and the lowest levels of both."""
     found = {**other, **marks}
     for key in marks.keys() & other.keys():
         (high, low), (higher, lower) = marks[key], other[key]

@@ -1,4 +1,4 @@
-"""What an evaluator holds of one series: its ticks, and the state of each rule on it."""
+"""The state of one series: its ticks, and the states of the rules on it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from rltui.rules.special_metrics import special_metrics
 class RuledTicks:
     """Ticks and the states of the rules on them.
 
-    Most rules hold at no moment of most runs, and their condition tells between which limits new ticks change
-    nothing (`IdleRange`). Such rules rest: a tick is compared with the limits of all of them together.
-    Recordings, rules that are no findings, wait until somebody asks for them: in a run in which nothing fires
-    that they would explain or excuse, nobody does. Both wait at most until ticks are joined. What a rule that
-    waits has not seen then is kept as it was, until the rule is asked for, is evaluated, or has its turn: an
-    evaluator lets one rule see it at each step, before ticks are joined again. One that rests sees it only if
-    it carries something along.
+    Not all rules are evaluated at all ticks:
+
+    - Most rules hold at no moment of most runs, and have a range of ticks in which that does not change
+      (`IdleRange`). Such rules rest: a new tick is compared with the common range of all of them.
+    - Recordings, rules that are not findings, wait until they are asked for. In a run in which nothing fires
+      that depends on them, they never are.
+
+    When ticks are joined, a copy of them is kept for rules that wait, until the rule is asked for, is
+    evaluated, or is settled: the evaluator settles one rule per step, so that all are before the next time
+    that ticks are joined. Resting rules are settled only if they use values carried from window to window.
     """
 
     __slots__ = (
@@ -43,38 +46,38 @@ class RuledTicks:
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
         self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
         ticks.notes_spread = any(rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recordings))
-        # Rules that have not seen all ticks as they were before the last join, and since when they have not.
+        # Rules that have not been evaluated at all ticks before the last join.
         self.unsettled: dict[RuleState, Unseen] = {}
         self._unjoined = ticks
         self._activate()
 
     def _activate(self) -> None:
-        """Let all be evaluated at the next moment."""
-        # Those that are evaluated at each moment. Recordings that wait are not among them.
+        """Evaluate all rules at the next moment."""
+        # Rules that are evaluated at each moment, and recordings that have not begun to wait.
         self._active = [state for state in (*self.shown, *self.recordings) if state.kind is not None]
         for state in self._active:
             state.idle_range = None
         self._resting: list[RuleState] = []
-        self._idle_range = IdleRange()  # of all that rest
+        self._idle_range = IdleRange()  # common range of the resting rules
 
     def feed(self, steps: Ints, values: Floats) -> bool:
-        """Take points in, on the canonical scale, in order of arrival; whether what fires may have changed.
+        """Add points on the canonical scale, in order of arrival. Returns whether findings may have changed.
 
-        It changes with ticks alone, and with single points where some are not finite.
+        They change only with new ticks, or with any point if there are non-finite ones.
         """
         made = self.ticks.serial
         self.ticks.feed(steps, values, self._evaluate)
         return self.ticks.serial != made or self.ticks.nonfinite_count > 0
 
     def ask(self, state: RuleState) -> None:
-        """Evaluate a recording that somebody asks for. It sees the next ticks with the others, then waits."""
+        """Evaluate a recording on demand. It is also evaluated at the next ticks, and then waits again."""
         if state in self.unsettled or (state.waiting is not None and state.idle_range is None):
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-                self._see(state)
+                self._catch_up(state)
         state.asked = state.idle_range is None
 
     def settle(self, state: RuleState) -> None:
-        """Evaluate a rule at the ticks that it has not seen."""
+        """Evaluate a rule at the ticks at which it was not evaluated."""
         self._settle_joined(state)
         if state.waiting is None:
             return
@@ -84,11 +87,11 @@ class RuledTicks:
             self._active.append(state)
 
     def settle_next(self) -> None:
-        """Let the first rule that has not seen all of the ticks that were joined see them."""
+        """Settle the first unsettled rule."""
         self._settle_joined(next(iter(self.unsettled)))
 
     def _settle_joined(self, state: RuleState) -> None:
-        """Evaluate a rule at what it has not seen of the ticks that were joined."""
+        """Evaluate a rule at the ticks before the last join at which it was not evaluated."""
         if (unseen := self.unsettled.pop(state, None)) is None:
             return
         joined, held = self._unjoined, self.ticks
@@ -103,7 +106,7 @@ class RuledTicks:
             self._unjoined = held
 
     def _evaluate_at(self, state: RuleState, ticks: Ticks, unseen: Unseen) -> None:
-        """Evaluate a rule at the moments among some ticks that it has not seen."""
+        """Evaluate a rule at the moments among some ticks at which it was not evaluated."""
         begun, before = unseen
         carried, ticks.marks = ticks.marks, dict(before)
         if (moments := self._moments(ticks, begun)) is not None:
@@ -112,8 +115,8 @@ class RuledTicks:
                 state.evaluate(window)
         ticks.marks = widest(carried, ticks.marks)
 
-    def _see(self, state: RuleState) -> None:
-        """Let a rule that waited see what it has not seen, or rest."""
+    def _catch_up(self, state: RuleState) -> None:
+        """Let a waiting rule rest, or evaluate it at the ticks at which it was not evaluated."""
         self._settle_joined(state)
         if state.waiting is None:
             return
@@ -122,37 +125,36 @@ class RuledTicks:
             self.settle(state)
 
     def _rest(self, state: RuleState, window: RollingWindow, unseen: Unseen) -> bool:
-        """Let a rule rest if it may; `unseen`: what it waits for then."""
+        """Let a rule rest if it may; `unseen`: the ticks at which it is not evaluated then."""
         idle_range = state.find_idle_range(window)
         if idle_range is None or (window.end < self.ticks.n and not self._within(idle_range, window.end)):
             return False
         state.asked = False
         state.waiting = unseen if state.carries else None
-        self._add(state, idle_range)
+        self._add_resting(state, idle_range)
         return True
 
-    def _add(self, state: RuleState, idle_range: IdleRange) -> None:
-        """One more that rests."""
+    def _add_resting(self, state: RuleState, idle_range: IdleRange) -> None:
         state.idle_range = idle_range
         self._resting.append(state)
         self._idle_range = self._idle_range.within(idle_range)
 
     def _wake(self, begun: int) -> None:
-        """Let rules no longer rest whose range the ticks from `begun` on leave."""
+        """End the rest of rules whose range the ticks from `begun` on leave."""
         if self._within(self._idle_range, begun):
             return
         resting, self._resting, self._idle_range = self._resting, [], IdleRange()
         for state in resting:
             idle_range, state.idle_range = state.idle_range, None
             if idle_range is not None and self._within(idle_range, begun):
-                self._add(state, idle_range)
+                self._add_resting(state, idle_range)
             elif not state.recording:
                 self._active.append(state)
             elif state.waiting is None:
                 state.waiting = begun, {}
 
     def _within(self, limits: IdleRange, begun: int) -> bool:
-        """Whether the ticks from a position on lie within a range."""
+        """Whether the ticks from a position on are within a range."""
         held = self.ticks
         if held.n - begun == 1:
             lowest = highest = held.value.item(begun)
@@ -172,12 +174,12 @@ class RuledTicks:
         if self._resting:
             self._wake(begun)
         if self._active and (moments := self._moments(self.ticks, begun)) is not None:
-            self._see_all(RollingWindow(self.ticks, moments), begun)
+            self._evaluate_active(RollingWindow(self.ticks, moments), begun)
         if self.ticks.n == CAP:
             self._keep_unjoined()
 
     def _keep_unjoined(self) -> None:
-        """These ticks are about to be joined: keep them for rules that wait."""
+        """Keep the present ticks for waiting rules, before they are joined."""
         while self.unsettled:
             self.settle_next()
         for state in (*self.shown, *self.recordings):
@@ -187,8 +189,8 @@ class RuledTicks:
             self._unjoined = self.ticks.unjoined()
         self._activate()
 
-    def _see_all(self, window: RollingWindow, begun: int) -> None:
-        """Evaluate all that neither rest nor wait."""
+    def _evaluate_active(self, window: RollingWindow, begun: int) -> None:
+        """Evaluate the active rules, or let them rest or wait."""
         active, self._active = self._active, []
         if self.unsettled:
             for state in active:
@@ -196,81 +198,80 @@ class RuledTicks:
                     self._settle_joined(state)
         unseen, joins = (begun, dict(self.ticks.marks)), self.ticks.n == CAP
         for state in active:
-            # One that does not wait yet when ticks are about to be joined would have to keep them.
+            # Recordings do not begin to wait just before ticks are joined, which would need a copy of them.
             if state.recording and not state.asked and (state.waiting is not None or not joins):
                 state.waiting = state.waiting or unseen
             elif state.waiting is not None:
-                self._see(state)
+                self._catch_up(state)
             elif not self._rest(state, window, unseen):
                 state.evaluate(window)
                 self._active.append(state)
 
     def _moments(self, ticks: Ticks, begun: int) -> Moments | None:
-        """Those among some ticks from `begun` on. None before the start of the series is known."""
+        """The moments among some ticks from `begun` on. None before the start of the series is known."""
         if ticks.serial == ticks.n:
             begun = max(begun, START - 1)
         return moments_between(begun, ticks.n, self.stagger)
 
     def rewind(self, step: int) -> None:
-        """Forget what is at or above a step, and evaluate what stays as if nothing else had ever come.
+        """Remove points at or above a step, and evaluate all rules again on the others.
 
-        What was over by then stays as it was told: it was judged when its ticks were finer.
+        Past episodes before the step are kept as they were, since their ticks may have been finer.
         """
         self._settle_all()
         self._activate()
-        if not self.ticks.rewind(step):  # a ratio goes back once for each of its sides
+        if not self.ticks.rewind(step):  # a ratio is rewound once for each of its sides
             return
         states = (*self.shown, *self.recordings)
         for state in states:
             state.rewind(step)
-        over = [state.past for state in states]
+        pasts = [state.past for state in states]
         self._evaluate(0)
         self._settle_all()
         self._activate()
-        for state, past in zip(states, over, strict=True):
+        for state, past in zip(states, pasts, strict=True):
             state.past = past
 
 
 class RatioState:
-    """One series divided by another, judged by one rule."""
+    """The ratio of two series, for one rule."""
 
     __slots__ = ("_held_out", "_joined", "_parts", "_stagger", "rule", "ruled")
 
     def __init__(self, rule: Rule, held_out: bool, stagger: int) -> None:
         self.rule = rule
-        self.ruled: RuledTicks | None = None  # None until both sides have points: most never have
+        self.ruled: RuledTicks | None = None  # None until both sides have points, which most never have
         self._held_out, self._stagger = held_out, stagger
         self._joined = Ratio()
         self._parts: list[RulePlan | None] = [None, None]  # numerator, denominator
 
     def join(self, series: SeriesState, side: int) -> None:
-        """Let a series be numerator (0) or denominator (1); the first of each counts."""
+        """Make a series the numerator (0) or the denominator (1); only the first of each counts."""
         if self._parts[side] is None:
             self._parts[side] = series.plan
             series.ratios = (*series.ratios, (self, side))
 
     def feed(self, side: int, steps: Ints, values: Floats) -> bool:
-        """New points of one side; as `RuledTicks.feed`."""
+        """Add points of one side; as `RuledTicks.feed`."""
         steps, values = self._joined.feed(side, steps, values)
-        return len(steps) > 0 and self._judged().feed(steps, values)
-
-    def _judged(self) -> RuledTicks:
+        if not len(steps):
+            return False
         if self.ruled is None:
             above, below = self._parts
             assert above is not None and below is not None
             ticks = Ticks(ratio_tag(above.tag, below.tag), above.canonical)
             self.ruled = RuledTicks(ticks, self._held_out, self._stagger, Rules.of((self.rule,)))
-        return self.ruled
+        return self.ruled.feed(steps, values)
 
     def rewind(self, side: int, step: int) -> None:
-        """Forget what is at or above a step of one side, and what came of it."""
+        """Remove points of one side at or above a step, and their ratios."""
         if self.ruled is not None:
             self.ruled.rewind(step)
         self._joined.rewind(side, step)
 
 
 class StepTimeState:
-    """Seconds per step, by the times of a series that every update writes."""
+    """Seconds per step, from the wall times of a series that is written at every update."""
 
     __slots__ = ("_step_time", "ruled")
 
@@ -279,39 +280,39 @@ class StepTimeState:
         self._step_time = StepSeconds()
 
     def feed(self, steps: Ints, walls: Floats) -> bool:
-        """New points of the series, and when they were logged (seconds since 1970); as `RuledTicks.feed`."""
+        """Add steps of the series with their wall times (seconds since 1970); as `RuledTicks.feed`."""
         return self.ruled.feed(*self._step_time.feed(steps, walls))
 
     def rewind(self, step: int) -> None:
-        """Forget what is at or above a step."""
+        """Remove points at or above a step."""
         self.ruled.rewind(step)
         self._step_time.rewind()
 
 
 class SeriesState:
-    """One tag of the run."""
+    """The states of all rules on one tag of a run."""
 
     __slots__ = ("impossible", "nonzero", "plan", "ratios", "ruled", "step_time", "user_states")
 
     def __init__(self, plan: RulePlan) -> None:
         self.plan = plan
         self.ruled = RuledTicks(Ticks(plan.tag, plan.canonical), plan.held_out, plan.stagger, plan.rules)
-        self.nonzero: RuledTicks | None = None  # the same without zeros, for rules that skip them
+        self.nonzero: RuledTicks | None = None  # without zeros, for rules that skip them
         if plan.nonzero_rules is not None:
             ticks = Ticks(plan.tag, plan.canonical)
             self.nonzero = RuledTicks(ticks, plan.held_out, plan.stagger, plan.nonzero_rules)
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
-        self.ratios: tuple[tuple[RatioState, int], ...] = ()  # and the side that this series is
-        self.impossible: ImpossibleValues | None = None  # values outside what the metric can be
-        self.step_time: StepTimeState | None = None  # its times as a series
+        self.ratios: tuple[tuple[RatioState, int], ...] = ()  # with the side of this series
+        self.impossible: ImpossibleValues | None = None  # values outside the bounds of the metric
+        self.step_time: StepTimeState | None = None  # from its wall times
 
     @property
     def ticks(self) -> Ticks:
-        """Its points, gathered."""
+        """Its ticks, including zeros."""
         return self.ruled.ticks
 
     def feed(self, steps: Ints, values: Floats) -> bool:
-        """Take points in, as they were logged, in order of arrival; as `RuledTicks.feed`."""
+        """Add points on the scale of the log, in order of arrival; as `RuledTicks.feed`."""
         plan = self.plan
         if plan.scale != 1.0 or plan.offset != 0.0:
             values = values * plan.scale + plan.offset
@@ -319,8 +320,8 @@ class SeriesState:
             self.impossible = impossible_values(plan.limits, steps, values, self.impossible)
         changed = self.ruled.feed(steps, values) or len(self.user_states) > 0
         if self.nonzero is not None:
-            there = values != 0
-            changed |= self.nonzero.feed(*((steps, values) if there.all() else (steps[there], values[there])))
+            kept = values != 0
+            changed |= self.nonzero.feed(*((steps, values) if kept.all() else (steps[kept], values[kept])))
         for state in self.user_states:
             state.feed(steps, values)
         for ratio, side in self.ratios:
@@ -328,7 +329,7 @@ class SeriesState:
         return changed
 
     def rewind(self, step: int) -> None:
-        """A restart: what was at or above the step comes again."""
+        """Remove points at or above a step, which a restart supersedes."""
         self.ruled.rewind(step)
         if self.nonzero is not None:
             self.nonzero.rewind(step)
