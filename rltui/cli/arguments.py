@@ -56,13 +56,13 @@ class FrameworkArgument(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """See click."""
-        from rltui.metrics.frameworks.load import frameworks
+        from rltui.metrics.frameworks.framework_files import frameworks
 
         return matching_items(frameworks().labels, incomplete)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """See click."""
-        from rltui.metrics.frameworks.load import frameworks
+        from rltui.metrics.frameworks.framework_files import frameworks
 
         found = frameworks().get(value)
         if found is None:

@@ -7,8 +7,8 @@ from functools import cache, cached_property
 
 from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
+from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
 from rltui.metrics.frameworks.framework_schema import Conventions
-from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.glossary_files import Glossary, glossary
 from rltui.schema.metric import Metric
 

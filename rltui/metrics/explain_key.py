@@ -10,7 +10,7 @@ from rltui.config import Config
 from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.definitions import definitions, plain
 from rltui.metrics.frameworks.framework import Framework
-from rltui.metrics.frameworks.load import Frameworks
+from rltui.metrics.frameworks.framework_files import Frameworks
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.resolve import MetricNames

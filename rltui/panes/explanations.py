@@ -13,7 +13,7 @@ from rltui.common.text import clean
 from rltui.config import Config
 from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.explain_key import explain
-from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName

@@ -18,7 +18,7 @@ from rltui.common.problem import Problem, Problems
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join
-from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
+from rltui.store.restarts.segments import AttemptLog, Cut, Piece, Segment
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints

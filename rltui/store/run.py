@@ -18,7 +18,7 @@ from rltui.store.histograms import Histograms
 from rltui.store.point_appender import PointAppender
 from rltui.store.points import HIGHEST, LOWEST, NewPoints, Points, sensible
 from rltui.store.previews import Previews
-from rltui.store.restarts.attempts import Attempt
+from rltui.store.restarts.segments import Attempt
 from rltui.store.restarts.supersession import Supersession
 from rltui.store.series import SeriesByTag
 from rltui.store.series_table import SeriesTable

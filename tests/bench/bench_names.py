@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rltui.metrics.catalogue import catalogue
-from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 

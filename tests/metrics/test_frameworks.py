@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.config import Config
 from rltui.metrics.catalogue import Catalogue
-from rltui.metrics.frameworks.load import Frameworks, frameworks
+from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
 from rltui.metrics.frameworks.patterns import (
     Matcher,
     PatternError,

@@ -105,7 +105,7 @@ def test_the_readme_names_make_targets_that_exist() -> None:
 def test_the_numbers_of_the_readme_are_true() -> None:
     """As many metrics, frameworks, themes, rules and symptoms as it and the page of the screen say."""
     from rltui.draw.themes import load_themes
-    from rltui.metrics.frameworks.load import frameworks
+    from rltui.metrics.frameworks.framework_files import frameworks
     from rltui.metrics.glossary_files import glossary
     from rltui.rules.load import rulebook
 

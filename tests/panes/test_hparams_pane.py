@@ -30,7 +30,7 @@ from rltui.screen.start import build
 from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store.restarts.attempts import Attempt
+from rltui.store.restarts.segments import Attempt
 from tests.support.commands.in_process import rltui
 from tests.support.runs.deliveries import batch, delivery, ticks
 from tests.support.runs.made_run import believable

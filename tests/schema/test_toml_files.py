@@ -12,7 +12,7 @@ import pytest
 from rltui.common.problem import Problem
 from rltui.metrics import glossary_files
 from rltui.metrics.catalogue import Catalogue
-from rltui.metrics.frameworks.load import Frameworks
+from rltui.metrics.frameworks.framework_files import Frameworks
 from rltui.rules import load as rules
 from rltui.schema.toml_files import DATA, read_folder
 

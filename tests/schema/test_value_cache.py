@@ -13,7 +13,7 @@ import pytest
 from rltui.common.regex import regex
 from rltui.draw.themes import load_themes
 from rltui.metrics import glossary_files
-from rltui.metrics.frameworks.load import Frameworks, frameworks
+from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
 from rltui.metrics.glossary_files import glossary
 from rltui.rules import load as rules
 from rltui.rules.load import rulebook

@@ -6,8 +6,8 @@ import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, require_logdirs
 from rltui.cli.completions import complete_metric
+from rltui.cli.export.export_points import PointSelection
 from rltui.cli.export.point_lines import export_lines
-from rltui.cli.export.points import PointSelection
 from rltui.cli.output_file import form_by_ending
 from rltui.cli.printing import require_extra
 from rltui.cli.sharding import ENGINE, SHARD, Work

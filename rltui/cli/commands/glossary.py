@@ -13,7 +13,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import emit, emit_json, fail
 from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
-from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, labelled
 from rltui.metrics.glossary_files import Pane, glossary, pane_id
 from rltui.panes.explanations import explained_entry

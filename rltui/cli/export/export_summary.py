@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from rltui.cli.exit_codes import FOUND, WRONG
-from rltui.cli.export.points import Exporter, PointSelection
+from rltui.cli.export.export_points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import fail, leave, no_logs
 from rltui.cli.sharding import Work, in_order, need_engine, planned

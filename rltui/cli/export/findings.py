@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import WRONG
-from rltui.cli.export.points import PointSelection
+from rltui.cli.export.export_points import PointSelection
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import leave

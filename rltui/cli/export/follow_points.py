@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from rltui.cli.export.export_points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.export.point_lines import JsonlWriter
-from rltui.cli.export.points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.printing import need_reader
 from rltui.logs.batch import Batch

@@ -24,9 +24,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rltui.cli.export.export_points import ExportBatch, Exporter, PointSelection
 from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
-from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
 from rltui.cli.loading import read_config
 from rltui.cli.output_file import refuse_inside
 from rltui.cli.printing import fail, note

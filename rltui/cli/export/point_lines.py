@@ -12,8 +12,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from rltui.cli.export.export_points import Exporter, PointSelection
 from rltui.cli.export.export_summary import Exported, ExportSummary
-from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.output_file import binary_output
 from rltui.cli.sharding import Work
 from rltui.common.arrays import Bools

@@ -14,7 +14,7 @@ from functools import cache
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.frameworks.framework import Framework, Variant
-from rltui.metrics.frameworks.load import Frameworks, frameworks
+from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
 from rltui.metrics.frameworks.patterns import to_regex
 
 UNKNOWN = "unknown"

@@ -9,7 +9,7 @@ from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_step
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store.restarts.attempts import Attempt
+from rltui.store.restarts.segments import Attempt
 
 LISTED_ATTEMPTS = 6  # the newest; earlier ones are only counted
 

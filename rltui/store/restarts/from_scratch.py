@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from rltui.store.points import HIGHEST
-from rltui.store.restarts.attempts import HEAD_STEPS, Segment
+from rltui.store.restarts.segments import HEAD_STEPS, Segment
 
 EVEN = 1.5  # largest ratio of the first distances between steps that counts as evenly spaced
 

@@ -32,8 +32,8 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
 from rltui.logs.batch import SessionStart
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join, sensible
-from rltui.store.restarts.attempts import Attempt, AttemptLog, Cut, Piece, Reason, Segment, time_in_name
 from rltui.store.restarts.from_scratch import from_scratch
+from rltui.store.restarts.segments import Attempt, AttemptLog, Cut, Piece, Reason, Segment, time_in_name
 from rltui.store.tag_rows import Rows
 
 KEPT_SEGMENTS = 32  # separate segments of one log; older ones are merged

@@ -1,4 +1,4 @@
-"""The attempts of a run: its logs, the segments of each, and what each segment supersedes."""
+"""The segments of the logs of a run, of which attempts are made, and what each segment supersedes."""
 
 from __future__ import annotations
 
