@@ -15,7 +15,7 @@ from rltui.common.text import clean
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.sample_layouts.layouts import log_place
 
-_FEWEST_NAMESAKES = 3  # other runs: the spread of fewer sisters is unknown
+_MIN_NAMESAKES = 3  # other runs: the spread of fewer sisters is unknown
 _PART_LOG = "logs.csv"  # of Acme, in its own folders below the run
 _NUMBERS = regex(r"(?<![-_]v)\d+")  # except versions: another version of `CartPole-v0` is another task
 
@@ -61,7 +61,7 @@ def with_namesakes(names: Iterable[str]) -> frozenset[str]:
     return frozenset(
         name
         for name in listed
-        if max(folders[name.rpartition("/")[0]], patterns[without_numbers(name)]) > _FEWEST_NAMESAKES
+        if max(folders[name.rpartition("/")[0]], patterns[without_numbers(name)]) > _MIN_NAMESAKES
     )
 
 

@@ -23,9 +23,9 @@ from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_f
 from rltui.logs.run_names import folders_above
 from rltui.logs.sample_layouts.layouts import Place, log_place
 
-MOST_COMPARED = 16  # logs with which one is compared
+MAX_COMPARED = 16  # logs with which one is compared
 _SERIES_RATIO = 3  # a console with that many times the series of a log is no copy of it
-MOST_IN_FOLDER = 256  # logs below a folder among which duplicates are searched for
+MAX_IN_FOLDER = 256  # logs below a folder among which duplicates are searched for
 _FEW_TABLES = 8  # logs in a folder among which tables that repeat others are sought
 
 
@@ -291,7 +291,7 @@ class RunAssignment:
         if sample is None or sample.empty:
             return []
         changed: list[tuple[LogFile, str]] = []
-        for other in sorted(candidates, key=lambda other: _distance(found, other.found))[:MOST_COMPARED]:
+        for other in sorted(candidates, key=lambda other: _distance(found, other.found))[:MAX_COMPARED]:
             its = self._sample(other, calls)
             if its is None or its.empty or other.format is None:
                 continue
@@ -321,12 +321,12 @@ class RunAssignment:
         """Logs that may be duplicates: those of the same name, and those in the nearest folder with any."""
         near: list[LogFile] = []
         for name in duplicate_logs.names_of(found.folder, found.name):
-            logs = self._by_name.get(name, ())[:MOST_IN_FOLDER]
+            logs = self._by_name.get(name, ())[:MAX_IN_FOLDER]
             if self._may_differ(name, logs, known):
                 near += filter(is_candidate, logs)
         for folder in (found.folder, *folders_above(found.folder)):
             logs = self._below.get(folder, ())
-            if len(logs) > MOST_IN_FOLDER:
+            if len(logs) > MAX_IN_FOLDER:
                 break
             differ = self._may_differ(folder, logs, known)
             beside = [log for log in logs if is_candidate(log)] if differ else []
@@ -366,7 +366,7 @@ class RunAssignment:
             return False
         console, proper = (one, other) if one.format is not None and _prints(one.format) else (other, one)
         own = self._sample(console, calls)
-        for each in self._below.get(console.found.folder, ())[:MOST_IN_FOLDER]:
+        for each in self._below.get(console.found.folder, ())[:MAX_IN_FOLDER]:
             beside = each.found.folder == console.found.folder and not each.gone
             if not beside or stem_of(each.found.name) == stem_of(console.found.name):
                 continue

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from rltui.logs.remote.remote_folders import RemoteFolder
 
 NOT_ANSWERING = FileSystem("not answering")
-SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches
+MIN_INTERVAL, MAX_INTERVAL = 5.0, 30.0  # seconds between two searches
 _CPU_SHARE = 0.003  # of a core, for searching
 _FULL_INTERVAL = 300.0  # seconds between two searches that list folders with unchanged time stamps, too
 _SLOW = 0.3  # seconds of searching after which the first logs are opened
-_SHORTEST_REQUESTED = 0.25  # seconds between two requested searches
+_MIN_REQUESTED_INTERVAL = 0.25  # seconds between two requested searches
 
 
 class LogSearch:
@@ -103,12 +103,12 @@ class LogSearch:
 
     def next_due(self) -> float:
         """When the next walk is due."""
-        return min(self.due, self._last + _SHORTEST_REQUESTED) if self._requested else self.due
+        return min(self.due, self._last + _MIN_REQUESTED_INTERVAL) if self._requested else self.due
 
     def interval(self) -> float:
         """Seconds between two searches. A search of local folders only reads their time stamps."""
-        shortest = SHORTEST if self.system.remote else min(SHORTEST, max(self._poll, 1.0))
-        return min(LONGEST, max(shortest, self.cost / _CPU_SHARE))
+        shortest = MIN_INTERVAL if self.system.remote else min(MIN_INTERVAL, max(self._poll, 1.0))
+        return min(MAX_INTERVAL, max(shortest, self.cost / _CPU_SHARE))
 
     def give_up(self, path: str | None) -> None:
         """Abandon a walk that hangs, because of `path` if that is known, which the next walk leaves out."""

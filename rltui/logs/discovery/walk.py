@@ -26,7 +26,7 @@ from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_
 from rltui.logs.run_names import run_name
 
 DEEPEST = 48  # levels of folders below LOGDIR
-_MOST_CHECKPOINTS = 4  # folders of the newest checkpoints that are searched for a history
+_MAX_CHECKPOINTS = 4  # folders of the newest checkpoints that are searched for a history
 PAUSE_EVERY = 256  # directory entries between two points at which a walk can stop
 YOUNG = 2.0  # seconds in which a folder may change without a new time stamp (ticks, 2 s on FAT)
 
@@ -327,7 +327,7 @@ class FolderWalker:
         by_step = sorted(
             ((int(match[1]), name) for name in folders if (match := CHECKPOINT.fullmatch(name))), reverse=True
         )
-        for at, (_, name) in enumerate(by_step[:_MOST_CHECKPOINTS]):
+        for at, (_, name) in enumerate(by_step[:_MAX_CHECKPOINTS]):
             place = f"{folder.place}/{name}/{TRAINER_STATE}"
             try:
                 calls.run(place, os.stat, place)

@@ -12,8 +12,8 @@ from rltui.logs.log_file.log_file import LogFile
 
 HOT_SECONDS = 600.0  # after a change in which a log may grow; RL steps may take minutes
 HOT_MODIFIED = 3600.0  # the same for new logs, by their modification time
-IDLE_LONGEST = 30.0  # seconds
-REMOTE_SHORTEST = 2.0  # seconds
+MAX_IDLE_INTERVAL = 30.0  # seconds
+MIN_REMOTE_INTERVAL = 2.0  # seconds
 _HOT_SHARE = 0.007  # of a core, for visiting all local files that may grow
 _GROWING_SHARE = 0.02  # for those that grew while they were followed
 _IDLE_SHARE = 0.003  # of a core, for visiting all others
@@ -40,8 +40,10 @@ class PollInterval:
     def hot(self, files: int) -> float:
         """Between two visits of a log that may grow, of which there are `files`."""
         if self.system.remote:
-            return min(IDLE_LONGEST, max(REMOTE_SHORTEST, self.poll, files * self.look_cost / _REMOTE_SHARE))
-        return min(IDLE_LONGEST, max(self.poll / 2, files * self.look_cost / _HOT_SHARE))
+            return min(
+                MAX_IDLE_INTERVAL, max(MIN_REMOTE_INTERVAL, self.poll, files * self.look_cost / _REMOTE_SHARE)
+            )
+        return min(MAX_IDLE_INTERVAL, max(self.poll / 2, files * self.look_cost / _HOT_SHARE))
 
     def growing(self, files: int, hot: int) -> float:
         """Between two visits of a log that grew, one of `files` among `hot` that may grow."""
@@ -53,8 +55,8 @@ class PollInterval:
     def idle(self, files: int) -> float:
         """Between two visits of an idle log, of which there are `files`."""
         share = _REMOTE_SHARE / 2 if self.system.remote else _IDLE_SHARE
-        floor = REMOTE_SHORTEST if self.system.remote else 0.0
-        return min(IDLE_LONGEST, max(floor, _WITHIN * self.poll, files * self.look_cost / share))
+        floor = MIN_REMOTE_INTERVAL if self.system.remote else 0.0
+        return min(MAX_IDLE_INTERVAL, max(floor, _WITHIN * self.poll, files * self.look_cost / share))
 
 
 class _Group:

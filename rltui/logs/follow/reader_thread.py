@@ -19,7 +19,7 @@ from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.logs.follow.hung_calls import GIVE_UP
 
 MAX_HUNG = 16  # threads that may hang in the file system; then the supervisor waits until one returns
-_LONGEST_WAIT = 1.0  # seconds that a worker sleeps: the clock may stop while the machine is suspended
+_MAX_WAIT = 1.0  # seconds that a worker sleeps: the clock may stop while the machine is suspended
 _STOP_WAIT = 0.3  # seconds that `stop` waits for a worker that does not hang
 _AFTER_ERROR = 1.0  # seconds until the next look
 
@@ -116,7 +116,7 @@ class ReaderThread:
                 return
             if wait > 0 and self._on_duty():
                 self.at_rest = self.follower.complete
-                self._wake.wait(min(wait, _LONGEST_WAIT))
+                self._wake.wait(min(wait, _MAX_WAIT))
                 self._wake.clear()
         self._wake.set()  # the worker on duty delivers what this thread has not
 

@@ -10,7 +10,7 @@ from rltui.common.problem import Problem
 from rltui.logs.formats.interface import File
 
 SPAN = 4096  # bytes that are compared, from the damage on: a page
-MOST_PLACES = 16  # that are remembered
+MAX_PLACES = 16  # that are remembered
 _FIRST, _LAST = 15.0, 900.0  # seconds after which the first and the last check is made
 
 
@@ -35,7 +35,7 @@ class DamageRecheck:
                 continue
             if problem.healed:
                 self._places = {each: seen for each, seen in self._places.items() if each.key != problem.key}
-            elif problem.level != "info" and problem.offset < settled and len(self._places) < MOST_PLACES:
+            elif problem.level != "info" and problem.offset < settled and len(self._places) < MAX_PLACES:
                 if not self._places:
                     self._since, self._due = now, now + _FIRST
                 length = min(SPAN, settled - problem.offset)

@@ -29,7 +29,7 @@ from rltui.logs.run_names import named_of_part, part_prefix
 
 Piece = tuple[Kind, Batch]
 # Seconds until a torn tail is read again although the attributes of its file did not change.
-_SHORTEST_RECHECK, _LONGEST_RECHECK = 0.5, 30.0
+_MIN_RECHECK, _MAX_RECHECK = 0.5, 30.0
 _KEPT_CONTENTS = 32  # earlier contents by which rotated copies are recognised; each takes some kilobytes
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
 
@@ -259,9 +259,7 @@ class LogFile:
     def _plan_recheck(self, now: float) -> None:
         """Set when to open the file again without a change, at growing intervals."""
         if self.recheck:
-            self._recheck_at = now + min(
-                _LONGEST_RECHECK, max(_SHORTEST_RECHECK, (now - self.last_change) / 4)
-            )
+            self._recheck_at = now + min(_MAX_RECHECK, max(_MIN_RECHECK, (now - self.last_change) / 4))
 
     def _check(
         self,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import quote
 
-LONGEST_INTERVAL = 60.0  # seconds between two attempts
+MAX_INTERVAL = 60.0  # seconds between two attempts
 
 _CODES: dict[int, tuple[ProblemLevel, str]] = {
     errno.EACCES: ("warning", "unreadable"),
@@ -51,7 +51,7 @@ class ReadErrors:
 
     def wait(self) -> float:
         """Seconds until the next attempt: 1, 2, 4 ... 60."""
-        return min(LONGEST_INTERVAL, float(1 << min(self.count - 1, 6)))
+        return min(MAX_INTERVAL, float(1 << min(self.count - 1, 6)))
 
     def _report(self, problem: Problem) -> Problem | None:
         self.count += 1

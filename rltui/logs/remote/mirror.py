@@ -29,7 +29,7 @@ from rltui.logs.sample_layouts.layouts import place_of, unread_reason
 
 PIECE = 8 << 20  # bytes of one request
 BATCH = 32 << 20  # most bytes in memory
-MOST_RANGES = 64  # concurrent requests
+MAX_RANGES = 64  # concurrent requests
 HEAD = TAIL = 4096  # bytes at the beginning and the end of the copy that are compared with the object
 WHOLE = 64 << 10  # bytes up to which a changed object is read as a whole: one request instead of two
 SMALL = 1 << 20  # bytes up to which other files than logs are fetched: settings, notes, parts of containers
@@ -502,7 +502,7 @@ def _batch(queue: deque[_Transfer], most: int) -> list[tuple[_Transfer, list[tup
         asked = queue[0].ranges()
         requests += len(asked)
         size += sum(end - begin for begin, end in asked)
-        if requests > min(MOST_RANGES, most) or (batch and size > BATCH):
+        if requests > min(MAX_RANGES, most) or (batch and size > BATCH):
             break
         batch.append((queue.popleft(), asked))
     return batch

@@ -11,9 +11,9 @@ from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError, without_password
 
-LONGEST = 300.0  # seconds between two updates of a folder that does not change
+MAX_INTERVAL = 300.0  # seconds between two updates of a folder that does not change
 SLOWER = 1.5  # factor between two such intervals
-LONGEST_AFTER_ERROR = 60.0  # seconds, so that a store that is available again is soon detected
+MAX_INTERVAL_AFTER_ERROR = 60.0  # seconds, so that a store that is available again is soon detected
 
 
 class RemoteFolder:
@@ -52,10 +52,10 @@ class RemoteFolder:
     def next_interval(self, last: Sync | None) -> float:
         """Seconds until the next update. last: result of the last one; None if it failed."""
         if last is None:
-            return min(max(LONGEST_AFTER_ERROR, self.poll), self.interval * 2)
+            return min(max(MAX_INTERVAL_AFTER_ERROR, self.poll), self.interval * 2)
         if last.wait:
             return max(last.wait, self.poll)
-        longest = max(LONGEST, self.poll)
+        longest = max(MAX_INTERVAL, self.poll)
         usual = self.poll if last.changed or last.left else min(longest, self.interval * SLOWER)
         # More frequent updates would exceed the limit of requests.
         return max(usual, last.requests * 3600 / self.mirror.limits.requests_per_hour)
@@ -75,7 +75,7 @@ class RemoteFolder:
             "poll": self.poll,
             # For listings alone; each log that grew needs one or two requests more.
             "requests_per_hour": mirror.requests_of_listing * 3600 / self.poll,
-            "idle_per_hour": mirror.requests_of_listing * 3600 / max(LONGEST, self.poll),
+            "idle_per_hour": mirror.requests_of_listing * 3600 / max(MAX_INTERVAL, self.poll),
             "limit": mirror.limits.requests_per_hour,
             "disk": mirror.limits.disk,
         }

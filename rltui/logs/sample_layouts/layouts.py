@@ -22,7 +22,7 @@ Kind = Literal[
 ]
 LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds of JSON lines
 _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
-_MOST_METADATA = 64  # further keys that are kept with a sample
+_MAX_METADATA = 64  # further keys that are kept with a sample
 
 
 class Layout(NamedTuple):
@@ -294,7 +294,7 @@ def _of_row(record: Mapping[str, object], place: Place) -> Sample:
         group=None if group is None else str(group),
         id=_text(identity),
         dataset=_text(dataset),
-        metadata={key: value for key, value in list(others.items())[:_MOST_METADATA] if key not in rewards},
+        metadata={key: value for key, value in list(others.items())[:_MAX_METADATA] if key not in rewards},
         note=note,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rltui.rules.judged_series.ticks import Ticks
 
-FEWEST = 20  # points of a series, and usual distances since its last one
+MIN_POINTS = 20  # points of a series, and usual distances since its last one
 SILENT_SHARE = 0.25  # of the run, for which the series must be missing
 
 
@@ -17,7 +17,7 @@ def ended(series: Iterable[Ticks]) -> list[Ticks]:
     Only series of a similar pace are compared, since a log may have several step axes. Costs O(series), or
     O(series log series) if one is silent.
     """
-    long = [ticks for ticks in series if ticks.points >= FEWEST and ticks.n >= FEWEST]
+    long = [ticks for ticks in series if ticks.points >= MIN_POINTS and ticks.n >= MIN_POINTS]
     newest = max((ticks.last_step for ticks in long), default=0)
     if not any(_is_silent(ticks, newest) for ticks in long):
         return []
@@ -40,7 +40,7 @@ def ended(series: Iterable[Ticks]) -> list[Ticks]:
         middle = others // 2
         end = ends[middle + (bisect_left(ends, ticks.last_step) <= middle)]  # median last step of the others
         begun = ticks.last_step > int(ticks.first[0])
-        if begun and end - ticks.last_step > FEWEST * gap and _is_silent(ticks, end):
+        if begun and end - ticks.last_step > MIN_POINTS * gap and _is_silent(ticks, end):
             silent.append((place, ticks))
     return [ticks for _, ticks in sorted(silent, key=lambda entry: entry[0])]
 

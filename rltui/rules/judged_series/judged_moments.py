@@ -16,7 +16,7 @@ from rltui.rules.judged_series.ticks import CAP
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
 # Positions of ticks at which the whole run is evaluated, a quarter apart; at least three ticks per part.
 COURSE_AT = np.rint(36 * 1.25 ** np.arange(13)).astype(np.int64) - 1
-FEWEST = 8  # ticks of a run whose means are compared
+MIN_TICKS = 8  # ticks of a run whose means are compared
 GROWTH = 1.01  # of a run until its means are compared again, so an onset is exact to 1 % of it
 
 
@@ -72,7 +72,7 @@ class Moments:
     def compared(self) -> Ints:
         """(k,) those at which means over the run are compared: with enough ticks, and enough new ones."""
         grown = _growths(self.at + 1) > _growths(np.maximum(self._before + 1, 1))
-        return np.flatnonzero(grown & (self.at + 1 >= FEWEST))
+        return np.flatnonzero(grown & (self.at + 1 >= MIN_TICKS))
 
 
 def _growths(ticks: Ints) -> Floats:

@@ -54,7 +54,7 @@ KEPT = 0.6  # share of the squared differences of bins that are used, the smalle
 TRIMMED, HALF_TRIMMED = 0.2146, 0.1426
 SECOND = 6.0  # variance of a second difference of noise of one
 SCALES = (1, 2, 4, 8, 16, 32, 64)  # ticks of the means for the variance of a smooth series
-FEWEST_MEANS = 6  # of a length that the run must contain
+MIN_MEANS = 6  # of a length that the run must contain
 # Share of their squares that is used, the smaller ones; their mean, as above.
 SCALES_KEPT, SCALES_TRIMMED = 0.8, 0.4377
 GROWTH_ERRORS = 1.0  # errors by which the growth of the variance may be larger than measured
@@ -68,7 +68,7 @@ _SCALES_AT = np.rint(8 * 1.25 ** np.arange(20)).astype(np.int64)  # ticks at whi
 # Ticks of a window, each about a quarter more than the one before.
 LENGTHS = np.array((4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192))
 _LOGS = np.log2(LENGTHS)
-MOST = 0.4  # share of the run that the newest window may be
+MAX_WINDOW_SHARE = 0.4  # share of the run that the newest window may be
 # The newest ticks may vary less than those before, since low returns vary less. Their errors are smaller
 # then, by at most QUIETEST, because missing rare rewards do not vary either, and by less for few ticks: the
 # deviation of n normal values may be larger than measured by some 2.5 / sqrt(n). This raises the alarms on
@@ -92,7 +92,7 @@ class Pairs:
 
 def _is_newest(length: Ints, ticks: Ints | int) -> NDArray[np.bool_]:
     """Whether a window is short enough to be the newest one of a run."""
-    found: NDArray[np.bool_] = (MOST * ticks >= length) | (LENGTHS[0] == length)
+    found: NDArray[np.bool_] = (MAX_WINDOW_SHARE * ticks >= length) | (LENGTHS[0] == length)
     return found
 
 
@@ -211,11 +211,11 @@ class RunMeans:
         walk, ratio = _walk_variances()
         found: list[float] = []
         for length in SCALES:
-            if length > 1 and count < FEWEST_MEANS * length:
+            if length > 1 and count < MIN_MEANS * length:
                 break
             square = self._squared_bends(length)[: (count - 3 * length) // max(length // 4, 1) + 1]
             usual = _trimmed_mean(square)
-            if count >= 2 * FEWEST_MEANS * length:  # noise may grow with the level
+            if count >= 2 * MIN_MEANS * length:  # noise may grow with the level
                 usual = max(usual, _trimmed_mean(square[len(square) // 2 :]))
             found.append(usual / (SECOND * length))
         curve = np.maximum(np.maximum.accumulate(np.array(found)), max(least * least, 1e-300))

@@ -30,7 +30,14 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct, median
 from rltui.metrics.glossary_files import glossary
-from rltui.rules.judged_series.means_with_errors import BINNED, LENGTHS, MOST, RunMeans, changes, sums_of
+from rltui.rules.judged_series.means_with_errors import (
+    BINNED,
+    LENGTHS,
+    MAX_WINDOW_SHARE,
+    RunMeans,
+    changes,
+    sums_of,
+)
 from rltui.rules.judged_series.robust_statistics import one_of_them
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, stays_idle
@@ -212,7 +219,9 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
         begin = np.maximum(ticks - LENGTHS, 0)
         now = (means.sums[ticks] - means.sums[begin]) / LENGTHS
         fell = (start - now) / np.sqrt(1 / LENGTHS + 1 / first)
-        fell[(ticks // FIRST > LENGTHS) | ((MOST * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))] = -np.inf
+        fell[
+            (ticks // FIRST > LENGTHS) | ((MAX_WINDOW_SHARE * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))
+        ] = -np.inf
         sigmas = rule.number("sigmas", SIGMAS)
         deepest = np.maximum.reduce(fell, axis=1)
         rows = np.flatnonzero(deepest > sigmas * means.least)

@@ -36,9 +36,9 @@ Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # extreme levels so far, carried from window to window
 NEARLY_ALL, MANY = 0.9, 6  # share of the ticks of so many windows
 YOUNG = 64  # ticks of a run in which fewer than a full window are enough
-LONGEST_SHORTENED = 12  # ticks of a window; longer ones are meant to show that something lasts
-FEWEST = 4  # ticks that must be beyond the limit in any case: bursts of three are common
-MOST_OFF = 0.1  # of a number, by which a value may differ from a multiple of it
+MAX_SHORTENED = 12  # ticks of a window; longer ones are meant to show that something lasts
+MIN_TICKS = 4  # ticks that must be beyond the limit in any case: bursts of three are common
+MAX_DIFFERENCE = 0.1  # of a number, by which a value may differ from a multiple of it
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
@@ -80,7 +80,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     sure = rule.number("sure", 0.0)
     if sure and np.count_nonzero(on):
         on &= _surely(window, rows, low, high, sure)
-    half = max((length + 1) // 2, FEWEST) if length <= LONGEST_SHORTENED else length
+    half = max((length + 1) // 2, MIN_TICKS) if length <= MAX_SHORTENED else length
     few = int(rule.number("few", half))
     if few < length and window.begin < YOUNG:
         sooner = _sooner(window, ~on, beyond[:, -few:], low, high, absolute)
@@ -246,7 +246,7 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     if "multiple_of" in rule.numbers:
         unit = rule.numbers["multiple_of"]
         count = round(value / unit) if math.isfinite(value) else 0
-        room = min(rule.number("within", 0.0) * count, MOST_OFF) * unit
+        room = min(rule.number("within", 0.0) * count, MAX_DIFFERENCE) * unit
         limit, on = value, count >= 1 and abs(value - count * unit) <= room
     return None if idle and not on else _always(window, on, value, limit)
 

@@ -21,7 +21,7 @@ from rltui.rules.model import Rescaling
 
 SIDE = 4  # fewest ticks on each side of the step, as for a crash (`outcome`)
 WIDTHS = 16, 8, 4  # most ticks of a side; in a short run learning changes the quotient within many ticks
-LEAST = 1.4  # smallest factor: spreads of few samples vary by less
+MIN_FACTOR = 1.4  # smallest factor: spreads of few samples vary by less
 SPREAD_ERRORS = 5.0  # of the change of the spread, at one of up to 512 positions
 QUOTIENT_ERRORS = 2.5  # by which the quotient may have changed
 DRIFT = 0.25  # share of the change by which the quotient may always change, since the run learns
@@ -74,12 +74,12 @@ def reward_scales(rescaling: Rescaling, ticks: Mapping[str | None, Ticks]) -> li
 def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
     """The change of the scale, or None; None also if the reward has fallen since then on the new scale."""
     steps, values, width = _aligned(mean, spread)
-    if len(values) < 3 * SIDE or not (values.all() and 0 < width.min() < width.max() / LEAST):
+    if len(values) < 3 * SIDE or not (values.all() and 0 < width.min() < width.max() / MIN_FACTOR):
         return None  # mean and spread of rare rewards, zero in some batches, change together
     logs = np.log(np.stack((width, np.abs(values) / width)))
     sums = sums_of(logs[0])
     change = sums[2 * SIDE :] - 2 * sums[SIDE:-SIDE] + sums[: -2 * SIDE]  # of neighbouring windows
-    if np.abs(change).max() < SIDE * np.log(LEAST):
+    if np.abs(change).max() < SIDE * np.log(MIN_FACTOR):
         return None
     moments = np.stack((sums, sums_of(logs[1]), sums_of(np.square(logs[0])), sums_of(np.square(logs[1]))))
     for wide in WIDTHS:
@@ -118,7 +118,7 @@ def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
             if abs(signs[begin + SIDE] - signs[begin]) < SIDE or abs(now - was) <= TURNED * noise:
                 continue
             wide = median(width[place - SIDE : place]), median(width[begin : begin + SIDE])
-            if abs(now + was) < max(noise, DRIFT * abs(was)) and max(wide) < LEAST * min(wide):
+            if abs(now + was) < max(noise, DRIFT * abs(was)) and max(wide) < MIN_FACTOR * min(wide):
                 return Change(int(steps[place]), was, now)
     return None
 
@@ -162,7 +162,7 @@ def _change_position(logs: Floats, moments: Floats, wide: int) -> int:
     square += np.maximum((later[2:] - np.square(later[:2])) / (after - 1), usual / after)
     change, error = later[:2] - earlier[:2], np.sqrt(square)
     size = np.abs(change[0])
-    found = size > np.maximum(SPREAD_ERRORS * error[0], np.log(LEAST))
+    found = size > np.maximum(SPREAD_ERRORS * error[0], np.log(MIN_FACTOR))
     found &= QUOTIENT_ERRORS * error[1] < DETECTABLE * size
     found &= np.abs(change[1]) < np.maximum(QUOTIENT_ERRORS * error[1], DRIFT * size)
     # A tick that joins points from both sides of the step may be in between.
