@@ -22,7 +22,7 @@ from pathlib import Path
 
 WIDTH, HEIGHT = 100, 30
 COMMAND = ("-m", "rltui", "demo", "--fault", "late-collapse", "--speed", "12")
-LONGEST_PAUSE = 2.0  # seconds; a player need not wait longer
+MAX_PAUSE = 2.0  # seconds; a player need not wait longer
 # Seconds after the key before, what is sent, what it does.
 KEYS: tuple[tuple[float, bytes], ...] = (
     (7.0, b"3"),  # the policy pane
@@ -97,7 +97,7 @@ def paced(events: list[Event]) -> list[Event]:
     out: list[Event] = []
     before = now = 0.0
     for at, kind, text in events:
-        now += min(at - before, LONGEST_PAUSE)
+        now += min(at - before, MAX_PAUSE)
         before = at
         out.append((round(now, 3), kind, text))
     return out

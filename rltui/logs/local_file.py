@@ -21,7 +21,7 @@ MARKER = 64  # bytes before the offset that are compared at every visit
 
 # The ends of large files that are still being fetched from a store, by absolute path: offset and bytes. They
 # allow previews; the bytes between the file on disk and its end read as not written yet.
-ENDS: dict[str, tuple[int, bytes]] = {}
+FETCHED_ENDS: dict[str, tuple[int, bytes]] = {}
 
 
 class LocalFile:
@@ -94,7 +94,7 @@ class LocalFile:
             with self:
                 return self.size()
         self.status = self.calls.run(self._place, os.fstat, self._descriptor)
-        end = ENDS.get(self._place)
+        end = FETCHED_ENDS.get(self._place)
         return max(self.status.st_size, self._reached, 0 if end is None else end[0] + len(end[1]))
 
     def read_at(self, offset: int, length: int) -> bytes:
@@ -102,7 +102,7 @@ class LocalFile:
         if self._descriptor < 0:
             with self:
                 return self.read_at(offset, length)
-        end = ENDS.get(self._place)
+        end = FETCHED_ENDS.get(self._place)
         if end is not None and offset >= end[0]:
             return end[1][offset - end[0] :][:length]
         pieces: list[bytes] = []

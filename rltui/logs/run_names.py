@@ -13,7 +13,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
-from rltui.logs.sample_layouts.layouts import log_place
+from rltui.logs.sample_layouts.layouts import match_log
 
 _MIN_NAMESAKES = 3  # other runs: the spread of fewer sisters is unknown
 _PART_LOG = "logs.csv"  # of Acme, in its own folders below the run
@@ -97,9 +97,9 @@ def run_name(folder: str, name: str) -> RunName:
         if name == _PART_LOG:
             above = "" if above == "logs" else above.removesuffix("/logs")
         return RunName(clean(above) or ".", rank)
-    place = log_place(path)
-    if place is not None:
-        return RunName(clean(place.folder) or ".", rank)
+    match = match_log(path)
+    if match is not None:
+        return RunName(clean(match.folder) or ".", rank)
     base = rotated_from(name)
     original = base if base and stem_of(base) != base else name
     arrays = name.endswith(".npy") and not _NUMBERS.search(name)  # one metric of the run in each
@@ -168,7 +168,7 @@ class RunFilter(NamedTuple):
         """Whether the log `name` in `folder`, by its path of `run`, may turn out to be of a selected run."""
         if self.takes(run):
             return True
-        if log_place(f"{folder}/{name}" if folder else name) is not None:
+        if match_log(f"{folder}/{name}" if folder else name) is not None:
             return True  # samples belong to a run whose logs may be in another folder
         if names().companions.search(name):
             return True  # and so may episodes

@@ -340,7 +340,7 @@ class Session:
 
             session.others = follower.others()
             consoles = RunConsoles([str(logdir) for logdir in logdirs])
-            reports = consoles.look(session.sources(), session.others)
+            reports = consoles.scan(session.sources(), session.others)
             session.set_consoles(reports, time.time())
         return session
 

@@ -65,7 +65,7 @@ def catch_up(follower: Follower) -> int:
     """Look until everything has been read; the number of points."""
     count = 0
     while not follower.caught_up:
-        for delivery in follower.look():
+        for delivery in follower.poll():
             count += len(delivery.batch) if delivery.kind == "points" else 0
     return count
 
@@ -106,7 +106,7 @@ def newest() -> None:
         first = last = used = 0.0
         began, cpu = time.perf_counter(), time.process_time()
         while len(seen) < 64:
-            for delivery in follower.look():
+            for delivery in follower.poll():
                 if len(delivery.batch):
                     first = first or time.perf_counter() - began
                     seen.add(delivery.source.run)
@@ -146,7 +146,7 @@ def small_files(count: int = 45_000) -> None:
         follower = Follower([folder])
         wall, _ = timed(lambda: catch_up(follower))
         began = follower._clock()
-        _, cpu = timed(lambda: [list(follower.look(began + second)) for second in range(1, 61)])
+        _, cpu = timed(lambda: [list(follower.poll(began + second)) for second in range(1, 61)])
         status = follower.status()
         print(
             f"{count} logs: read in {wall:.1f} s ({wall / count * 1e6:.0f} us each),"
@@ -166,7 +166,7 @@ def checkpoints(count: int = 100_000) -> None:
         follower = Follower([root])
         first, _ = timed(lambda: catch_up(follower))
         began = follower._clock()
-        again, _ = timed(lambda: list(follower.look(began + 60)))
+        again, _ = timed(lambda: list(follower.poll(began + 60)))
         print(
             f"{count} files beside a log: first {first * 1000:.0f} ms, then {again * 1000:.2f} ms,"
             f" {first / again:.0f}x"
@@ -216,7 +216,7 @@ def growing(count: int = 1000, seconds: int = 8) -> None:
             if wait > 0:
                 time.sleep(wait)
                 continue
-            for delivery in follower.look():
+            for delivery in follower.poll():
                 now = time.perf_counter()
                 said = {(delivery.source.run, at) for at in delivery.batch.step.tolist()}
                 late += [now - written[each] for each in said & written.keys()]

@@ -49,7 +49,7 @@ if way == "load":
 elif way == "follow":
     follower = Follower([path])
     while not follower.caught_up:
-        for delivery in follower.look():
+        for delivery in follower.poll():
             count += len(delivery.batch) if delivery.kind == "points" else 0
             store.apply(delivery)
 else:
@@ -188,7 +188,7 @@ def long_week(folder: Path) -> None:
         week.append()
         if minute % 60 == 59:
             week.rotate()
-        week.look(60.0)
+        week.poll(60.0)
         if minute % (24 * 60) == 24 * 60 - 1:
             now = week.measure()
             print(

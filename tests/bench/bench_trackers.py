@@ -134,7 +134,7 @@ def follow(write: Write, count: int) -> float:
                 write(root, number, step)
         follower = Follower([root], poll=0.1)
         while not follower.caught_up:
-            list(follower.look())
+            list(follower.poll())
         for step in range(FIRST, FIRST + ROUNDS):
             for number in range(count):
                 write(root, number, step)
@@ -142,7 +142,7 @@ def follow(write: Write, count: int) -> float:
             while points < count * len(TAGS) and time.monotonic() - began < 20:
                 time.sleep(min(follower.next_due(), 0.05))
                 before = time.process_time()
-                points += sum(len(each.batch) for each in follower.look() if each.kind == "points")
+                points += sum(len(each.batch) for each in follower.poll() if each.kind == "points")
                 spent += time.process_time() - before
             if points < count * len(TAGS):
                 raise AssertionError(f"{points} of {count * len(TAGS)} points of a step")

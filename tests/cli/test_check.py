@@ -67,7 +67,7 @@ def test_parts_of_the_runs_are_followed(tmp_path: Path, capsys: pytest.CaptureFi
     told = []
     for index in (1, 2, 3):
         part = rltui("check", logs, "--json", "--shard", f"{index}/3")
-        follow([str(logs)], Config(), part=(index, 3), as_json=True, deliveries=[Live(logs).look(), []])
+        follow([str(logs)], Config(), part=(index, 3), as_json=True, deliveries=[Live(logs).poll(), []])
         found = {json.loads(line)["run"] for line in capsys.readouterr().out.splitlines()}
         assert found == {run["run"] for run in part.json()["runs"]}
         told += found
@@ -78,6 +78,6 @@ def test_following_prints_what_fires(tmp_path: Path, capsys: pytest.CaptureFixtu
     """Without a screen: a line when a finding begins, told once."""
     write(tmp_path / "logs" / "run", SICK)
     logs = tmp_path / "logs"
-    follow([str(logs)], Config(), deliveries=[Live(logs).look(), []])
+    follow([str(logs)], Config(), deliveries=[Live(logs).poll(), []])
     lines = [line for line in capsys.readouterr().out.splitlines() if "reference" in line]
     assert len(lines) == 1 and "since step 51" in lines[0]

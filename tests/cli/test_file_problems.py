@@ -48,7 +48,7 @@ def test_findings_as_lines_come_with_the_troubles_of_files(
     (logs / "metrics.jsonl").write_text(
         '{"step": 1, "loss": 1}\n{"step": 2, "lo@@@\n{"step": 3, "loss": 1}\n'
     )
-    read = [Live(logs).look() for _ in range(2)]
+    read = [Live(logs).poll() for _ in range(2)]
     follow([str(logs)], Config(), deliveries=read)
     assert capsys.readouterr().err.count("metrics.jsonl: ") == 1
 

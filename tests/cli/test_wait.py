@@ -112,7 +112,7 @@ def test_points_that_come_later_end_it(tmp_path: Path, capsys: pytest.CaptureFix
     live = Live(logs)
 
     def deliveries():  # type: ignore[no-untyped-def]
-        yield live.look()
+        yield live.poll()
         yield []
         with (run / "metrics.jsonl").open("a") as file:
             file.write(

@@ -101,7 +101,7 @@ def test_glob_for_the_name_of_a_duplicate(tmp_path: Path, glob: str) -> None:
     write(tmp_path / "jsonl_side/train_3.jsonl", as_lines(rows(1, range(30))))
     write(tmp_path / "other/metrics.jsonl", as_lines(rows(2, range(30))))
     live, read = Live(tmp_path, run_glob=glob), Heard()
-    live.look()
+    live.poll()
     read.take(read_all([tmp_path], run_glob=glob))
     asked = {name for name in ("train", "other") if glob in (name, "*")}
     assert set(live.heard.runs()) == set(read.runs()) == asked

@@ -30,7 +30,7 @@ def test_a_run_is_read_from_its_newest_checkpoint(tmp_path: Path) -> None:
     for last in (3, 5):
         write(tmp_path / f"out/checkpoint-{last}/trainer_state.json", _state(last))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert live.heard.runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
     write(tmp_path / "out/checkpoint-10/trainer_state.json", _state(10))
     live.after(10)
@@ -56,7 +56,7 @@ def test_a_console_in_utf_16(tmp_path: Path, encoding: str, before: str) -> None
     data = ("\ufeff" + before + CONSOLE + "\r\n").encode(encoding)
     log = write(tmp_path / "run.log", data[:-101])
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     append(log, data[-101:])
     live.after(5)
     found = live.heard.points["run.log"]

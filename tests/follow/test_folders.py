@@ -48,7 +48,7 @@ def test_permission_lost_while_following(tmp_path: Path, fault: Fault) -> None:
     """D02, point 4: a run that loses its permission keeps what was read, and goes on when it is back."""
     log = write(tmp_path / "run/metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     fault.of(log, errno.EACCES)
     fault.of(log.parent, errno.EACCES)
     live.after(30)
@@ -84,7 +84,7 @@ def test_moved_link(tmp_path: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(one)
     live = Live(tmp_path / "logs")
-    live.look()
+    live.poll()
     link.unlink()
     link.symlink_to(two)
     live.after(5)
@@ -117,7 +117,7 @@ def test_log_replaced_by_a_fifo(tmp_path: Path) -> None:
     """D04: a log that turns into a FIFO while it is followed blocks nothing and is named once."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     log.unlink()
     os.mkfifo(log)
     live.after(60)
@@ -134,7 +134,7 @@ def test_checkpoints_cost_nothing(tmp_path: Path, fault: Fault) -> None:
     write(tmp_path / ".git/metrics.jsonl", lines(range(3)))
     write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     own = str(tmp_path)
     touched = {path for name, path in fault.calls if name in ("open", "stat") and path.startswith(own)}
     assert touched == {str(tmp_path), str(tmp_path / "metrics.jsonl")}
@@ -148,7 +148,7 @@ def test_unchanged_folders_are_not_listed_again(tmp_path: Path, fault: Fault) ->
         os.utime(log.parent, (1000.0, 1000.0))
     os.utime(tmp_path, (1000.0, 1000.0))
     live = Live(tmp_path, wall=1e9)
-    live.look()
+    live.poll()
     fault.calls.clear()
     live.after(100)
     own = str(tmp_path)
@@ -165,7 +165,7 @@ def test_forty_levels(tmp_path: Path) -> None:
     folder = "/".join(str(level) for level in range(40))
     write(tmp_path / folder / EVENTS, event_bytes(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert list(live.heard.runs()) == [folder]
 
 
@@ -177,7 +177,7 @@ def test_names_that_would_reach_the_terminal(tmp_path: Path) -> None:
     with open(raw + b"/metrics.jsonl", "w") as file:  # noqa: PTH123 - bytes
         file.write(lines(range(2), scale=0.75))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert sum(len(said) for said in live.heard.points.values()) == 5
     for source in live.heard.sources.values():
         assert source.path.isprintable()
@@ -189,5 +189,5 @@ def test_hidden_copies_of_rsync(tmp_path: Path) -> None:
     write(tmp_path / EVENTS, event_bytes(range(9)))
     write(tmp_path / f".{EVENTS}.Xk3v9Q", event_bytes(range(5)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert list(live.heard.points) == [EVENTS]

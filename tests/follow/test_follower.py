@@ -33,7 +33,7 @@ def test_everything_there_is_read_once(tmp_path: Path) -> None:
     write(tmp_path / "a/metrics.jsonl", lines(range(50)))
     write(tmp_path / "b/events.out.tfevents.1.host", event_bytes(range(30), scale=0.7))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert live.follower.caught_up
     assert live.heard.points["a/metrics.jsonl"] == points(range(50))
     assert live.heard.points["b/events.out.tfevents.1.host"] == [
@@ -50,7 +50,7 @@ def test_new_lines_within_a_second(tmp_path: Path) -> None:
     """A line appended to a local log is delivered within one second, however long ago the last one was."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     for pause, step in ((0.3, 3), (7.0, 4), (120.0, 5), (5000.0, 6)):
         live.after(pause)
         append(log, lines([step]))
@@ -63,7 +63,7 @@ def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
     """A torn line gives nothing early, and its rest is read within a second of being written."""
     log = write(tmp_path / "metrics.jsonl", lines([0]))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     text = lines([1])
     append(log, text[:9])
     live.after(100)
@@ -79,7 +79,7 @@ def test_bytes_that_dribble(tmp_path: Path) -> None:
     name = "events.out.tfevents.1.host"
     log = write(tmp_path / name, b"")
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     for byte in event_bytes(range(3)):
         append(log, bytes([byte]))
         live.after(0.5)
@@ -90,7 +90,7 @@ def test_new_files_and_runs_are_found(tmp_path: Path) -> None:
     """New runs and new files of known runs are read within one rescan; at once when a search is asked for."""
     write(tmp_path / "a/events.out.tfevents.1.host", event_bytes(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     write(tmp_path / "a/events.out.tfevents.2.host", event_bytes(range(3, 6)))
     write(tmp_path / "deep/er/b/metrics.jsonl", lines(range(2)))
     live.after(live.follower.status().rescan)
@@ -134,7 +134,7 @@ def test_read_all_equals_following(tmp_path: Path) -> None:
     write(tmp_path / "a/metrics.jsonl", lines(range(20)) + lines([20]).rstrip("\n"))
     write(tmp_path / "b/events.out.tfevents.1.host", event_bytes(range(30), scale=0.625))
     live, once = Live(tmp_path), Heard()
-    live.look()
+    live.poll()
     once.take(read_all([tmp_path]))
     assert once.points["a/metrics.jsonl"] == points(range(21))
     assert live.heard.points["a/metrics.jsonl"] == points(range(20))
@@ -153,7 +153,7 @@ def test_newest_first(tmp_path: Path) -> None:
     for number, name in enumerate(("old", "middle", "young")):
         _large(tmp_path / name / f"events.out.tfevents.1.{name}", 40_000, 1000.0 + number)
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     kinds = [
         (delivery.kind, delivery.source.run) for delivery in live.heard.deliveries if len(delivery.batch)
     ]
@@ -172,7 +172,7 @@ def test_focused_run_first(tmp_path: Path) -> None:
         _large(tmp_path / name / f"events.out.tfevents.1.{name}", 40_000, 1000.0 + number)
     live = Live(tmp_path)
     live.follower.focus("old")
-    live.look()
+    live.poll()
     runs = [delivery.source.run for delivery in live.heard.deliveries if delivery.kind == "points"]
     assert runs[0] == "old"
 
@@ -182,7 +182,7 @@ def test_files_of_a_run_in_their_order(tmp_path: Path) -> None:
     for number in (3, 1, 2):
         _large(tmp_path / f"events.out.tfevents.{number}.host", 10 * number, 9000.0 - number)
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     read = [delivery.source.path[-6] for delivery in live.heard.deliveries if delivery.kind == "points"]
     assert read == ["1", "2", "3"]
 
@@ -193,7 +193,7 @@ def test_progress_grows_to_the_whole(tmp_path: Path) -> None:
     live = Live(tmp_path)
     seen = []
     while not live.follower.caught_up:
-        live.heard.take(live.follower.look())
+        live.heard.take(live.follower.poll())
         seen.append(live.follower.progress())
     assert seen[-1] == (log.stat().st_size, log.stat().st_size)
     assert all(settled <= known for settled, known in seen)
@@ -205,7 +205,7 @@ def test_idle_reads_nothing(tmp_path: Path) -> None:
     for number in range(40):
         write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(20)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     before = live.follower.status()
     live.after(60)
     after = live.follower.status()
@@ -217,12 +217,12 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     for number in range(100):
         write(tmp_path / f"run{number}/metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     most = 0
     for number in range(100):
         append(tmp_path / f"run{number}/metrics.jsonl", lines([3]))
     live.now += 1
-    for _ in live.follower.look():
+    for _ in live.follower.poll():
         most = max(most, open_below(tmp_path))
     assert most <= 2
     assert open_below(tmp_path) == 0
@@ -232,7 +232,7 @@ def test_remote_growth_is_read_without_trust_in_attributes(tmp_path: Path) -> No
     """On a network file system growth is noticed by opening and reading, within a few seconds."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path, system=NFS)
-    live.look()
+    live.poll()
     append(log, lines([3]))
     live.after(2.5)
     assert live.heard.points["metrics.jsonl"] == points(range(4))
@@ -243,7 +243,7 @@ def test_run_glob(tmp_path: Path) -> None:
     for name in ("ppo_1", "ppo_2", "dqn_1"):
         write(tmp_path / name / "metrics.jsonl", lines(range(3)))
     live, once = Live(tmp_path, run_glob="ppo*"), Heard()
-    live.look()
+    live.poll()
     once.take(read_all([tmp_path], run_glob="ppo*"))
     assert sorted(live.heard.runs()) == sorted(once.runs()) == ["ppo_1", "ppo_2"]
     assert live.follower.status().files == 2
@@ -255,7 +255,7 @@ def test_several_logdirs(tmp_path: Path) -> None:
         write(tmp_path / name / "run/metrics.jsonl", lines(range(2)))
         write(tmp_path / name / "metrics.jsonl", lines(range(2)))
     live = Live(tmp_path / "x", tmp_path / "y")
-    live.look()
+    live.poll()
     assert live.heard.runs() == {
         "x": ["x/metrics.jsonl"],
         "x/run": ["x/run/metrics.jsonl"],
@@ -268,7 +268,7 @@ def test_lag_is_measured(tmp_path: Path) -> None:
     """The status says how long after a write its points were read, by the file's own time."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path, wall=5000.75)
-    live.look()
+    live.poll()
     assert live.follower.status().lag is None
     append(log, lines([3]))
     os.utime(log, (5000.5, 5000.5))
@@ -280,7 +280,7 @@ def test_total_of_an_unstarted_run(tmp_path: Path) -> None:
     """An event file without a byte is a run that begins: named, without points, without trouble."""
     write(tmp_path / "run/events.out.tfevents.1.host", b"")
     live, once = Live(tmp_path), Heard()
-    live.look()
+    live.poll()
     once.take(read_all([tmp_path]))
     for heard in (live.heard, once):
         assert heard.runs() == {"run": ["run/events.out.tfevents.1.host"]}
@@ -315,7 +315,7 @@ def test_own_rank_is_known(tmp_path: Path) -> None:
     write(tmp_path / f"joint/{name}.rank0", event_bytes(range(3)))
     write(tmp_path / f"joint/{name}.rank1", event_bytes(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     ranks = {source.run: source.rank for source in live.heard.sources.values()}
     assert ranks == {
         "all": None,
@@ -345,7 +345,7 @@ def test_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     largest = 0
     while not live.follower.caught_up:
         before = live.follower.progress()[0]
-        live.heard.take(live.follower.look())
+        live.heard.take(live.follower.poll())
         largest = max(largest, live.follower.progress()[0] - before)
     assert largest <= BLOCK
     assert live.heard.points["events.out.tfevents.1.host"] == points(range(100_000))
@@ -357,7 +357,7 @@ def test_a_torn_end_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("rltui.logs.follow.follower.SLICE", 0.0)
     live = Live(tmp_path)
     for _ in range(4):
-        live.look()
+        live.poll()
     assert live.follower.caught_up
     (source,) = live.heard.sources.values()
     assert source.caught_up
@@ -370,7 +370,7 @@ def test_session_start_in_a_later_file(tmp_path: Path) -> None:
     again = tfwriter.version() + tfwriter.session_start(3) + event_bytes(range(3, 6), head=False)
     write(tmp_path / "events.out.tfevents.2.host", again)
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     starts = [start for delivery in live.heard.deliveries for start in delivery.batch.starts]
     assert [(start.index, start.step) for start in starts] == [(0, 3)]
 
@@ -385,7 +385,7 @@ def test_small_runs_are_shown_whole_one_by_one(tmp_path: Path) -> None:
             os.utime(log, (2000.0 + number, 2000.0 + number - part))
     os.utime(big, (1000.0, 1000.0))
     heard = Live(tmp_path)
-    order = [(each.source.path, each.kind) for each in heard.look() if len(each.batch)]
+    order = [(each.source.path, each.kind) for each in heard.poll() if len(each.batch)]
     small = [(f"run{n}/events.out.tfevents.{part}.host{n}", "points") for n in (2, 1, 0) for part in (0, 1)]
     assert order[:7] == [*small, ("big/metrics.jsonl", "newest")]
 
@@ -395,7 +395,7 @@ def test_small_event_files_are_opened_once(tmp_path: Path) -> None:
     for number in range(20):
         write(tmp_path / f"run{number}/events.out.tfevents.1.host{number}", event_bytes(range(30)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert live.follower.status().opened == 20
     expected = [(tag, step, float(np.float32(value))) for tag, step, value in points(range(30))]
     assert [live.heard.points[f"run{number}/events.out.tfevents.1.host{number}"] for number in range(20)] == [
@@ -414,7 +414,7 @@ def test_small_event_files_that_are_read_once_are_opened_once(tmp_path: Path) ->
     follower = Follower([tmp_path], once=True)
     found = []
     while not follower.done:
-        found += follower.look()
+        found += follower.poll()
     assert sum(len(each.batch) for each in found) == 20
     assert [p.code for each in found for p in each.batch.problems] == ["torn-tail"]
     assert follower.status().opened == 20
@@ -438,7 +438,7 @@ def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
     """What a log learned of its records is let go after a while; what comes later is read all the same."""
     log = write(tmp_path / "events.out.tfevents.1.host", event_bytes(range(600)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     append(log, event_bytes(range(600, 700), tag="other", head=False))
     live.after(1.0)
     followed = live.follower.logs[str(log)]
@@ -466,6 +466,6 @@ def test_a_duplicate_of_a_duplicate_leaves_no_empty_run(tmp_path: Path) -> None:
     for name, content in written:
         write(tmp_path / name, content)
         for _ in range(4):
-            session.apply(follower.look(now))
+            session.apply(follower.poll(now))
             now += 10.0
     assert list(session.runs) == ["events"]

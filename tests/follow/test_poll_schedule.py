@@ -32,7 +32,7 @@ def test_many_idle_logs_are_looked_at_less_often(tmp_path: Path) -> None:
 def test_slow_mount_slows_the_poll(tmp_path: Path) -> None:
     """On a network file system the poll starts at 2 s and leaves the mount nine tenths of the time."""
     live = Live(tmp_path, system=NFS)
-    live.look()
+    live.poll()
     interval = live.follower.interval
     assert interval.hot(1) == 2.0
     for _ in range(500):
@@ -69,7 +69,7 @@ def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
     """Where looks are dear, the second line of a log that grows is still read within a second."""
     logs = [write(tmp_path / f"run{number}/metrics.jsonl", lines([0])) for number in range(20)]
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     live.follower.interval.measured = lambda seconds, looks=1: None  # type: ignore[method-assign]
     live.follower.interval.look_cost = 7e-4  # as dear as 1,400 cheap ones
     append(logs[3], lines([1]))
@@ -91,7 +91,7 @@ def test_logs_of_one_interval_are_looked_at_together(tmp_path: Path) -> None:
     live.after(2.0)
     looks, end = 0, live.now + 10.0
     while live.now < end:
-        live.look()
+        live.poll()
         looks += 1
         live.now += live.follower.next_due()
     assert looks <= 10.0 / live.follower.interval.hot(30) + 2

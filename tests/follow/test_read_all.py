@@ -107,7 +107,7 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path, monkeypatch: pytest
     log = write(tmp_path / "metrics.jsonl", lines(range(count)))
     heard, follower = Heard(), Follower([tmp_path], once=True)
     while not follower.done:
-        heard.take(follower.look())
+        heard.take(follower.poll())
         if heard.points:
             log.write_bytes(log.read_bytes()[:6000])
     said = heard.points["metrics.jsonl"]

@@ -49,7 +49,7 @@ def test_logdir_deleted_and_made_again(tmp_path: Path) -> None:
     logdir = tmp_path / "logs"
     log = write(logdir / "run/metrics.jsonl", lines(range(5)))
     live = Live(logdir)
-    live.look()
+    live.poll()
     log.unlink()
     log.parent.rmdir()
     logdir.rmdir()
@@ -69,7 +69,7 @@ def test_two_writers_two_files(tmp_path: Path) -> None:
     first = write(tmp_path / EVENTS, event_bytes(range(3)))
     second = write(tmp_path / "events.out.tfevents.2.host", event_bytes(range(3), tag="kl"))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     for step in range(3, 9):
         append(first, event_bytes([step], head=False))
         append(second, event_bytes([step], tag="kl", head=False))
@@ -185,7 +185,7 @@ def test_error_for_ever(tmp_path: Path, fault: Fault, number: int) -> None:
     log = write(tmp_path / "run/metrics.jsonl", lines(range(3)))
     other = write(tmp_path / "other/metrics.jsonl", lines(range(3), scale=0.75))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     fault.of(log, number)
     fault.calls.clear()
     live.after(600)
@@ -201,7 +201,7 @@ def test_reads_that_fail_half_way(tmp_path: Path, fault: Fault) -> None:
     """D07: a file that opens but cannot be read is told once, not healed and told again at every look."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     append(log, lines([3]))
     fault.of_reads(log, errno.EIO)
     live.after(100)
@@ -216,7 +216,7 @@ def test_a_hundred_runs_growing(tmp_path: Path) -> None:
     """L16: a hundred runs that grow together are all up to date within a second."""
     logs = [write(tmp_path / f"run{n}/metrics.jsonl", lines(range(2))) for n in range(100)]
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     for step in range(2, 6):
         for log in logs:
             append(log, lines([step]))
@@ -259,7 +259,7 @@ def test_many_megabytes_at_once(tmp_path: Path) -> None:
     """A log that had been read and grows by megabytes is shown at its end first, then read in slices."""
     log = write(tmp_path / EVENTS, event_bytes(range(10)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     append(log, event_bytes(range(10, 40_000), head=False))
     live.after(1)
     assert live.heard.points[EVENTS] == points(range(40_000))

@@ -171,7 +171,7 @@ def test_first_values_do_not_wait_for_the_look(
     for name in ("a", "b"):
         write(tmp_path / name / "metrics.jsonl", lines(range(3)))
     feed = feed_of(tmp_path)
-    look, early = feed.follower.look, threading.Event()
+    look, early = feed.follower.poll, threading.Event()
 
     def slow(now: float | None = None) -> Iterator[Delivery]:
         for delivery in look(now):
@@ -179,7 +179,7 @@ def test_first_values_do_not_wait_for_the_look(
             if len(delivery.batch) and listener.until(lambda heard: bool(heard.points)):
                 early.set()
 
-    feed.follower.look = slow  # type: ignore[method-assign]
+    feed.follower.poll = slow  # type: ignore[method-assign]
     feed.start()
     assert early.wait(LONG / 2)
     both = {"a/metrics.jsonl": points(range(3)), "b/metrics.jsonl": points(range(3))}

@@ -106,7 +106,7 @@ def test_rotated_logs_found_at_the_start(tmp_path: Path) -> None:
     write(tmp_path / "metrics.jsonl.1", lines(range(3, 6)))
     write(tmp_path / "metrics.jsonl", lines(range(6, 9)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     assert live.heard.runs() == {".": ["metrics.jsonl", "metrics.jsonl.1", "metrics.jsonl.2"]}
     read = [delivery.source.path for delivery in live.heard.deliveries if delivery.kind == "points"]
     assert read == ["metrics.jsonl.2", "metrics.jsonl.1", "metrics.jsonl"]
@@ -188,7 +188,7 @@ def test_progress_csv_with_a_new_column(tmp_path: Path) -> None:
     """L11: SB3 writes progress.csv anew when a key appears: the same log from its first byte, no restart."""
     log = write(tmp_path / "progress.csv", "time/total_timesteps,loss\n1,0.5\n2,0.25\n")
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     write(log, "time/total_timesteps,loss,kl\n1,0.5,\n2,0.25,\n3,0.125,0.75\n")
     live.after(2)
     said = [point for point in live.heard.points["progress.csv"] if point[0] in ("loss", "kl")]
@@ -216,7 +216,7 @@ def test_torn_line_at_a_rotation(tmp_path: Path) -> None:
     """L10: a last line without its newline in a rotated file is complete and counts."""
     log = write(tmp_path / "metrics.jsonl", lines([0]))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     append(log, line(1, loss=0.75).rstrip("\n"))
     log.rename(tmp_path / "metrics.jsonl.1")
     write(log, lines([2]))
@@ -229,7 +229,7 @@ def test_rotation_of_logs_that_are_followed_too(tmp_path: Path) -> None:
     write(tmp_path / "metrics.jsonl.1", lines(range(3)))
     log = write(tmp_path / "metrics.jsonl", lines(range(3, 6)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     for turn in range(3):
         for number in range(turn + 1, 0, -1):
             (tmp_path / f"metrics.jsonl.{number}").rename(tmp_path / f"metrics.jsonl.{number + 1}")
@@ -245,7 +245,7 @@ def test_two_rotations_between_looks(tmp_path: Path) -> None:
     """L10: even a log that was never seen under its own name is read, once."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     log.rename(tmp_path / "metrics.jsonl.2")
     write(tmp_path / "metrics.jsonl.1", lines(range(3, 6)))
     write(log, lines(range(6, 9)))
@@ -258,7 +258,7 @@ def test_weeks_of_rotation_leave_nothing_behind(tmp_path: Path) -> None:
     """Simulated weeks of appends and rotations: every point once, no descriptor, no growing state."""
     log = write(tmp_path / "metrics.jsonl", lines([0]))
     live = Live(tmp_path)
-    live.look()
+    live.poll()
     for step in range(1, 200):
         append(log, lines([step]))
         if step % 20 == 0:
@@ -266,7 +266,7 @@ def test_weeks_of_rotation_leave_nothing_behind(tmp_path: Path) -> None:
             log.rename(tmp_path / "metrics.jsonl.1")
             write(log, lines([step], scale=0.75))
         live.now += 3600
-        live.look()
+        live.poll()
     expected = []
     for step in range(200):
         expected += points([step])

@@ -146,7 +146,7 @@ def _followed(logdir: Path) -> tuple[Store, Callable[[], None]]:
     def look() -> None:
         for _ in range(8):
             clock[0] += 5.0
-            for delivery in follower.look(clock[0]):
+            for delivery in follower.poll(clock[0]):
                 store.apply(delivery)
 
     return store, look
@@ -188,7 +188,7 @@ def test_a_live_database_is_followed(tmp_path: Path) -> None:
     def look() -> None:
         for _ in range(8):
             clock[0] += 5.0
-            for delivery in follower.look(clock[0]):
+            for delivery in follower.poll(clock[0]):
                 _add(found.setdefault(delivery.source.run, {}), delivery.batch)
 
     look()
@@ -213,7 +213,7 @@ def test_runs_of_one_database_share_a_connection(
     follower = Follower([tmp_path], poll=1.0, clock=lambda: clock[0])
     while not follower.caught_up and clock[0] < 999.0:
         clock[0] += 5.0
-        list(follower.look(clock[0]))
+        list(follower.poll(clock[0]))
     for run in "abcdefgh":
         _log(base, 2, {"loss": 0.25}, run)
     opened: list[sqlite3.Connection] = []
@@ -228,7 +228,7 @@ def test_runs_of_one_database_share_a_connection(
     while len(found) < 8 and clock[0] < 999.0:  # a look has a time limit: a busy machine needs several
         clock[0] += 5.0
         opened.clear()
-        for delivery in follower.look(clock[0]):
+        for delivery in follower.poll(clock[0]):
             if len(delivery.batch):
                 _add(found.setdefault(delivery.source.run, {}), delivery.batch)
         assert len(opened) <= 2  # the search lists its runs before they are read

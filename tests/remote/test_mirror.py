@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs.local_file import ENDS, LocalFile
+from rltui.logs.local_file import FETCHED_ENDS, LocalFile
 from rltui.logs.remote import mirror as mirrors
 from rltui.logs.remote import object_store
 from rltui.logs.remote.mirror import Mirror, Sync
@@ -153,7 +153,7 @@ def test_the_newest_values_of_a_large_log_come_first(memory: Any, monkeypatch: p
     mirror.sync(look)
     assert seen[0] == (len(JSONL), JSONL[-40:], b"")
     assert seen[-1] == (len(JSONL), JSONL[-40:], JSONL[-5_100:][:90])
-    assert not ENDS
+    assert not FETCHED_ENDS
     assert files_of(mirror) == {"metrics.jsonl": JSONL}
 
 
@@ -426,12 +426,12 @@ def test_what_a_log_says_survives_its_replacement(memory: Any) -> None:
     follower, found = Follower([mirror.place], system=LOCAL), Heard()
     now = 0.0
     while not follower.caught_up or now < 3:
-        found.take(follower.look(now))
+        found.take(follower.poll(now))
         now += 1.0
     put(memory, "metrics.jsonl", lines(range(500, 700)))
     mirror.sync()
     for _ in range(5):
-        found.take(follower.look(now))
+        found.take(follower.poll(now))
         now += 20.0
     assert "restarted" in found.kinds["metrics.jsonl"]
     assert found.points["metrics.jsonl"][-200:] == points(range(500, 700))

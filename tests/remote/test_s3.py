@@ -68,7 +68,7 @@ def test_a_growing_run_is_followed(server: S3Server) -> None:
         follower.search._walk = None
         follower.search.due = float("-inf")
         for step in range(3):
-            found.take(follower.look(now * 100.0 + step * 10))
+            found.take(follower.poll(now * 100.0 + step * 10))
         assert found.points["a/metrics.jsonl"] == points(range(count))
 
 
@@ -196,7 +196,7 @@ def test_a_silent_store_does_not_hold_a_look_at_the_screen(server: S3Server) -> 
     follower, found = Follower(["s3://bucket/runs"]), Heard()
     looks, began = 0, time.monotonic()
     while not found.problems and time.monotonic() - began < 20:
-        found.take(follower.look())
+        found.take(follower.poll())
         looks += 1
     assert [one.code for one in found.problems.values()] == ["remote-unreadable"]
     assert follower.search.waiting == ()

@@ -37,7 +37,7 @@ def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, Screen]:
     """A screen that follows a folder, all of it read."""
     session, follower = Session(), Follower([folder], clock=clock)
     for look in range(100):  # a look ends after a share of a second, however busy the machine is
-        session.apply(follower.look())
+        session.apply(follower.poll())
         if follower.caught_up and look >= 5:
             break
     session.evaluate(force=True)
@@ -64,7 +64,7 @@ def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tup
     path.unlink()
     for _ in range(40):
         clock.now += 1
-        session.apply(follower.look())
+        session.apply(follower.poll())
     shown = screen.text(*size)
     assert "● live" not in shown and "ended?" in shown
     assert "The log file is gone" in shown

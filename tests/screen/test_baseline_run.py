@@ -36,7 +36,7 @@ def test_a_filter_of_runs_leaves_the_baseline_in(tmp_path: Path) -> None:
     follower = Follower([tmp_path], run_glob="new*", also="good")
     session = Session(run_glob="new*", also="good")
     for _ in range(20):
-        session.apply(follower.look())
+        session.apply(follower.poll())
     assert sorted(session.runs) == ["good", "new_1", "new_2"]
 
 

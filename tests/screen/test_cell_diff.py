@@ -74,9 +74,9 @@ class Watched:
 
     def read(self) -> None:
         """Take in what has been written."""
-        self.session.apply(self._follower.look())
+        self.session.apply(self._follower.poll())
         while not self._follower.caught_up:
-            self.session.apply(self._follower.look())
+            self.session.apply(self._follower.poll())
         self.session.evaluate(force=True)
 
     def step(self) -> None:

@@ -70,11 +70,11 @@ def test_a_week_of_following_loses_nothing_and_leaves_nothing_open(tmp_path: Pat
         week.append()
         if eventful and hour % 8 == 7:
             week.rotate()
-        week.look(3600.0)
+        week.poll(3600.0)
         if hour % 24 == 23:
             week.measure()
     week.append()  # the last line of a log that was moved away is read with the first one of the new log
-    week.look(3600.0)
+    week.poll(3600.0)
     run, side = week.store.runs["run"], week.store.runs["side"]
     assert run.points == week.expected == (7 * 24 + 1) * 60
     assert side.points == (7 * 24 + 1) * 10

@@ -136,7 +136,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
     session.evaluate(force=True)
     status = follower.status()
     session.problems.note(status.problems)
-    reports = RunConsoles(logdirs).look(session.sources())  # consoles carry the numbers of jobs
+    reports = RunConsoles(logdirs).scan(session.sources())  # consoles carry the numbers of jobs
     session.set_consoles(reports, time.time())
     return {
         "jobs": job_report(session, logdirs),

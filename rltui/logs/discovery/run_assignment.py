@@ -21,7 +21,7 @@ from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
-from rltui.logs.sample_layouts.layouts import Place, log_place
+from rltui.logs.sample_layouts.layouts import LayoutMatch, match_log
 
 MAX_COMPARED = 16  # logs with which one is compared
 _SERIES_RATIO = 3  # a console with that many times the series of a log is no copy of it
@@ -59,7 +59,7 @@ class RunAssignment:
         self._copied: set[str] = set()  # folders and names of logs that have copies in their own format
         self._placed: set[LogFile] = set()  # whose run is final
         self._beginnings: dict[LogFile, _Beginning] = {}
-        self._samples: dict[LogFile, Place] = {}
+        self._samples: dict[LogFile, LayoutMatch] = {}
         self._companions: dict[str, list[LogFile]] = {}  # by folder: episodes and evaluations
         self._others: list[LogFile] = []  # that are none of samples
         self._recount = False  # others were found since they were counted
@@ -69,8 +69,8 @@ class RunAssignment:
     def add(self, log: LogFile) -> None:
         """Add a log that was found."""
         found = log.found
-        if (place := log_place(found.path)) is not None:
-            self._samples[log] = place
+        if (match := match_log(found.path)) is not None:
+            self._samples[log] = match
             return
         if names().companions.search(found.name):
             for folder in dict.fromkeys((found.folder, _home(found.folder))):
@@ -204,12 +204,12 @@ class RunAssignment:
         for log in logs:
             if log.format is None:
                 continue
-            place = self._samples[log]
-            if place.folder not in runs:
-                runs[place.folder] = self.nearest.of(place.folder)
-            run = runs[place.folder]
+            match = self._samples[log]
+            if match.folder not in runs:
+                runs[match.folder] = self.nearest.of(match.folder)
+            run = runs[match.folder]
             # Metrics computed from samples are in the logs of the run as well.
-            duplicate_of = run if place.layout.kind == "metrics" else None
+            duplicate_of = run if match.layout.kind == "metrics" else None
             if (run or log.found.run, duplicate_of) != (log.run, log.duplicate_of):
                 changed.append((log, log.run))
                 log.run, log.duplicate_of = run or log.found.run, duplicate_of

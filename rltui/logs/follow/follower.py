@@ -30,7 +30,7 @@ from rltui.logs.formats.container import shared_resources
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
 from rltui.logs.found_file import FoundFile, PlacedLog, Walked
-from rltui.logs.local_file import ENDS
+from rltui.logs.local_file import FETCHED_ENDS
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
@@ -59,7 +59,7 @@ class Follower:
 
     poll: seconds between visits of a growing log; half of it on local disks if that is cheap. run_glob, also,
     part: see `RunFilter`. all_sources: deliver points of duplicates, too. once: read the present content of
-    all logs, runs by name; `look` then raises MissingError for a LOGDIR that does not exist. place_only: the
+    all logs, runs by name; `poll` then raises MissingError for a LOGDIR that does not exist. place_only: the
     same without reading; see `placed`. given: logs that were assigned to runs before, to be read once instead
     of a search. verify: check all checksums. clock, wall: monotonic and wall time. system: the file system,
     if known.
@@ -121,7 +121,7 @@ class Follower:
 
     # -- for the owner
 
-    def look(self, now: float | None = None) -> Iterator[Delivery]:
+    def poll(self, now: float | None = None) -> Iterator[Delivery]:
         """One round of about SLICE seconds. The iterator must be consumed to its end."""
         calls = self._calls
         began = time.perf_counter()
@@ -146,7 +146,7 @@ class Follower:
     @property
     def complete(self) -> bool:
         """Whether everything has been read, and all remote folders have been fetched."""
-        return self.caught_up and not (ENDS or self.search.fetching)
+        return self.caught_up and not (FETCHED_ENDS or self.search.fetching)
 
     @property
     def done(self) -> bool:
@@ -229,7 +229,7 @@ class Follower:
         return None if path is None else (path, since)
 
     def give_up(self, path: str) -> bool:
-        """Abandon the call on `path`, so that another thread can `look` without that file or folder.
+        """Abandon the call on `path`, so that another thread can `poll` without that file or folder.
 
         False if the call has returned meanwhile.
         """

@@ -95,7 +95,7 @@ class ReaderThread:
             wait = 0.0
             self.at_rest = False
             try:
-                for delivery in self.follower.look():
+                for delivery in self.follower.poll():
                     with self._lock:
                         self._pending.append(delivery)
                     if self._silent and len(delivery.batch):

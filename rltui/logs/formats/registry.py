@@ -8,7 +8,7 @@ from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.tfevents import event_format
 from rltui.logs.log_file_names import is_json, rotated_from
-from rltui.logs.sample_layouts.layouts import log_place
+from rltui.logs.sample_layouts.layouts import match_log
 
 # Endings of the paths of containers other than inboxes; compared for every file and folder below LOGDIR.
 _CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml")
@@ -98,7 +98,7 @@ class FormatRegistry:
 
     def of_samples(self, path: str, head: bytes) -> Format | None:
         """The format of a file whose path matches a known layout of samples; None for any other."""
-        if log_place(path) is None or not head.lstrip().startswith(b"{"):
+        if match_log(path) is None or not head.lstrip().startswith(b"{"):
             return None
         from rltui.logs.formats.lines import sample_log
 

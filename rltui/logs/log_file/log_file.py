@@ -17,7 +17,7 @@ from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile
-from rltui.logs.local_file import ENDS, LocalFile, stamp
+from rltui.logs.local_file import FETCHED_ENDS, LocalFile, stamp
 from rltui.logs.log_contents import decompressed_head
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
@@ -114,7 +114,7 @@ class LogFile:
             gone=self.gone,
             hung=self.hung,
             modified=self.modified,
-            caught_up=self.caught_up and self.found.place not in ENDS,
+            caught_up=self.caught_up and self.found.place not in FETCHED_ENDS,
         )
 
     def renamed(self, batch: Batch) -> Batch:

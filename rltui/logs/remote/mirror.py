@@ -25,7 +25,7 @@ from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import is_entered, names
 from rltui.logs.remote.manifest import Copied, Manifest
 from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
-from rltui.logs.sample_layouts.layouts import place_of, unread_reason
+from rltui.logs.sample_layouts.layouts import match_layout, unread_reason
 
 PIECE = 8 << 20  # bytes of one request
 BATCH = 32 << 20  # most bytes in memory
@@ -329,7 +329,7 @@ class Mirror:
             place = self._place_of(key)
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(place)  # noqa: PTH108 - a string is what is kept
-            local_file.ENDS.pop(place, None)
+            local_file.FETCHED_ENDS.pop(place, None)
             del self._manifest.objects[key]
             folder = place.rpartition("/")[0]
             with contextlib.suppress(OSError):  # until one is not empty
@@ -422,12 +422,12 @@ class _Transfer:
             return self._write(data[-1][self._at - begin :])
         if self._newest:
             self._newest = False
-            local_file.ENDS[self.place] = (self.object.size - NEWEST, data[1])
+            local_file.FETCHED_ENDS[self.place] = (self.object.size - NEWEST, data[1])
         return self._write(data[0] if data else b"")
 
     def end(self) -> None:
         """End the transfer, keeping what was written to the copy."""
-        local_file.ENDS.pop(self.place, None)
+        local_file.FETCHED_ENDS.pop(self.place, None)
         if self._part.exists():
             with contextlib.suppress(OSError):
                 self._part.unlink()
@@ -448,7 +448,7 @@ class _Transfer:
     def _write(self, data: bytes) -> Copied | None:
         target = self.place if self._in_place else str(self._part)
         if self._at + len(data) >= self.object.size:  # before the last byte is written, for its reader
-            local_file.ENDS.pop(self.place, None)
+            local_file.FETCHED_ENDS.pop(self.place, None)
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if self._at else os.O_TRUNC)
         descriptor = os.open(target, flags, 0o600)
         try:
@@ -483,7 +483,7 @@ def is_read(key: str, size: int) -> bool:
         return False
     if REGISTRY.could_be_log(name) or REGISTRY.could_be_container(key):
         return True
-    if place_of(key) is not None or unread_reason(key) is not None:
+    if match_layout(key) is not None or unread_reason(key) is not None:
         return True
     return size <= SMALL and not name.lower().endswith(known.unread_endings)
 

@@ -37,8 +37,8 @@ class Layout(NamedTuple):
     copies: bool = False  # its samples are also in another file, which lacks their split
 
 
-class Place(NamedTuple):
-    """The properties of a file of samples by its path."""
+class LayoutMatch(NamedTuple):
+    """How the path of a file of samples matches a layout."""
 
     layout: Layout
     step: int | None
@@ -91,7 +91,7 @@ def layouts() -> Layouts:
     return read_table("sample_layouts", _layouts_field)
 
 
-def place_of(path: str) -> Place | None:
+def match_layout(path: str) -> LayoutMatch | None:
     """The properties of a file by its path below LOGDIR, None if it is no file of samples."""
     for layout in layouts().layout:
         found = layout.path.search(path)
@@ -99,7 +99,7 @@ def place_of(path: str) -> Place | None:
             named = found.groupdict()
             split = named.get("split") or layout.split
             step = named.get("step")
-            return Place(
+            return LayoutMatch(
                 layout,
                 int(step) if step else None,
                 _SPLITS.get(split, split),
@@ -109,16 +109,16 @@ def place_of(path: str) -> Place | None:
     return None
 
 
-def place_by_content(path: str) -> Place:
+def match_by_content(path: str) -> LayoutMatch:
     """The properties of a file without a known layout, each line of which is a sample by its keys."""
     split = "eval" if _HELD_OUT.search(path.rpartition("/")[2]) else "train"
-    return Place(_UNKNOWN, None, split, "", path.rpartition("/")[0])
+    return LayoutMatch(_UNKNOWN, None, split, "", path.rpartition("/")[0])
 
 
-def log_place(path: str) -> Place | None:
+def match_log(path: str) -> LayoutMatch | None:
     """The same for a file that is followed as a log of its run: uncompressed JSON lines."""
-    place = place_of(path) if path.endswith(".jsonl") else None
-    return place if place is not None and place.layout.kind in LINES else None
+    match = match_layout(path) if path.endswith(".jsonl") else None
+    return match if match is not None and match.layout.kind in LINES else None
 
 
 def unread_reason(path: str) -> str | None:
@@ -126,19 +126,19 @@ def unread_reason(path: str) -> str | None:
     return next((each.why for each in layouts().unread if each.path.search(path)), None)
 
 
-def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
+def samples_of(record: Mapping[str, object], match: LayoutMatch) -> Iterator[Sample]:
     """The samples of one record of a JSON lines file."""
-    kind = place.layout.kind
+    kind = match.layout.kind
     if kind == "metrics":
         return
     if kind == "episodes":
-        yield from _of_episode(record, place)
+        yield from _of_episode(record, match)
     elif kind == "summaries":
-        yield _of_summary(record, place)
+        yield _of_summary(record, match)
     else:
         rows = _rows_of_lists(record)
         for row in [record] if rows is None else rows:
-            yield _of_row(row, place)
+            yield _of_row(row, match)
 
 
 def texts_of(record: Mapping[str, object]) -> tuple[str, str] | None:
@@ -155,7 +155,7 @@ def texts_of(record: Mapping[str, object]) -> tuple[str, str] | None:
     return (prompt if isinstance(prompt, str) else "", answer)
 
 
-def table_samples(content: bytes, place: Place) -> list[Sample]:
+def table_samples(content: bytes, match: LayoutMatch) -> list[Sample]:
     """The samples of a table that Weights & Biases stored. Raises ValueError for anything else."""
     table = orjson.loads(content)
     columns, data = table["columns"], table["data"]
@@ -168,18 +168,18 @@ def table_samples(content: bytes, place: Place) -> list[Sample]:
                 row_record = {name: record[f"{name}_{number}"] for name, each in wide if each == number}
                 if "step" in record:
                     row_record["step"] = record["step"]
-                samples.append(_of_row(row_record, place))
+                samples.append(_of_row(row_record, match))
         else:
-            samples.append(_of_row(record, place))
+            samples.append(_of_row(record, match))
     return samples
 
 
-def parquet_samples(rows: Sequence[Mapping[str, object]], place: Place) -> list[Sample]:
+def parquet_samples(rows: Sequence[Mapping[str, object]], match: LayoutMatch) -> list[Sample]:
     """Samples of TRL's completions."""
-    return [_of_row(row, place) for row in rows]
+    return [_of_row(row, match) for row in rows]
 
 
-def trace_sample(lines: Sequence[bytes], place: Place) -> Sample | None:
+def trace_sample(lines: Sequence[bytes], match: LayoutMatch) -> Sample | None:
     """The sample of a file of trackio: a session line, then its messages. None for other files."""
     if not lines:
         return None
@@ -189,26 +189,26 @@ def trace_sample(lines: Sequence[bytes], place: Place) -> Sample | None:
         return None
     messages = [orjson.loads(line).get("message") for line in lines[1:]]
     fields = {"step": about.get("step"), "id": session.get("id", "")}
-    return _of_trace(messages, about.get("metadata"), fields, str(about.get("key", "train")), place)
+    return _of_trace(messages, about.get("metadata"), fields, str(about.get("key", "train")), match)
 
 
 def stored_trace(
-    identity: str, step: object, key: str, messages: bytes | str, metadata: bytes | str, place: Place
+    identity: str, step: object, key: str, messages: bytes | str, metadata: bytes | str, match: LayoutMatch
 ) -> Sample | None:
     """The sample of a row of trackio's table of traces. None if it is damaged."""
     try:
         fields = {"step": step, "id": identity}
-        return _of_trace(orjson.loads(messages), orjson.loads(metadata), fields, key, place)
+        return _of_trace(orjson.loads(messages), orjson.loads(metadata), fields, key, match)
     except ValueError:
         return None
 
 
 def _of_trace(
-    record: object, metadata: object, fields: Mapping[str, object], key: str, place: Place
+    record: object, metadata: object, fields: Mapping[str, object], key: str, match: LayoutMatch
 ) -> Sample:
     messages = tuple(_messages(record))
     prompt, response = _ends(messages)
-    sample = _of_row({**_table(metadata), **fields}, place)
+    sample = _of_row({**_table(metadata), **fields}, match)
     return sample._replace(prompt=prompt, response=response, messages=messages, split=key)
 
 
@@ -234,8 +234,8 @@ def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Messa
     return sample._replace(prompt=before, response=after, messages=messages, note="")
 
 
-def _of_row(record: Mapping[str, object], place: Place) -> Sample:
-    columns, components = layouts().columns, place.layout.components
+def _of_row(record: Mapping[str, object], match: LayoutMatch) -> Sample:
+    columns, components = layouts().columns, match.layout.components
     used: set[str] = set()
 
     def take(role: str) -> object:
@@ -280,8 +280,8 @@ def _of_row(record: Mapping[str, object], place: Place) -> Sample:
     if size is None and answer:
         size, counted = len(answer), True
     return Sample(
-        step=place.step if place.step is not None else (_whole(step) or 0),
-        split=place.split,
+        step=match.step if match.step is not None else (_whole(step) or 0),
+        split=match.split,
         prompt=text,
         response=answer,
         messages=messages,
@@ -299,15 +299,15 @@ def _of_row(record: Mapping[str, object], place: Place) -> Sample:
     )
 
 
-def _of_episode(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
+def _of_episode(record: Mapping[str, object], match: LayoutMatch) -> Iterator[Sample]:
     """The samples of an episode of verifiers, one for each trace; without traces one with the errors."""
     group, run, task = _table(record.get("group")), _table(record.get("run")), _table(record.get("task"))
     data = _table(task.get("data"))
     work = _table(run.get("work"))
-    step = place.step if place.step is not None else (_whole(work.get("step")) or 0)
+    step = match.step if match.step is not None else (_whole(work.get("step")) or 0)
     common = {
         "step": step,
-        "split": place.split,
+        "split": match.split,
         "group": None if group.get("id") is None else str(group["id"]),
         "dataset": _text(_table(record.get("env")).get("id")),
     }
@@ -344,7 +344,7 @@ def _of_episode(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
         )
 
 
-def _of_summary(record: Mapping[str, object], place: Place) -> Sample:
+def _of_summary(record: Mapping[str, object], match: LayoutMatch) -> Sample:
     """A trajectory summary of tinker: numbers; the texts are in the logtree file."""
     steps = [_table(step) for step in _list(record.get("steps"))]
     lengths = [_whole(step.get("ac_len")) or 0 for step in steps]
@@ -355,8 +355,8 @@ def _of_summary(record: Mapping[str, object], place: Place) -> Sample:
         if (number := _number(value)) is not None
     }
     return Sample(
-        step=place.step or 0,
-        split=place.split,
+        step=match.step or 0,
+        split=match.split,
         reward=_number(record.get("total_reward")),
         rewards=metrics,
         length=sum(lengths) if lengths else None,

@@ -28,7 +28,7 @@ class ConsoleThread:
         self._reports: Reports | None = None
 
     def follow(self, sources: Paths, others: Paths, changes: int | None = None) -> None:
-        """Set the present runs: arguments of `RunConsoles.look`."""
+        """Set the present runs: arguments of `RunConsoles.scan`."""
         self._runs = (sources, others, changes)
         if self._logdirs:
             self.thread.start()
@@ -41,7 +41,7 @@ class ConsoleThread:
     def _step(self) -> float:
         began, cpu_before = time.monotonic(), time.thread_time()
         sources, others, changes = self._runs
-        reports = self._consoles.look(sources, others, changes=changes)
+        reports = self._consoles.scan(sources, others, changes=changes)
         last, self._last = self._last, (sources, reports)
         # The meaning of a failure depends on how long the run has been silent.
         failures = any(report.failures for of_run in reports.values() for report in of_run)

@@ -28,7 +28,7 @@ class RunConsoles:
         self._files: dict[str, ConsoleFile] = {}
         self._reports: dict[str, ConsoleReport] = {}
 
-    def look(
+    def scan(
         self, sources: Paths, others: Paths = MappingProxyType({}), *, changes: int | None = None
     ) -> dict[str, tuple[ConsoleReport, ...]]:
         """The reports on the consoles of each run, the one written last first.

@@ -13,7 +13,7 @@ from rltui.logs.follow.read_all import place_all
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
-from rltui.logs.sample_layouts.layouts import place_of
+from rltui.logs.sample_layouts.layouts import match_layout
 from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.run_context.samples.sample_files import sample_files
 
@@ -91,7 +91,7 @@ def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
     """By folder, the run of the samples in it; without a run nearby the folder itself."""
     nearest = NearestRun()
     for name, paths in runs.items():
-        logs = [path for path in paths if place_of(path) is None]
+        logs = [path for path in paths if match_layout(path) is None]
         if logs or not paths:
             nearest.add_all(name, logs)
     return {folder: nearest.of(folder) or _namesake(folder, runs) or folder or "." for folder in folders}

@@ -21,12 +21,12 @@ from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
-    Place,
+    LayoutMatch,
     conversations,
     layouts,
+    match_by_content,
+    match_layout,
     parquet_samples,
-    place_by_content,
-    place_of,
     samples_of,
     table_samples,
     trace_sample,
@@ -53,7 +53,7 @@ class SampleFile:
 
     path: str
     shown: str  # relative to LOGDIR, cleaned
-    place: Place
+    match: LayoutMatch
     offset: int = 0  # of the first byte that was not read
     size: int = -1  # bytes, at the last look
     modified: int = -1  # nanoseconds, at the last look
@@ -64,7 +64,7 @@ class SampleFile:
     @property
     def whole(self) -> bool:
         """Whether it can only be read as a whole."""
-        return self.place.layout.kind in _WHOLE_KINDS or self.path.endswith(".gz")
+        return self.match.layout.kind in _WHOLE_KINDS or self.path.endswith(".gz")
 
 
 @dataclass(slots=True)
@@ -93,13 +93,13 @@ class Catalog:
                 self._report("info", "not-opened", shown, reason)
                 continue
             # If LOGDIR is this file, only the whole path shows the layout.
-            place = place_of(shown) or place_of(path) or place_by_content(shown)
-            self.files.append(SampleFile(path, clean(shown), place))
+            match = match_layout(shown) or match_layout(path) or match_by_content(shown)
+            self.files.append(SampleFile(path, clean(shown), match))
 
     def refresh(self, seconds: float = 0.5, clock: Callable[[], float] = time.monotonic) -> bool:
         """Read new samples, newest steps first, for about `seconds`. True if everything was read."""
         deadline = clock() + seconds
-        steps = [file.place.step for file in self.files]
+        steps = [file.match.step for file in self.files]
         order = sorted(range(len(steps)), key=lambda number: (-(steps[number] or 0), number))
         done = True
         for number in order:
@@ -151,8 +151,8 @@ class Catalog:
             return self._read_whole(file)
         with LocalFile(file.path, file.shown) as opened:
             line = opened.read_at(head.offset, head.size)
-        samples = list(samples_of(orjson.loads(line), file.place))
-        if file.place.layout.kind == "summaries":
+        samples = list(samples_of(orjson.loads(line), file.match))
+        if file.match.layout.kind == "summaries":
             samples = self._with_texts(file, head, samples)
         return samples
 
@@ -174,7 +174,7 @@ class Catalog:
     def _read(self, number: int, deadline: float, clock: Callable[[], float]) -> bool:
         """Read new samples of one file; True if it was read to its end."""
         file = self.files[number]
-        if file.place.layout.kind == "database":
+        if file.match.layout.kind == "database":
             size, modified = trackio_traces.file_stamps(file.path)
             if (size, modified) != (file.size, file.modified) or not file.done:
                 self._add_whole(number, size, modified)
@@ -253,13 +253,13 @@ class Catalog:
                 self._report("warning", "not-json", file.shown, message)
             return False
         if isinstance(record, dict):
-            for item, sample in enumerate(samples_of(record, file.place)):
+            for item, sample in enumerate(samples_of(record, file.match)):
                 self._add(sample, head_of(sample, number, offset, len(line), item))
         return True
 
     def _read_whole(self, file: SampleFile) -> list[Sample]:
-        if file.place.layout.kind == "database":
-            return trackio_traces.traces_of(file.path, file.place)
+        if file.match.layout.kind == "database":
+            return trackio_traces.traces_of(file.path, file.match)
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
             if size > _MAX_WHOLE_BYTES:
@@ -276,12 +276,12 @@ class Catalog:
             return []
 
     def _decode(self, file: SampleFile, content: bytes) -> list[Sample]:
-        kind = file.place.layout.kind
+        kind = file.match.layout.kind
         if kind == "table":
             step = self.table_steps().get(Path(file.path).name)
-            return table_samples(content, file.place if step is None else file.place._replace(step=step))
+            return table_samples(content, file.match if step is None else file.match._replace(step=step))
         if kind == "traces":
-            sample = trace_sample(content.splitlines(), file.place)
+            sample = trace_sample(content.splitlines(), file.match)
             return [] if sample is None else [sample]
         if kind == "parquet":
             rows = _parquet_rows(content)
@@ -289,24 +289,24 @@ class Catalog:
                 message = "needs pyarrow: pip install 'rltui[parquet]'"
                 self._report("warning", "missing-extra", file.shown, message)
                 return []
-            return parquet_samples(rows, file.place)
+            return parquet_samples(rows, file.match)
         text = gzip.decompress(content)
         return [
             sample
             for line in text.splitlines()
             if line.strip()
-            for sample in samples_of(orjson.loads(line), file.place)
+            for sample in samples_of(orjson.loads(line), file.match)
         ]
 
     def _add(self, sample: Sample, head: SampleHead) -> None:
         file = self.files[head.file]
         file.samples += 1
-        if file.place.layout.name in _copied_layouts():
+        if file.match.layout.name in _copied_layouts():
             head = head._replace(copy_key=hash((sample.step, sample.id, head.item)))
             at = self._by_copy_key.get(head.copy_key)
             known = self.heads[at] if at is not None else None
-            copy = file.place.layout.copies
-            if at is not None and known is not None and copy != self.files[known.file].place.layout.copies:
+            copy = file.match.layout.copies
+            if at is not None and known is not None and copy != self.files[known.file].match.layout.copies:
                 kept, split = (known, head.split) if copy else (head, known.split)
                 self.heads[at] = kept._replace(split=split)
                 return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rltui.logs.formats.lines import sample_log
 from rltui.logs.log_file_names import is_entered
-from rltui.logs.sample_layouts.layouts import layouts, place_of, unread_reason
+from rltui.logs.sample_layouts.layouts import layouts, match_layout, unread_reason
 from rltui.run_context.samples.trackio_traces import may_be_database, runs_with_traces
 
 _MAX_FOLDERS = 200_000
@@ -51,7 +51,7 @@ def sample_files(logdir: str, unsure: list[str] | None = None) -> Iterator[tuple
                         unsure.append(entry.path)
             elif may_be_database(entry.name):
                 yield from runs_with_traces(entry.path, shown)
-            elif place_of(shown) is not None or _is_dump(shown):
+            elif match_layout(shown) is not None or _is_dump(shown):
                 yield str(root / shown), shown
             elif sample_log.may_be_called(entry.name):
                 if _has_samples(entry.path, entry.name):

@@ -11,7 +11,7 @@ from pathlib import Path
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.database_run import columns_of
 from rltui.logs.formats.trackers.part_reader import unique_names
-from rltui.logs.sample_layouts.layouts import Place, stored_trace
+from rltui.logs.sample_layouts.layouts import LayoutMatch, stored_trace
 from rltui.logs.sample_layouts.sample import Sample
 
 _COLUMNS = {"id", "run_id", "run_name", "step", "key", "messages", "metadata"}
@@ -59,7 +59,7 @@ def file_stamps(path: str) -> tuple[int, int]:
     return stamp[0] + max(stamp[3], 0), max(stamp[1], stamp[4])
 
 
-def traces_of(path: str, place: Place) -> list[Sample]:
+def traces_of(path: str, match: LayoutMatch) -> list[Sample]:
     """The traces of one run that are only in its database. Raises OSError."""
     database, run_id = _parts(path)
     folder = Path(database).parent / "traces" / Path(database).stem
@@ -73,7 +73,7 @@ def traces_of(path: str, place: Place) -> list[Sample]:
                 files[name] = _names_in(folder / str(name))
             if f"{str(identity).replace(':', '-')}.jsonl" in files[name]:
                 continue
-            sample = stored_trace(str(identity), step, str(key), messages, metadata, place)
+            sample = stored_trace(str(identity), step, str(key), messages, metadata, match)
             if sample is not None:
                 samples.append(sample)
         return samples

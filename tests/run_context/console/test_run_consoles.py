@@ -94,10 +94,10 @@ def test_a_console_of_a_run_that_was_not_asked_for_is_of_no_other(tmp_path: Path
     assert session.runs["a"].consoles == ()
     follower = Follower([tmp_path], run_glob="a")
     while not follower.caught_up:
-        session.apply(follower.look())
-    found = RunConsoles([str(tmp_path)]).look(session.sources(), follower.others())
+        session.apply(follower.poll())
+    found = RunConsoles([str(tmp_path)]).scan(session.sources(), follower.others())
     assert not found.get("a")
-    assert RunConsoles([str(tmp_path)]).look(session.sources())["a"]  # nobody said that there is a b
+    assert RunConsoles([str(tmp_path)]).scan(session.sources())["a"]  # nobody said that there is a b
     plan = make_plan([str(tmp_path)], run_glob="a")
     assert [(run.name, run.consoles) for run in plan.runs] == [("a", [])]
 
@@ -110,9 +110,9 @@ def test_a_failure_in_the_folder_of_another_experiment_is_not_of_the_only_run(tm
     (tmp_path / "exp1" / "slurm-7.out").unlink()
     sources = {"exp1": ["exp1/metrics.jsonl"]}
     (tmp_path / "exp2" / "train.log").write_text("import torch\n" + TRACE)
-    assert list(RunConsoles([str(tmp_path)]).look(sources)) == ["exp2/train"]
+    assert list(RunConsoles([str(tmp_path)]).scan(sources)) == ["exp2/train"]
     (tmp_path / "slurm_logs" / "slurm-8.out").write_text(TRACE)
-    assert sorted(RunConsoles([str(tmp_path)]).look(sources)) == ["exp1", "exp2/train"]
+    assert sorted(RunConsoles([str(tmp_path)]).scan(sources)) == ["exp1", "exp2/train"]
 
 
 def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> None:
@@ -149,16 +149,16 @@ def test_consoles_are_searched_for_when_folders_changed(tmp_path: Path) -> None:
     _run(tmp_path, "hello\n")
     consoles = RunConsoles([str(tmp_path)])
     sources = {".": ("metrics.jsonl",)}
-    (report,) = consoles.look(sources, changes=1)["."]
+    (report,) = consoles.scan(sources, changes=1)["."]
     assert report.last_line == "hello"
     (tmp_path / "slurm-7.out").write_text("hello\nmore\n")
     (tmp_path / "train.log").write_text(OOM)
-    assert [one.last_line for one in consoles.look(sources, changes=1)["."]] == ["more"]
-    assert len(consoles.look(sources, changes=2)["."]) == 2
+    assert [one.last_line for one in consoles.scan(sources, changes=1)["."]] == ["more"]
+    assert len(consoles.scan(sources, changes=2)["."]) == 2
     (tmp_path / "other.log").write_text(OOM)
-    assert len(consoles.look({**sources, "b": ("b/metrics.jsonl",)}, changes=2)["."]) == 3
+    assert len(consoles.scan({**sources, "b": ("b/metrics.jsonl",)}, changes=2)["."]) == 3
     (tmp_path / "train.log").unlink()
-    assert len(consoles.look({**sources, "b": ("b/metrics.jsonl",)}, changes=2)["."]) == 2
+    assert len(consoles.scan({**sources, "b": ("b/metrics.jsonl",)}, changes=2)["."]) == 2
 
 
 def test_a_thread_tells_consoles_that_say_the_same_once(tmp_path: Path) -> None:

@@ -124,11 +124,11 @@ class Live:
         self.follower = Follower(logdirs, clock=lambda: self.now, wall=lambda: wall, system=system, **options)
         self.heard = Heard()
 
-    def look(self) -> list[Delivery]:
+    def poll(self) -> list[Delivery]:
         """Look until there is nothing to read."""
         taken: list[Delivery] = []
         for _ in range(10_000):
-            taken += self.heard.take(self.follower.look())
+            taken += self.heard.take(self.follower.poll())
             if self.follower.next_due() > 0:
                 return taken
         raise AssertionError("the follower never comes to rest")
@@ -138,7 +138,7 @@ class Live:
         taken: list[Delivery] = []
         end = self.now + seconds
         while True:
-            taken += self.look()
+            taken += self.poll()
             wait = self.follower.next_due()
             if self.now + wait > end:
                 self.now = end

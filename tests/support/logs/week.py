@@ -80,11 +80,11 @@ class Week:
         log.replace(log.with_name("metrics.jsonl.1"))
         log.write_text("")
 
-    def look(self, seconds: float) -> None:
+    def poll(self, seconds: float) -> None:
         """Advance the clock, then look until everything is read."""
         self.now += seconds
         for _ in range(100):
-            for delivery in self.follower.look():
+            for delivery in self.follower.poll():
                 if delivery.source.run:
                     self.store.apply(delivery)
             if self.follower.caught_up and self.follower.next_due() > self.now:

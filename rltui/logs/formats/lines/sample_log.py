@@ -22,7 +22,7 @@ from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys
 from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
-from rltui.logs.sample_layouts.layouts import Place, layouts, log_place, samples_of, texts_of
+from rltui.logs.sample_layouts.layouts import LayoutMatch, layouts, match_log, samples_of, texts_of
 from rltui.logs.sample_layouts.sample import Sample
 
 MAX_STEPS = 4  # whose samples are kept in memory, in case more of them arrive
@@ -48,10 +48,10 @@ class SamplesReader(ReadFromStart):
         self._lines = TextLines(path)
         self._tags = TagTable(path)
         self._skipped = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
-        self._place = log_place(path)
-        self._logged = self._place is not None and self._place.layout.kind == "metrics"
-        self._default = step_in_path(path) if self._place is None else self._place.step
-        self._prefix = _prefix(self._place)
+        self._match = match_log(path)
+        self._logged = self._match is not None and self._match.layout.kind == "metrics"
+        self._default = step_in_path(path) if self._match is None else self._match.step
+        self._prefix = _prefix(self._match)
         self._steps: dict[int, SampledStep | LoggedStep] = {}  # in order of their first samples
         self._changed: dict[int, None] = {}  # steps with samples that were not delivered yet
         self._dropped: set[int] = set()  # steps whose samples are no longer kept
@@ -69,7 +69,7 @@ class SamplesReader(ReadFromStart):
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode more; deliver finished steps, or all steps if no more bytes arrive."""
         before = self._lines.offset
-        if self._place is not None and not self._place.layout.statistics:
+        if self._match is not None and not self._match.layout.statistics:
             self._lines.offset = max(before, file.size())
             return EMPTY
         lines = self._lines.take(file, budget)
@@ -88,7 +88,7 @@ class SamplesReader(ReadFromStart):
 
     def finish(self, file: File) -> Batch:
         """Read the rest and deliver all steps."""
-        if self._place is not None and not self._place.layout.statistics:
+        if self._match is not None and not self._match.layout.statistics:
             return EMPTY
         before = -1
         while before != self._lines.offset:
@@ -128,16 +128,16 @@ class SamplesReader(ReadFromStart):
             offset += len(line) + 1
 
     def _take(self, record: dict[str, object], offset: int) -> None:
-        if self._place is None or self._logged:
+        if self._match is None or self._logged:
             self._take_sample(record, offset, None if self._logged else texts_of(record))
             return
-        rows = self._place.layout.kind == "rows"
+        rows = self._match.layout.kind == "rows"
         if rows:  # nested objects describe the environment, and would hide the framework of the run
             record = {key: value for key, value in record.items() if not isinstance(value, dict)}
         if rows and any(type(record.get(key)) in (int, float) for key in layouts().columns["reward"]):
             self._take_sample(record, offset, texts_of(record))
             return
-        for sample in samples_of(record, self._place):
+        for sample in samples_of(record, self._match):
             measured = _measured(sample)
             known = {**record, **measured} if rows else {**measured, "step": sample.step}
             self._take_sample(known, offset, (sample.prompt, sample.response) if not sample.note else None)
@@ -221,14 +221,14 @@ class SamplesReader(ReadFromStart):
         self._skipped, self._late = skipped, late
 
 
-def _prefix(place: Place | None) -> str:
+def _prefix(match: LayoutMatch | None) -> str:
     """The prefix of tags, which separates them from the trainer's, by split and data set of evaluations."""
-    if place is not None and place.layout.kind == "metrics":
+    if match is not None and match.layout.kind == "metrics":
         return ""
-    if place is None:
+    if match is None:
         return COMPUTED
-    split = place.split.partition("/")[0]
-    parts = ("" if split == "train" else split, place.dataset)
+    split = match.split.partition("/")[0]
+    parts = ("" if split == "train" else split, match.dataset)
     return COMPUTED + "".join(f"{part}/" for part in parts if part)
 
 
