@@ -120,8 +120,8 @@ def test_one_word_for_one_thing() -> None:
     found = [(place, text) for place, _, text in texts() if DEPRECATED.search(text)]
     found += [(path, text) for path, text in help_texts() if DEPRECATED.search(text)]
     keys = [*((bind.action, bind.words) for bind in bindings()), *key_table().sign]
-    for place in key_table().place.values():
-        keys += [*place.words.items(), *place.hints.items()]
+    for context in key_table().context.values():
+        keys += [*context.words.items(), *context.hints.items()]
     found += [(action, words) for action, words in keys if DEPRECATED.search(words)]
     assert not found, found[0]
 
