@@ -18,7 +18,7 @@ from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.rules.load import rulebook
-from rltui.rules.model import Rule, Symptom
+from rltui.rules.rule import Rule, Symptom
 from rltui.rules.user_rules import condition, matches, user_rule_id
 
 

@@ -12,7 +12,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.judged_series.ratio import numerator
 from rltui.rules.judged_series.ticks import NonFiniteEpisode, Ticks
-from rltui.rules.model import NON_FINITE, Rule, Symptom
+from rltui.rules.rule import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.firing import Firing
 from rltui.rules.rule_states.rule_state import Episode
 from rltui.rules.special_metrics import STEP_TIME

@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import RECORDING, Applies, Gap, Rescaling, Rule, Setting, Symptom
+from rltui.rules.rule import RECORDING, Applies, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.schema.fields import (
     AnyOfField,
     BoolField,

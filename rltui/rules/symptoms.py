@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.common.problem import SEVERITIES
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
-from rltui.rules.model import NON_FINITE, Symptom
+from rltui.rules.rule import NON_FINITE, Symptom
 from rltui.rules.rule_states.firing import Firing, FiringState, Groups
 
 

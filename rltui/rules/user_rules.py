@@ -9,7 +9,7 @@ from rltui.common.regex import regex
 from rltui.config.user_config import Threshold
 from rltui.draw.numbers import format_short
 from rltui.metrics.metric_name import MetricName
-from rltui.rules.model import Applies, Rule
+from rltui.rules.rule import Applies, Rule
 
 KIND = "own"
 MIN_RECOVERY = 3  # points within the limits before it is resolved; more if `for` is larger

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rltui.rules.load import rulebook
-from rltui.rules.model import ENDED, NON_FINITE, Rule
+from rltui.rules.rule import ENDED, NON_FINITE, Rule
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.store.points import NewPoints, Points
 from tests.support.runs.evaluators import evaluator, fresh, only

@@ -33,7 +33,7 @@ from rltui.rules.kinds import (
     trend,
 )
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 Kind = Callable[[Rule, RollingWindow, bool], ConditionStates | None]
 

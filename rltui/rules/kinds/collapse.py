@@ -15,7 +15,7 @@ from rltui.common.arrays import Bools
 from rltui.rules.judged_series.robust_statistics import trend_length
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:

@@ -13,7 +13,7 @@ import numpy as np
 from rltui.common.arrays import Floats
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 MIN_Z = 3.0  # of the test; that of twelve values in strict order is 4.5
 MIDDLE = slice(5, 7)  # the parts in the middle

@@ -16,7 +16,7 @@ from rltui.common.arrays import Bools, Floats
 from rltui.rules.judged_series.robust_statistics import rate_error
 from rltui.rules.judged_series.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, first_in, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 HELD = 12  # ticks for which a level that was not gained must have lasted
 WAVES = 3.4  # deviations of slow waves that a fall must exceed

@@ -7,7 +7,7 @@ import numpy as np
 from rltui.rules.judged_series.robust_statistics import medians
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest value
 RETURNS = 2  # times that the value came back before, from which on the repetition may be chance

@@ -41,7 +41,7 @@ from rltui.rules.judged_series.means_with_errors import (
 from rltui.rules.judged_series.robust_statistics import one_of_them
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 CLEAR = 12.0  # geometric mean of the multiples for a fall of a smooth series, see above

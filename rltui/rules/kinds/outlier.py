@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 AFTER = 3  # usual ticks that must follow
 RECENT = 12  # ticks for which the condition holds afterwards

@@ -11,7 +11,7 @@ import numpy as np
 from rltui.rules.judged_series.robust_statistics import rate_error
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 LEVEL = 3  # ticks of a level
 AFTER = 4  # ticks that must follow the peak

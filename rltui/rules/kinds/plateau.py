@@ -13,7 +13,7 @@ from rltui.common.arrays import Floats
 from rltui.rules.judged_series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_tick, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 GAIN = 0.15  # share of its size that a reward must have gained
 LEVEL = 5  # ticks of the present level of a series that was constant

@@ -6,7 +6,7 @@ import numpy as np
 
 from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:

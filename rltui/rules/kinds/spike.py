@@ -14,7 +14,7 @@ import numpy as np
 from rltui.rules.judged_series.robust_statistics import medians
 from rltui.rules.judged_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 RECENT = 40  # ticks among which `recurring` counts
 

@@ -30,7 +30,7 @@ from rltui.common.arrays import Bools, Floats
 from rltui.rules.judged_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 Limit = Floats | float  # one for each moment, or for all
 CARRIED = ("best", "lowest")  # extreme levels so far, carried from window to window

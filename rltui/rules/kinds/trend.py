@@ -13,7 +13,7 @@ from rltui.common.arrays import median
 from rltui.rules.judged_series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, stays_idle, within_times
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 NEWEST = 8  # ticks of the level at the end of a trend
 PARTS = 4  # of a trend, of which the first gives the level at its start

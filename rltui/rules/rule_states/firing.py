@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 from rltui.rules.load import Rulebook
-from rltui.rules.model import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
+from rltui.rules.rule import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_states.rescaling import RewardScale, reward_scales
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState

@@ -17,7 +17,7 @@ from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.means_with_errors import sums_of
 from rltui.rules.judged_series.ticks import Ticks
-from rltui.rules.model import Rescaling
+from rltui.rules.rule import Rescaling
 
 SIDE = 4  # fewest ticks on each side of the step, as for a crash (`outcome`)
 WIDTHS = 16, 8, 4  # most ticks of a side; in a short run learning changes the quotient within many ticks

@@ -11,7 +11,7 @@ from rltui.common.data_class import dataclass
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.judged_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 
 Unseen = tuple[int, Marks]  # first tick at which a rule was not evaluated, and the marks before it
 

@@ -12,7 +12,7 @@ from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.judged_series.step_seconds import StepSeconds
 from rltui.rules.judged_series.ticks import CAP, START, Ticks, widest
 from rltui.rules.kinds import POINTS_COMPARED, IdleRange
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 from rltui.rules.rule_states.rule_selection import RulePlan, Rules
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
 from rltui.rules.rule_states.user_rule_state import UserRuleState

@@ -9,7 +9,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 from rltui.rules.judged_series.ticks import Ticks
-from rltui.rules.model import Rule
+from rltui.rules.rule import Rule
 from rltui.rules.rule_states.rule_state import KEPT, Episode
 
 STREAKS = 64  # newest ones that are stored, for restarts
