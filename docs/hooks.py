@@ -21,7 +21,7 @@ from rltui.demo.replay import Replay
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
 from rltui.panes.explanations import explained_entry
-from rltui.rules.load import rulebook
+from rltui.rules.rulebook import rulebook
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
 from rltui.session.session import Session

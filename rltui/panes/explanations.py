@@ -17,8 +17,8 @@ from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
-from rltui.rules.load import rulebook
 from rltui.rules.rule import Rule, Symptom
+from rltui.rules.rulebook import rulebook
 from rltui.rules.user_rules import condition, matches, user_rule_id
 
 

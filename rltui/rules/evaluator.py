@@ -20,12 +20,12 @@ from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.judged_series.ticks import START
-from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries, settings_beyond
 from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
+from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_state import data_quality
 from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather

@@ -14,8 +14,8 @@ import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.load import rulebook
 from rltui.rules.rule_states.rule_selection import RuleSelection
+from rltui.rules.rulebook import rulebook
 from tests.support.runs.evaluators import canonical_names, evaluator, fresh, run_with
 
 # Sixty metrics of a PPO run of a language model that is well: first level, last level, noise.

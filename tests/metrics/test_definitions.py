@@ -8,7 +8,7 @@ from rltui.metrics.definitions import definitions, plain
 from rltui.metrics.explain_key import explain, nearest
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.explanations import finding_explanation
-from rltui.rules.load import rulebook
+from rltui.rules.rulebook import rulebook
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_the_numbers_of_the_readme_are_true() -> None:
     from rltui.draw.themes import load_themes
     from rltui.metrics.frameworks.framework_files import frameworks
     from rltui.metrics.glossary_files import glossary
-    from rltui.rules.load import rulebook
+    from rltui.rules.rulebook import rulebook
 
     said = re.search(r"about (\d+) metrics, under the names that (\d+) frameworks", README)
     assert said is not None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.baseline.speed_findings import SpeedRule, speed_findings, speed_rules
-from rltui.rules.load import rulebook
+from rltui.rules.rulebook import rulebook
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui

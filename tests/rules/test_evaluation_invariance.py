@@ -19,9 +19,9 @@ from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.judged_series.ticks import CAP, Ticks
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
-from rltui.rules.load import rulebook
 from rltui.rules.rule_states.rule_selection import Rules
 from rltui.rules.rule_states.series_state import RuledTicks
+from rltui.rules.rulebook import rulebook
 from tests.support.runs.evaluators import evaluator, fresh
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 

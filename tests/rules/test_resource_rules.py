@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rltui.rules.load import load, rulebook
+from rltui.rules.rulebook import load, rulebook
 from rltui.schema.toml_files import DATA
 from tests.rules.test_synthetic_runs import RUNS
 from tests.support.runs.evaluators import evaluator, grow

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.common.problem import Problem
-from rltui.rules.load import load
 from rltui.rules.rule_schema import rule_file
+from rltui.rules.rulebook import load
 from rltui.schema.toml_files import FileReport
 
 GOOD = """

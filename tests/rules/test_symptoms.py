@@ -8,7 +8,7 @@ import pytest
 from rltui.draw.numbers import format_value
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
-from rltui.rules.load import load, rulebook
+from rltui.rules.rulebook import load, rulebook
 from rltui.store.points import NewPoints, Points
 from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids, judge_of, run_with
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy

@@ -84,7 +84,7 @@ def test_a_reference_to_nowhere_is_told_at_every_start(
         assert any("leads to no metric: policy.entropy" in message for message in messages)
         assert any("check_next names no metric: policy.entropy" in message for message in messages)
     renamed = glossary_files.load(copy / "metrics")
-    monkeypatch.setattr("rltui.rules.load.glossary", lambda: renamed)
+    monkeypatch.setattr("rltui.rules.rulebook.glossary", lambda: renamed)
     for _ in range(2):
         messages = [problem.message for problem in rules.load(copy / "rules").problems]
         assert any("names 'policy.entropy', which is not a metric" in message for message in messages)

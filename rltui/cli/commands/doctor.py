@@ -30,7 +30,7 @@ from rltui.logs.follow.read_all import Deliveries
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.resolve import MetricNames
-from rltui.rules.load import rulebook
+from rltui.rules.rulebook import rulebook
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

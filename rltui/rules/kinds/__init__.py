@@ -19,18 +19,18 @@ from collections.abc import Callable
 from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.kinds import (
     collapse,
-    course,
     drop,
     flips,
     frozen,
-    outcome,
+    gain_over_run,
     outlier,
     peaked,
     plateau,
+    recent_trend,
     shift,
     spike,
     threshold,
-    trend,
+    whole_run_trend,
 )
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange
 from rltui.rules.rule import Rule
@@ -38,14 +38,14 @@ from rltui.rules.rule import Rule
 Kind = Callable[[Rule, RollingWindow, bool], ConditionStates | None]
 
 KINDS: dict[str, Kind] = {
-    "threshold": threshold.judge,
-    "spike": spike.judge,
-    "shift": shift.judge,
-    "trend": trend.judge,
-    "collapse": collapse.judge,
-    "drop": drop.judge,
-    "flips": flips.judge,
-    "frozen": frozen.judge,
+    "threshold": threshold.evaluate,
+    "spike": spike.evaluate,
+    "shift": shift.evaluate,
+    "trend": recent_trend.evaluate,
+    "collapse": collapse.evaluate,
+    "drop": drop.evaluate,
+    "flips": flips.evaluate,
+    "frozen": frozen.evaluate,
     "first": threshold.first,
     "logged": threshold.logged,
     "constant": plateau.constant,
@@ -53,26 +53,26 @@ KINDS: dict[str, Kind] = {
     "flat": plateau.flat,
     "best": plateau.best,
     "gained": plateau.gained,
-    "course": course.judge,
-    "peaked": peaked.judge,
-    "outlier": outlier.judge,
-    "gain-lost": outcome.gain_lost,
-    "below-start": outcome.below_start,
-    "no-gain": outcome.no_gain,
+    "course": whole_run_trend.evaluate,
+    "peaked": peaked.evaluate,
+    "outlier": outlier.evaluate,
+    "gain-lost": gain_over_run.gain_lost,
+    "below-start": gain_over_run.below_start,
+    "no-gain": gain_over_run.no_gain,
 }
 
 IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
     "threshold": threshold.idle_range,
     "spike": spike.idle_range,
     "shift": shift.idle_range,
-    "trend": trend.idle_range,
+    "trend": recent_trend.idle_range,
     "collapse": collapse.idle_range,
     "flips": flips.idle_range,
     "frozen": frozen.idle_range,
     "first": threshold.first_idle_range,
     "constant": plateau.constant_idle_range,
     "was-constant": plateau.was_constant_idle_range,
-    "course": course.idle_range,
+    "course": whole_run_trend.idle_range,
     "outlier": outlier.idle_range,
 }
 

@@ -27,7 +27,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return IdleRange(below) if window.range(int(rule.number("window", 5)))[0] >= below else None
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against a share of the highest of the first ticks."""
     start = window.start()[2]
     if not start > rule.number("least", 0.0):

@@ -27,7 +27,7 @@ YOUNG = 40  # ticks in which small changes are exploration
 FEW_FACTOR = 1.5  # times the deviations for a fall over `few` ticks
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against best level minus a share of the range; also of `few` ticks if the fall is clearer."""
     length, sigmas = int(rule.number("window", 8)), rule.number("sigmas", 5)
     on, level, limit, span, began = _fallen(rule, window, length, sigmas)

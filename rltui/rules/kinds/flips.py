@@ -21,7 +21,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return IdleRange(highest=0.0) if highest <= 0 else None
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The share of neighbours with opposite signs; the median size must be at least `least`."""
     length = int(rule.number("window", 24))
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)

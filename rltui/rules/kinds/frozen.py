@@ -28,7 +28,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return IdleRange(-size, size, window.end + length - 1 - row)
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last `window` ticks are equal, `within` a share of their size, and the series varied before.
 
     With `at = "lowest"` the value is the lowest so far, and the series was clearly higher before. With `jump`

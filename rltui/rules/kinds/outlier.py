@@ -30,7 +30,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return within_times(lowest, highest, rule.number("times", 20))
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The largest of the recent ticks against a multiple of the usual one, and the ticks after it."""
     m, length = len(window), RECENT + AFTER
     times, least = rule.number("times", 20), rule.number("least", 0.0)

@@ -17,7 +17,7 @@ LEVEL = 3  # ticks of a level
 AFTER = 4  # ticks that must follow the peak
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last level against the best one before."""
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)

@@ -18,7 +18,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return within_times(lowest, highest, rule.number("times", 1.5))
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Recent level against `times` the usual level, up or down."""
     length = int(rule.number("window", 8))
     times, release = rule.number("times", 1.5), rule.number("release", 0.2)

@@ -30,7 +30,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return within_times(*window.range(BEFORE + length), times)
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Recent level, or recent ticks, against a multiple of the usual level."""
     length = int(rule.number("window", 3))
     recurring = int(rule.number("recurring", 0))

@@ -61,7 +61,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return IdleRange(low, high) if low <= lowest and highest <= high else None
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against limit."""
     if "near" in rule.numbers:
         return _near(rule, window, idle)

@@ -11,12 +11,12 @@ from rltui.common.arrays import Bools, Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.ended_series import ended
 from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
-from rltui.rules.load import Rulebook
 from rltui.rules.rule import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_states.rescaling import RewardScale, reward_scales
 from rltui.rules.rule_states.rule_state import Episode, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
+from rltui.rules.rulebook import Rulebook
 from rltui.run_context.hparams.hparams import HParam, find_hparam
 
 EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes may be by chance

@@ -19,7 +19,7 @@ from rltui.rules.judged_series.means_with_errors import sums_of
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.rule import Rescaling
 
-SIDE = 4  # fewest ticks on each side of the step, as for a crash (`outcome`)
+SIDE = 4  # fewest ticks on each side of the step, as for a crash (`gain_over_run`)
 WIDTHS = 16, 8, 4  # most ticks of a side; in a short run learning changes the quotient within many ticks
 MIN_FACTOR = 1.4  # smallest factor: spreads of few samples vary by less
 SPREAD_ERRORS = 5.0  # of the change of the spread, at one of up to 512 positions

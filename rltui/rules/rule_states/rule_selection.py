@@ -10,8 +10,8 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.judged_series.impossible_values import hard_limits
-from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.rule import Rule
+from rltui.rules.rulebook import Rulebook, rulebook
 from rltui.rules.special_metrics import STEP_TIME, special_metrics
 from rltui.rules.user_rules import user_rules
 

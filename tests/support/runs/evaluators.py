@@ -15,7 +15,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.load import Rulebook, rulebook
+from rltui.rules.rulebook import Rulebook, rulebook
 from rltui.rules.run_state.liveness import Liveness
 from rltui.rules.run_state.run_pace import quiet, run_pace
 from rltui.schema.metric import NameTarget

@@ -12,8 +12,8 @@ from rltui.config.user_config import Config, Threshold, UserMetric
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.rules.finding import Finding
-from rltui.rules.load import Rulebook
 from rltui.rules.rule_states.rule_selection import RuleSelection
+from rltui.rules.rulebook import Rulebook
 from rltui.schema.metric import Metric, NameTarget
 from rltui.session.run_view import RunView
 from rltui.session.shared_metric_names import SharedNames

@@ -10,7 +10,7 @@ detection in quality control). Limits in standard errors are from simulations, n
 that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, evaluated at
 every moment of their growth. The largest fall is below 5 errors in 99 of 100 runs if neighbours correlate by
 up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for lognormal noise;
-`tests/rules/test_outcome_kinds.py` repeats the simulation.
+`tests/rules/test_gain_over_run.py` repeats the simulation.
 
 Series that are as smooth as running means have larger errors (`RunMeans.smooth_deviation`). These are too
 large if the run has learnt something, because a rise bends like slow noise, so there is a second test. A run

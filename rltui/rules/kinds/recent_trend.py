@@ -35,7 +35,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return within_times(lowest, highest, times)
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The z and the change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
     z = window.trend()

@@ -26,7 +26,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     return None if len(window.course().moments) else IdleRange(until=window.next_course())
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The change from the first sixth of the run to the last, in a direction: up, down, both, or flat."""
     course = window.course()
     moments, parts, first, last = course.moments, course.parts, course.first, course.last
