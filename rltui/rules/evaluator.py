@@ -21,13 +21,13 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.judged_series.ticks import START
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries, settings_beyond
 from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_state import data_quality
-from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
@@ -268,7 +268,7 @@ class Evaluator:
         """
         judged = [each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recordings]
         points = max((each.ticks.points for each in judged), default=0)
-        outcomes = special_metrics().outcomes
+        outcomes = metric_roles().outcomes
         known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in judged)
         if known or points < OUTCOME_POINTS or any(each.user_states for each in self.series.values()):
             return ""

@@ -12,10 +12,10 @@ from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.judged_series.ratio import numerator
 from rltui.rules.judged_series.ticks import NonFiniteEpisode, Ticks
+from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.firing import Firing
 from rltui.rules.rule_states.rule_state import Episode
-from rltui.rules.special_metrics import STEP_TIME
 
 SECONDS_PER_STEP = "seconds per step"  # in place of a tag where the wall times of points give it
 PRESENT_TICKS = 5  # whose median is the present level of a series

@@ -15,9 +15,9 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.metrics.glossary_files import SOURCES, glossary
+from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
-from rltui.rules.special_metrics import STEP_TIME
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.special_metrics import special_metrics
+from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -34,7 +34,7 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
     settings: whether the settings in its log are read, which takes a millisecond.
     """
     canonical = view.tag_index.canonical
-    for metric in special_metrics().compared_outcomes:
+    for metric in metric_roles().compared_outcomes:
         for tag in canonical.get(metric, ()):
             series = view.run.series[tag]
             if series.count < 4 or series.first_step is None or series.last_step is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import ENDED, NON_FINITE, Rule
 from rltui.rules.rulebook import rulebook
-from rltui.rules.special_metrics import STEP_TIME
 from rltui.store.points import NewPoints, Points
 from tests.support.runs.evaluators import evaluator, fresh, only
 from tests.support.runs.window_language import values

@@ -14,7 +14,7 @@ from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.rules.special_metrics import special_metrics
+from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:
     from rltui.metrics.metric_name import MetricName
@@ -142,7 +142,7 @@ class RunValues(NamedTuple):
             key=lambda values: (_shared_folders(values.tag, near), len(values.value)),
             default=None,
         )
-        if best is not None and canonical.startswith(special_metrics().zero_if_unknown):
+        if best is not None and canonical.startswith(metric_roles().zero_if_unknown):
             return best if best.value.any() else None
         return best
 

@@ -12,7 +12,7 @@ import numpy as np
 from rltui.common.data_class import dataclass
 from rltui.draw.numbers import SHARE, format_change, format_range, format_value
 from rltui.panes.pane_tabs import worst_of
-from rltui.rules.special_metrics import special_metrics
+from rltui.rules.metric_roles import metric_roles
 from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Row:
     def unreported(self) -> bool:
         """Whether the writer does not know the quantity (MFU of an unknown device) and writes zeros."""
         canonical = (self.name.canonical if self.name is not None else None) or ""
-        if self.main is None or not canonical.startswith(special_metrics().zero_if_unknown):
+        if self.main is None or not canonical.startswith(metric_roles().zero_if_unknown):
             return False
         return self.main.count >= CONSTANT_POINTS and self.main.extent() == (0.0, 0.0)
 
@@ -318,7 +318,7 @@ def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]
 
 
 def _shown_unit(name: MetricName) -> str:
-    in_percent = name.unit == "fraction" and (name.canonical or "").startswith(special_metrics().in_percent)
+    in_percent = name.unit == "fraction" and (name.canonical or "").startswith(metric_roles().in_percent)
     return SHARE if in_percent else name.unit
 
 

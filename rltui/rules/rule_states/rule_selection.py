@@ -10,9 +10,9 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.judged_series.impossible_values import hard_limits
+from rltui.rules.metric_roles import STEP_TIME, metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rulebook import Rulebook, rulebook
-from rltui.rules.special_metrics import STEP_TIME, special_metrics
 from rltui.rules.user_rules import user_rules
 
 
@@ -128,6 +128,6 @@ class RuleSelection:
             nonzero_rules=Rules.of(nonzero) if nonzero else None,
             numerator_of=tuple(rule for rule in rules if rule.per),
             denominator_of=tuple(self._by_denominator.get(canonical, ())),
-            is_step_time=canonical in special_metrics().step_times,
-            marks_steps=canonical in special_metrics().logged_at_updates and not held_out,
+            is_step_time=canonical in metric_roles().step_times,
+            marks_steps=canonical in metric_roles().logged_at_updates and not held_out,
         )

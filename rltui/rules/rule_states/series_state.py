@@ -12,11 +12,11 @@ from rltui.rules.judged_series.rolling_window import RollingWindow
 from rltui.rules.judged_series.step_seconds import StepSeconds
 from rltui.rules.judged_series.ticks import CAP, START, Ticks, widest
 from rltui.rules.kinds import POINTS_COMPARED, IdleRange
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.rule_selection import RulePlan, Rules
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
 from rltui.rules.rule_states.user_rule_state import UserRuleState
-from rltui.rules.special_metrics import special_metrics
 
 
 class RuledTicks:
@@ -276,7 +276,7 @@ class StepTimeState:
     __slots__ = ("_step_time", "ruled")
 
     def __init__(self, tag: str, stagger: int, rules: Rules) -> None:
-        self.ruled = RuledTicks(Ticks(tag, special_metrics().step_times[0]), False, stagger, rules)
+        self.ruled = RuledTicks(Ticks(tag, metric_roles().step_times[0]), False, stagger, rules)
         self._step_time = StepSeconds()
 
     def feed(self, steps: Ints, walls: Floats) -> bool:

@@ -10,8 +10,8 @@ from rltui.common.arrays import Floats, median
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.rules.judged_series.ended_series import ended
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
-from rltui.rules.special_metrics import special_metrics
 
 CLOCK_SLACK = 5.0  # seconds by which the clocks of two machines may differ
 GAP_STEPS = 20.0  # usual distances between steps
@@ -34,7 +34,7 @@ def diagnostics(run: str, step_walls: Floats, series: Mapping[str, SeriesState])
 def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     ticks, canonical = each.ticks, each.plan.canonical or ""
     found = []
-    if ticks.nonfinite_count and not canonical.startswith(special_metrics().logged_once):
+    if ticks.nonfinite_count and not canonical.startswith(metric_roles().logged_once):
         episodes = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
         first = f", the first at step {episodes[0].since_step:,}" if episodes else ""
         message = f"{tag}: {_times(ticks.nonfinite_count, 'value')} not finite{first}"
@@ -50,7 +50,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
             f"{odd.since_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"
         )
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
-    if ticks.zeros and ticks.points >= 5 and canonical.startswith(special_metrics().zero_if_unknown):
+    if ticks.zeros and ticks.points >= 5 and canonical.startswith(metric_roles().zero_if_unknown):
         message = f"{tag}: always exactly 0, taken as not reported"
         found.append(Problem("info", "not-reported", where, message))
     return found

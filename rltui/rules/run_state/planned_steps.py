@@ -10,7 +10,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from rltui.logs.batch import Text
-from rltui.rules.special_metrics import special_metrics
+from rltui.rules.metric_roles import metric_roles
 from rltui.run_context.hparams.hparams import HParam, merge
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.run import Run
@@ -80,13 +80,13 @@ class PlansBeside:
 @cache
 def _plan_pattern() -> re.Pattern[bytes]:
     """Matches in a file that may give a planned number of steps, so that other files need no parsing."""
-    names = "|".join(special_metrics().planned_steps)
+    names = "|".join(metric_roles().planned_steps)
     return re.compile(rf"(?:{names})[\"']?\s*[:=]\s*[\"']?[1-9]".encode())
 
 
 def _candidates(settings: Mapping[str, HParam]) -> Iterable[int]:
     """Minus one, zero and numbers that no run reaches are left out: something else ends such a run."""
-    for wanted in special_metrics().planned_steps:
+    for wanted in metric_roles().planned_steps:
         for key, entry in settings.items():
             value = entry.value
             named = key.replace("/", ".").rpartition(".")[2] == wanted

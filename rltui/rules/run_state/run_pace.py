@@ -11,10 +11,10 @@ from rltui.common.arrays import Floats, median, quantile
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.run_state.liveness import RunPace
 from rltui.rules.run_state.log_state import all_gone
 from rltui.rules.run_state.planned_steps import planned
-from rltui.rules.special_metrics import special_metrics
 from rltui.store.run import Run
 from rltui.store.series import Series
 
@@ -113,7 +113,7 @@ def _advance(steps: Floats) -> float:
 
 def _finished(run: Run) -> bool:
     """Whether the record that is written at the end is there, and no later step."""
-    last = [run.series[tag].last_step for tag in special_metrics().final_tags if tag in run.series]
+    last = [run.series[tag].last_step for tag in metric_roles().final_tags if tag in run.series]
     return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
 
 
@@ -155,7 +155,7 @@ def _phase(run: Run, names: MetricNames) -> str:
 def _is_phase(name: MetricName) -> bool:
     """Whether a metric is the time of a phase of a step, not of the slowest of many or of a whole step."""
     metric = glossary().metrics.get(name.canonical or "")
-    if metric is None or metric.id in special_metrics().whole_steps:
+    if metric is None or metric.id in metric_roles().whole_steps:
         return False
     return bool(metric.within) and name.statistic in ("", "mean") and not name.held_out
 

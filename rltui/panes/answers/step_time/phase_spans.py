@@ -9,7 +9,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.common.data_class import dataclass
 from rltui.panes.answers.recent_values import RunValues
-from rltui.rules.special_metrics import special_metrics
+from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -50,7 +50,7 @@ def phase_spans(run: RunValues) -> PhaseSpans | None:
     steps = run.find(STEP)
     found = [
         (canonical, values)
-        for canonical in special_metrics().phase_order
+        for canonical in metric_roles().phase_order
         if (values := run.find(canonical)) is not None
     ]
     if not found:

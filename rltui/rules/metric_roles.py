@@ -1,4 +1,4 @@
-"""Metrics and tags with a special role, such as the time of a step: `rltui/data/special_metrics.toml`."""
+"""Metrics and tags with a special role, such as the time of a step: `rltui/data/metric_roles.toml`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rltui.schema.toml_files import read_table
 STEP_TIME = "progress.pace"  # metric of rules on seconds per step, derived from the wall times of points
 
 
-class SpecialMetrics(NamedTuple):
+class MetricRoles(NamedTuple):
     """Canonical ids, except for final tags and hyperparameters; described in the data file."""
 
     final_tags: tuple[str, ...]
@@ -28,6 +28,6 @@ class SpecialMetrics(NamedTuple):
 
 
 @cache
-def special_metrics() -> SpecialMetrics:
+def metric_roles() -> MetricRoles:
     """The shipped table, read once."""
-    return read_table("special_metrics", lambda: table_of(SpecialMetrics))
+    return read_table("metric_roles", lambda: table_of(MetricRoles))
