@@ -15,7 +15,7 @@ from rltui.alerts.throttle import Throttle
 from rltui.common.problem import Problem, Problems
 from rltui.config.user_config import TERMINAL, AlertConfig
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.state_finding import state_finding
+from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.session.run_view import RunView
 
 RETRIES = (2.0, 8.0, 30.0)  # seconds before each further attempt
@@ -63,7 +63,7 @@ class Dispatcher:
         findings = view.evaluator.findings()
         stalled = None
         if liveness.state == "stalled":
-            stalled = state_finding(liveness, view.run.last_step, told=findings)
+            stalled = liveness_finding(liveness, view.run.last_step, told=findings)
         if stalled is not None:  # of severity info elsewhere, but worth an alert
             findings.append(stalled._replace(id="stalled", severity="critical", pane="overview"))
         self.update(

@@ -15,7 +15,7 @@ from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_positions
 from rltui.panes.runs.outcome_row import outcome
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.planned_steps import PlansBeside
+from rltui.rules.run_status.planned_steps import PlansBeside
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

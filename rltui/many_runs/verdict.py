@@ -15,8 +15,9 @@ from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
 from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
-from rltui.rules.run_state.liveness import Liveness, RunPace
-from rltui.rules.run_state.state_finding import state_finding
+from rltui.rules.run_status.liveness import Liveness
+from rltui.rules.run_status.liveness_finding import liveness_finding
+from rltui.rules.run_status.run_pace import RunPace
 from rltui.session.outcome_curve import OutcomeCurve
 from rltui.session.sister_runs import SisterComparison, sister_comparisons, with_sister_finding
 from rltui.store.continued_runs import Life
@@ -81,9 +82,9 @@ class Verdict(NamedTuple):
         return self.pace.at(self.now)
 
     @property
-    def state_finding(self) -> Finding | None:
+    def liveness_finding(self) -> Finding | None:
         """The remark that it writes no more."""
-        return state_finding(self.liveness, self.last_step, self.last_line, self.findings)
+        return liveness_finding(self.liveness, self.last_step, self.last_line, self.findings)
 
     @property
     def rank(self) -> int:
@@ -120,7 +121,7 @@ class Verdict(NamedTuple):
     def all_findings(self) -> Iterator[Finding]:
         """Its findings, notes among them, and the remark that it writes no more."""
         yield from self.findings
-        if (state := self.state_finding) is not None:
+        if (state := self.liveness_finding) is not None:
             yield state
 
     def _all_notes(self) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from rltui.draw.numbers import format_age, format_duration, format_si, format_st
 from rltui.panes.pane_tabs import RunCounter, overview_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of
-from rltui.rules.run_state.liveness import GONE
+from rltui.rules.run_status.liveness import GONE
 
 if TYPE_CHECKING:
     from rltui.run_context.jobs.scheduler import Job

@@ -27,7 +27,7 @@ from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries, se
 from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.rulebook import Rulebook
-from rltui.rules.run_state import data_quality
+from rltui.rules.run_status import data_quality
 from rltui.rules.symptoms import gather
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.numbers import format_duration
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_status.liveness import Liveness
 from rltui.run_context.jobs.scheduler import Job
 
 FINDING_ID = "job-time-too-short"

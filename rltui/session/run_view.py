@@ -13,10 +13,11 @@ from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import NO_POINTS, Finding, RunHealth
-from rltui.rules.run_state.liveness import Liveness, RunPace
-from rltui.rules.run_state.log_state import of_sources
-from rltui.rules.run_state.run_pace import quiet, run_pace
-from rltui.rules.run_state.state_finding import state_finding
+from rltui.rules.run_status.liveness import Liveness
+from rltui.rules.run_status.liveness_finding import liveness_finding
+from rltui.rules.run_status.log_file_problems import log_file_problems
+from rltui.rules.run_status.measured_pace import measured_pace, quiet
+from rltui.rules.run_status.run_pace import RunPace
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
@@ -177,12 +178,12 @@ class RunView:
         """By its log and, where that does not state the planned steps, by files near it."""
         known, version = self._pace, self.run.version
         if known is None or known[0] != version:
-            pace = run_pace(self.run, self._shared.config.total_of(self.run.name))
+            pace = measured_pace(self.run, self._shared.config.total_of(self.run.name))
             known = self._pace = (version, (), pace)
         if self.plans is not None and (known[1] or known[2].total is None):
             beside = self.plans(self.run)
             if beside != known[1]:
-                known = self._pace = (version, beside, run_pace(self.run, beside=beside))
+                known = self._pace = (version, beside, measured_pace(self.run, beside=beside))
         pace = known[2].reported_end() if self._reported_end else known[2]
         return pace.continued() if self.continued else pace
 
@@ -228,7 +229,7 @@ class RunView:
         alive = self.liveness(now)
         self._state_checked = (known, now, pace.next_change(now))
         return self.set_findings(
-            "state", [state_finding(alive, self.run.last_step, self.last_line, failures)]
+            "state", [liveness_finding(alive, self.run.last_step, self.last_line, failures)]
         )
 
     def job_traces(self) -> RunTraces:
@@ -329,7 +330,7 @@ class RunView:
 
     def file_problems(self, now: float) -> list[Problem]:
         """Problems of its log files, as the readers reported them and as they show with time."""
-        return [*self.run.problems.values(), *of_sources(self.run, now)]
+        return [*self.run.problems.values(), *log_file_problems(self.run, now)]
 
     @property
     def unjudged(self) -> str:

@@ -19,7 +19,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter, runs_named, shown_name, with_namesakes
-from rltui.rules.run_state.planned_steps import PlansBeside
+from rltui.rules.run_status.planned_steps import PlansBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
 from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView

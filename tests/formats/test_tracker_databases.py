@@ -21,7 +21,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import shared_resources
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.rules.run_state.log_state import of_sources
+from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.fuzz import tracker_parts
@@ -499,7 +499,9 @@ def test_the_end_that_a_tracker_notes_is_the_end_of_the_run(
     assert run.exit_code == code
     judged = alive(run, 1_700_000_001.0)
     assert (judged.state, judged.known) == ("live" if code is None else "ended", True)
-    crashes = [problem.message for problem in of_sources(run, 1_700_000_001.0) if problem.code == "crashed"]
+    crashes = [
+        problem.message for problem in log_file_problems(run, 1_700_000_001.0) if problem.code == "crashed"
+    ]
     assert crashes == (["crashed with exit code 1"] if code else [])
 
 

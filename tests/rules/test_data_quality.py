@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.run_state import data_quality
+from rltui.rules.run_status import data_quality
 from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids, judge_of, run_with
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.state_finding import ENDED_EARLY, STALLED, state_finding
+from rltui.rules.run_status.liveness_finding import ENDED_EARLY, STALLED, liveness_finding
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.session.session import Session
 from rltui.session.shared_metric_names import MAX_REMEMBERED, SharedNames
@@ -75,7 +75,7 @@ def test_a_state_that_changes_is_told_at_the_next_call() -> None:
     def told(now: float) -> Finding | None:
         session.update_state_findings(now)
         found = [one for one in view.evaluator.findings() if one.id in (STALLED, ENDED_EARLY)]
-        expected = state_finding(view.liveness(now), view.run.last_step, view.last_line)
+        expected = liveness_finding(view.liveness(now), view.run.last_step, view.last_line)
         assert found == [one for one in (expected,) if one is not None]
         return expected
 

@@ -12,7 +12,7 @@ from rltui.many_runs.common_trouble import common_trouble
 from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge
 from rltui.many_runs.verdict import ShardResult, shard_result_as_plain, shard_result_from_plain
 from rltui.rules.finding import RANK, worst
-from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_status.liveness import Liveness
 
 # Codes of problems that concern a metric, not its file.
 REMARKS = frozenset({"not-reported"})

@@ -23,7 +23,7 @@ from rltui.draw.symbols import (
 from rltui.many_runs.common_trouble import CommonTrouble, common_trouble
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import RUN_HEALTHS, Finding
-from rltui.rules.run_state.state_finding import STATES
+from rltui.rules.run_status.liveness_finding import STATES
 
 WIDTH = 100  # cells of a line, where the terminal is not narrower
 MAX_PROBLEMS = 20
@@ -68,7 +68,7 @@ def text_lines(
         ),
     ):
         found = grouped(verdict)
-        state = verdict.state_finding if at_step is None else None
+        state = verdict.liveness_finding if at_step is None else None
         if verdict.health == "ok" and not (found or state or verdict.unjudged):
             fine += 1
             if fine > MAX_OK_RUNS:

@@ -13,7 +13,7 @@ from rltui.common.text import clean
 from rltui.draw.numbers import format_short, format_step
 from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
 from rltui.rules.finding import RANK, Finding
-from rltui.rules.run_state.state_finding import state_finding
+from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.session.run_view import RunView
 
 Kind = Literal["step", "finding", "end", "stalled", "metric"]
@@ -115,7 +115,7 @@ def _ended(condition: Condition, views: Sequence[RunView], now: float, message: 
     if not early:
         return Match(condition, None if only is None else only.name, message)
     first = early[0]
-    found = state_finding(first.liveness(now), first.run.last_step, first.last_line)
+    found = liveness_finding(first.liveness(now), first.run.last_step, first.last_line)
     if only is None:
         message = f"{message}, {len(early)} of them early; {first.shown_name}"
     said = "" if found is None else f": {found.message[0].lower()}{found.message[1:]}"

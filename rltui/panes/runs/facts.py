@@ -20,7 +20,7 @@ from rltui.run_context.hparams.known_hparams import known_hparams
 
 if TYPE_CHECKING:
     from rltui.draw.sparkline import Spark
-    from rltui.rules.run_state.liveness import Liveness
+    from rltui.rules.run_status.liveness import Liveness
     from rltui.session.run_view import RunView
     from rltui.session.sister_runs import SisterComparison
     from rltui.store.series import Series

@@ -11,7 +11,7 @@ from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, short_step
 from rltui.draw.value_range import share_of
 from rltui.rules.finding import NO_POINTS, Finding
-from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_status.liveness import Liveness
 
 if TYPE_CHECKING:
     from rltui.panes.runs.outcome import Outcome

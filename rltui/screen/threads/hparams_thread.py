@@ -9,7 +9,7 @@ from rltui.common import crash
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
-from rltui.rules.run_state.planned_steps import PlansBeside
+from rltui.rules.run_status.planned_steps import PlansBeside
 from rltui.run_context.hparams import hparam_files
 from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_status.liveness import Liveness
 from rltui.run_context.jobs.run_jobs import JobThread, ids_in_settings, jobs_of
 from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
 from rltui.session.job_findings import time_limit_finding

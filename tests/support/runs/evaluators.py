@@ -16,8 +16,8 @@ from rltui.metrics.glossary_files import glossary
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.rulebook import Rulebook, rulebook
-from rltui.rules.run_state.liveness import Liveness
-from rltui.rules.run_state.run_pace import quiet, run_pace
+from rltui.rules.run_status.liveness import Liveness
+from rltui.rules.run_status.measured_pace import measured_pace, quiet
 from rltui.schema.metric import NameTarget
 from rltui.store.points import NewPoints, Points
 from rltui.store.run import Run
@@ -41,7 +41,7 @@ def names_of(framework: str | None = None, **config: Any) -> MetricNames:
 
 def alive(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
     """Whether a run is live, stalled or ended at a time."""
-    return run_pace(run, total)._replace(quiet=quiet(run, names)).at(now)
+    return measured_pace(run, total)._replace(quiet=quiet(run, names)).at(now)
 
 
 def run_with(step_walls: Sequence[tuple[int, float]] = ()) -> Run:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from rltui.common.text import quote
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
-from rltui.rules.run_state.liveness import Liveness
+from rltui.rules.run_status.liveness import Liveness
 
 STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
 STATES = (STALLED, ENDED_EARLY, CRASHED)
@@ -16,7 +16,7 @@ PANE = "timing"
 _ADVICE = "Look at the end of its console: a time limit, no memory, a full disk, or somebody stopped it."
 
 
-def state_finding(
+def liveness_finding(
     alive: Liveness, last_step: int | None, last_line: str = "", told: Iterable[Finding] = ()
 ) -> Finding | None:
     """The remark that a run has stalled, or has ended before its planned steps or by a crash; None otherwise.

@@ -11,7 +11,7 @@ TORN_SECONDS = 600.0  # without a write, after which an incomplete record is rep
 _REPORTED_BY_READERS = ("torn-tail", "damaged-stretch", "implausible-length")
 
 
-def of_sources(run: Run, now: float) -> list[Problem]:
+def log_file_problems(run: Run, now: float) -> list[Problem]:
     """Problems of the log files at a time (seconds since 1970)."""
     reported = {problem.path for problem in run.problems.values() if problem.code in _REPORTED_BY_READERS}
     mains = _main_logs(run)

@@ -1,4 +1,4 @@
-"""The timing of a run, and its state at a given time: live, stalled or ended."""
+"""The timing of a run, from which its state at any time follows."""
 
 from __future__ import annotations
 
@@ -7,42 +7,7 @@ from typing import Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import age_lasts
-
-GONE = "the log is gone"
-
-
-class Liveness(NamedTuple):
-    """The state of a run at one time. Times in seconds; None where unknown."""
-
-    state: Literal["live", "stalled", "ended"]
-    age: float | None = None  # since the last point
-    gap: float | None = None  # usual time between steps
-    quiet: str = ""  # the file or phase that stopped first, if known
-    eta: float | None = None  # until the last step, never negative
-    total: int | None = None
-    progress: float | None = None  # 0..1
-    pace: float | None = None  # seconds per step, pauses included
-    known: bool = True  # False: stalled or ended is only inferred from silence
-    exit_code: int = 0  # of its process, if its tracker recorded one
-    complete: bool = False  # no point of its planned steps is missing, at its interval of logging
-
-    @property
-    def word(self) -> str:
-        """The state in one word, with a question mark where it is only inferred from silence."""
-        return self.state if self.known else f"{self.state}?"
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether it ended before its planned steps, for any reason."""
-        missing = bool(self.total) and self.progress is not None and self.progress < 1
-        return self.state == "ended" and missing and not self.complete
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether it ended unintentionally as far as is known: by a crash, or before its planned steps."""
-        if self.state != "ended" or self.quiet == GONE:
-            return False
-        return bool(self.exit_code) if self.known else self.unfinished
+from rltui.rules.run_status.liveness import GONE, Liveness
 
 
 class RunPace(NamedTuple):

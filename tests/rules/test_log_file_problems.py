@@ -11,7 +11,7 @@ import pytest
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Source
 from rltui.logs.follow.follower import Follower
-from rltui.rules.run_state.log_state import TORN_SECONDS, of_sources
+from rltui.rules.run_status.log_file_problems import TORN_SECONDS, log_file_problems
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.runs.evaluators import alive, run_with
@@ -81,7 +81,7 @@ def test_one_log_of_several_that_is_gone_is_a_remark() -> None:
         path: Source("run", path, "jsonl", 9, 9, gone=gone, modified=NOW, caught_up=True)
         for path, gone in (("1", True), ("2", False))
     }
-    (found,) = of_sources(run, NOW)
+    (found,) = log_file_problems(run, NOW)
     assert (found.level, found.code, found.path) == ("info", "log-gone", "1")
 
 
@@ -89,12 +89,12 @@ def test_a_record_that_is_cut_off_is_told_once_it_is_old() -> None:
     """While it may still be finished nothing is said; nor when the reader has said it."""
     run = run_with([(10, NOW)])
     run.sources = {"x": Source("run", "x", "jsonl", 99, 54, modified=NOW, caught_up=True)}
-    assert of_sources(run, NOW + TORN_SECONDS) == []
-    (found,) = of_sources(run, NOW + TORN_SECONDS + 1)
+    assert log_file_problems(run, NOW + TORN_SECONDS) == []
+    (found,) = log_file_problems(run, NOW + TORN_SECONDS + 1)
     assert (found.code, found.offset, found.count) == ("torn-tail", 54, 45)
     told = Problem("info", "torn-tail", "x", "the last record is incomplete")
     run.problems = {told.key: told}
-    assert of_sources(run, NOW + TORN_SECONDS + 1) == []
+    assert log_file_problems(run, NOW + TORN_SECONDS + 1) == []
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")

@@ -12,9 +12,9 @@ from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.metric_roles import metric_roles
-from rltui.rules.run_state.liveness import RunPace
-from rltui.rules.run_state.log_state import all_gone
-from rltui.rules.run_state.planned_steps import planned
+from rltui.rules.run_status.log_file_problems import all_gone
+from rltui.rules.run_status.planned_steps import planned
+from rltui.rules.run_status.run_pace import RunPace
 from rltui.store.run import Run
 from rltui.store.series import Series
 
@@ -31,7 +31,7 @@ ROUNDED_SHARE = 0.02
 RECENT_STEPS = 200  # of the present attempt, from which the pace is taken
 
 
-def run_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()) -> RunPace:
+def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()) -> RunPace:
     """The timing of a run. total: planned steps, in place of what the log gives.
 
     beside: planned steps according to files beside the log, used if the log gives none.

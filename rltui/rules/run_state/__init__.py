@@ -1,1 +1,0 @@
-"""What is judged of a run apart from its metrics: liveness, data quality, progress."""
