@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 
 _M_ARENA_MAX = -8  # glibc, malloc.h
@@ -17,7 +18,7 @@ _MAX_COLLECTED_OBJECTS = 1_000_000  # a collection among so many takes 300 ms
 
 
 def prepare_start() -> None:
-    """Disable garbage collection and OpenBLAS threads. Call before any other import.
+    """Disable garbage collection, OpenBLAS threads and warnings of numpy. Call before any other import.
 
     Imported objects are never garbage. Without collections during imports, `explain` takes 174 instead of
     201 ms and `check` 301 instead of 347 ms. OpenBLAS would start one thread per core, which rltui does not
@@ -25,6 +26,16 @@ def prepare_start() -> None:
     """
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    hide_numpy_warnings()
+
+
+def hide_numpy_warnings() -> None:
+    """Do not print numpy's warnings of overflow, unless warnings were asked for with `-W`.
+
+    Logs may hold numbers near the largest float. Sums of them are infinite, which rltui shows as such.
+    """
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore", RuntimeWarning)
 
 
 def finish_imports() -> None:

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from rltui.common import paths
+from rltui.common import interpreter_settings, paths
 from rltui.common.text import quote
 from rltui.common.worker_thread import in_thread
 from rltui.many_runs.engine import Engine, EngineError
@@ -68,6 +68,7 @@ def _processes(count: int) -> Iterator[Executor]:
 def _begin_worker() -> None:
     """Prepare a worker process: the driver handles signals, and the worker ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interpreter_settings.hide_numpy_warnings()
     gc.freeze()  # imported modules are never garbage
     # Nor are the runs of a shard until it is evaluated: collecting more often takes 5 % of the time.
     gc.set_threshold(20_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -133,6 +134,14 @@ class Series:
         return columns_of_series(
             window, table.buckets, self.row, low, high, width, axis, finite, with_buckets
         )
+
+    def columns_of_steps(self, first: int, last: int, width: int) -> Columns:
+        """The steps first to last, the whole of the last one included, in `width` columns.
+
+        Beyond 2^53 both ends may be one float. Raises ValueError if width < 1 or first > last.
+        """
+        low = float(first)
+        return self.columns(low, max(math.nextafter(last + 1.0, -math.inf), low), width)
 
     def thinned(self, most: int) -> Points:
         """All shown points in step order; if older ones are in buckets, at most `most` means instead.

@@ -43,7 +43,7 @@ def band(run: RunValues, base: str) -> Band | None:
 
     def means(tag: str) -> tuple[float, ...]:
         count = min(COLUMNS, last - first + 1)
-        values = run.view.run.series[tag].columns(float(first), math.nextafter(last + 1.0, 0.0), count).mean
+        values = run.view.run.series[tag].columns_of_steps(first, last, count).mean
         return tuple(run.in_canonical_unit(tag, values).tolist())
 
     middle = means(tags["mean"])

@@ -87,7 +87,7 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
     parts = min(PARTS, last - first + 1)
     if parts < MIN_PARTS:
         return None
-    cut = series.columns(float(first), math.nextafter(last + 1.0, -math.inf), parts)
+    cut = series.columns_of_steps(first, last, parts)
     known = cut.count > 0
     if int(known.sum()) < MIN_PARTS:
         return None

@@ -41,13 +41,18 @@ class StepWindow(NamedTuple):
         """
         span = max(self.high + 1 - self.low, 1.0)
         if not self.growing or columns < 2:
-            return (self.low, math.nextafter(self.low + span, self.low))
+            return (self.low, max(math.nextafter(self.low + span, self.low), _next(self.low)))
         width = column_width(span, columns)
         start = math.floor(self.low / width) * width
         if start + columns * width < self.high + 1:
             width = column_width(span + width, columns)
             start = math.floor(self.low / width) * width
-        return (start, start + columns * width)
+        return (start, max(start + columns * width, _next(start)))
+
+
+def _next(step: float) -> float:
+    """The next float: beyond 2^53 it is more than a step further."""
+    return math.nextafter(step, math.inf)
 
 
 def column_width(span: float, columns: int) -> float:

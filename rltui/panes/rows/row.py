@@ -89,7 +89,7 @@ class Row:
             return main.count, main.nonfinite
         if self.at_step < max(main.exact_from - 1, main.first_step):  # within buckets
             return None
-        cut = main.columns(float(main.first_step), math.nextafter(self.at_step + 1.0, 0.0), 1)
+        cut = main.columns_of_steps(main.first_step, self.at_step, 1)
         return int(cut.count[0] + cut.nonfinite[0]), int(cut.nonfinite[0])
 
     @property

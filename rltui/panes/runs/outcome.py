@@ -67,7 +67,7 @@ def extreme(series: Series, *, highest: bool, at_step: int | None = None) -> tup
         high = min(high, at_step)
     value = math.nan
     while low <= high:
-        cut = series.columns(float(low), math.nextafter(high + 1.0, -math.inf), min(COLUMNS, high - low + 1))
+        cut = series.columns_of_steps(low, high, min(COLUMNS, high - low + 1))
         ends = cut.high if highest else -cut.low
         known = np.isfinite(ends)
         if not known.any():

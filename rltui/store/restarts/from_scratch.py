@@ -49,7 +49,9 @@ def _begins_at_start_of(early: Segment, late: Segment) -> bool | None:
     shared = (late.first[:size] < HIGHEST) & (early.first[:size] < HIGHEST)
     if not early.head or not shared.any():
         return None
-    at_start = late.first[:size][shared] < early.first[:size][shared] + _length_of_start(early.head)
+    length = min(_length_of_start(early.head), HIGHEST)
+    ends = np.minimum(early.first[:size][shared], HIGHEST - length) + length  # HIGHEST rather than beyond it
+    at_start = late.first[:size][shared] < ends
     return _counts_from_zero(late.head, early.head) or bool(2 * np.count_nonzero(at_start) > len(at_start))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from rltui.common.arrays import median
@@ -83,7 +81,7 @@ def total_of(run: RunValues, canonical: str) -> float | None:
     if first is None or last is None or (run.at_step is not None and run.at_step < series.exact_from - 1):
         return None
     end = last if run.at_step is None else min(last, run.at_step)
-    cut = series.columns(float(first), math.nextafter(end + 1.0, 0.0), 1)
+    cut = series.columns_of_steps(first, end, 1)
     count = int(cut.count[0])
     return None if not count else float(run.in_canonical_unit(values.tag, cut.mean)[0]) * count
 
