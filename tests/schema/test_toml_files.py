@@ -13,7 +13,7 @@ from rltui.common.problem import Problem
 from rltui.metrics import glossary_files
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.framework_files import Frameworks
-from rltui.rules import load as rules
+from rltui.rules import rulebook as rules
 from rltui.schema.toml_files import DATA, read_folder
 
 

@@ -15,7 +15,7 @@ from rltui.draw.themes import load_themes
 from rltui.metrics import glossary_files
 from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
 from rltui.metrics.glossary_files import glossary
-from rltui.rules import load as rules
+from rltui.rules import rulebook as rules
 from rltui.rules.rulebook import rulebook
 from rltui.schema import value_cache
 from rltui.schema.toml_files import DATA

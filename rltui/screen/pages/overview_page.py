@@ -41,7 +41,7 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     if height < 11 or width < 34 or state.saved.density == "compact":
         lines = finding_lines(findings, width, 1 if height < 11 else 3, health=health)
         top = _with_file_warnings(state, findings, Page(lines if rows or findings else []), width)
-        from rltui.screen.pages.pane_page import pane_page  # as in `page_of_pane`
+        from rltui.screen.pages.pane_page import pane_page  # as in `page_registry`
 
         made = overview_pane(rows, (), shown_run.window(state, view))
         return top.below(pane_page(state, made, width, height - len(top.lines), column_words=False))
@@ -69,7 +69,7 @@ def pinned_page(state: AppState, width: int, height: int) -> Page:
     window = shown_run.window(state, view)
     fitting = card_grid(len(found), width - 2, height, full=True)[1]
     if fitting < len(found) or width < 34 or state.saved.density == "compact":
-        from rltui.screen.pages.pane_page import pane_page  # as in `page_of_pane`
+        from rltui.screen.pages.pane_page import pane_page  # as in `page_registry`
 
         made = PaneView(pane.id, pane.title, tuple(found), window)
         return pane_page(state, made, width, height, column_words=False)
@@ -150,7 +150,7 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
 
 
 def _pinned_notes(state: AppState) -> list[Span]:
-    from rltui.screen.pages.pane_page import notes  # as in `page_of_pane`
+    from rltui.screen.pages.pane_page import notes  # as in `page_registry`
 
     return notes(state)
 
