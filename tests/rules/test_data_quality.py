@@ -1,4 +1,4 @@
-"""Data quality is told apart from the training."""
+"""Data quality is reported separately from the training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids
 
 
 def codes(judge: Evaluator) -> list[str]:
-    """The codes of what is odd."""
+    """The codes of the diagnostics."""
     return [problem.code for problem in judge.diagnostics()]
 
 
@@ -25,7 +25,7 @@ def test_the_first_non_finite_step_is_named() -> None:
 
 
 def test_impossible_values_accuse_the_metric() -> None:
-    """A clip fraction of 31 is a broken metric; it is told as such with its first step."""
+    """A clip fraction of 31 is a broken metric; it is reported as such with its first step."""
     judge = evaluator()
     judge.feed([fresh("reward.zero_std_fraction", [0.1, 0.2, 31.0, 0.1, -4.0])])
     (problem,) = judge.diagnostics()
@@ -34,7 +34,7 @@ def test_impossible_values_accuse_the_metric() -> None:
 
 
 def test_a_share_in_percent_is_no_fault() -> None:
-    """Home-made loops print a win rate of 27.9; most of its values have to be above one, none above 100."""
+    """Some programs log a win rate of 27.9; most values must be above one, none above 100."""
     for values, code in (
         ([0.0, 27.9, 30.5, 100.0], "percent"),
         ([0.1, 0.2, 27.9, 0.3], "impossible-value"),
@@ -53,7 +53,7 @@ def test_rounding_beyond_a_bound_is_no_fault() -> None:
 
 
 def test_a_tag_that_is_not_written_any_more() -> None:
-    """A metric that stopped while others went on is told."""
+    """A metric that stopped while others continued is reported."""
     judge = judge_of({"a": np.ones(300), "b": np.ones(300), "c": np.ones(300)})
     judge.feed([fresh("d", np.ones(100))])
     assert codes(judge) == ["vanished"]
@@ -61,8 +61,8 @@ def test_a_tag_that_is_not_written_any_more() -> None:
 
 
 @given(seed=st.integers(0, 10_000), tags=st.integers(3, 25))
-def test_each_tag_is_compared_with_the_middle_of_its_like(seed: int, tags: int) -> None:
-    """A tag is silent when most others of a like pace went on for long; it does not count for itself."""
+def test_each_tag_is_compared_with_the_median_of_similar_ones(seed: int, tags: int) -> None:
+    """A tag is silent if most others of a similar pace continued for long; it does not count itself."""
     rng = np.random.default_rng(seed)
     judge, logged = evaluator(), {}
     for place in range(tags):
@@ -85,8 +85,8 @@ def test_each_tag_is_compared_with_the_middle_of_its_like(seed: int, tags: int) 
     assert [problem.message.partition(":")[0] for problem in judge.diagnostics()] == silent
 
 
-def test_what_is_odd_is_found_once_for_each_feed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A screen that asks at every frame costs nothing; new points are looked at."""
+def test_diagnostics_are_computed_once_per_feed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Further calls return the cached result until new points are fed."""
     asked = []
     find = data_quality.diagnostics
     monkeypatch.setattr(data_quality, "diagnostics", lambda *args: asked.append(1) or find(*args))
@@ -98,7 +98,7 @@ def test_what_is_odd_is_found_once_for_each_feed(monkeypatch: pytest.MonkeyPatch
 
 
 def test_gaps_and_clocks() -> None:
-    """Steps that nobody logged and a clock that went back are told once each."""
+    """Missing steps and a clock that went back are reported once each."""
     times = [(k, 1e9 + 10.0 * k) for k in range(50)] + [(k, 1e9 + 10.0 * k - 900) for k in range(5000, 5050)]
     times[20:] = [(step, wall - 3600) for step, wall in times[20:]]
     judge = Evaluator(run_with(times), canonical_names())
@@ -106,7 +106,7 @@ def test_gaps_and_clocks() -> None:
 
 
 def test_a_clean_run_has_no_diagnostics() -> None:
-    """Nothing is said of clean data."""
+    """Clean data have no diagnostics."""
     judge = Evaluator(run_with([(k, 1e9 + 10.0 * k) for k in range(50)]), canonical_names())
     judge.feed([fresh("reward.mean", np.linspace(0, 1, 50))])
     assert judge.diagnostics() == []

@@ -1,4 +1,4 @@
-"""What the judge finds depends on the points, not on the pieces in which they came."""
+"""Findings depend on the points, not on how they are divided into pieces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SICK = sorted(PATHOLOGIES)
 
 
 def said(judge: Evaluator) -> list[tuple[object, ...]]:
-    """Everything that a judge says, comparable."""
+    """All findings of an evaluator, in comparable form."""
     found = [*judge.findings(), *judge.history()]
     return [
         (
@@ -43,7 +43,7 @@ def said(judge: Evaluator) -> list[tuple[object, ...]]:
 @settings(max_examples=12)
 @given(name=st.sampled_from(SICK), seed=st.integers(0, 999), cuts=st.lists(st.floats(0, 1), max_size=6))
 def test_any_split_gives_the_same_findings(name: str, seed: int, cuts: list[float]) -> None:
-    """Points fed at once, in any pieces, or with tags in another order say the same."""
+    """Points fed at once, in any pieces, or with tags in another order give the same findings."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=700, seed=seed)), 400)
     whole = evaluator()
@@ -60,7 +60,7 @@ def test_any_split_gives_the_same_findings(name: str, seed: int, cuts: list[floa
 
 @pytest.mark.parametrize("name", ["kl_runaway", "grad_explosion", "truncation", "return_crash"])
 def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
-    """A live run, one point at a time, is judged as its finished log."""
+    """A live run, one point at a time, has the findings of its finished log."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=600, seed=3)), 350)
     whole, single = evaluator(), evaluator()
@@ -88,8 +88,8 @@ def test_what_is_said_between_two_evaluations_is_of_the_newest_points() -> None:
 
 @pytest.mark.parametrize("points", [CAP + 1, CAP + 100, 2 * CAP + 100, 5 * CAP])
 @pytest.mark.parametrize("stagger", [0, 1, 2, 3, 22, 63])
-def test_what_waits_sees_ticks_as_they_were_before_they_were_joined(stagger: int, points: int) -> None:
-    """A rule that nobody asks for until after 512 points knows what it would have seen, in pieces of one."""
+def test_a_waiting_rule_is_evaluated_at_ticks_before_they_were_joined(stagger: int, points: int) -> None:
+    """A recording first asked for after 512 points gives the same result as one asked for at each point."""
     rule = rulebook().rules["explained-variance-zero"]
     steps = np.arange(points)
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(len(steps))
@@ -107,7 +107,7 @@ def test_what_waits_sees_ticks_as_they_were_before_they_were_joined(stagger: int
 
 @pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-170, 1e160, 1e300, 1.7e308])
 def test_values_near_the_ends_of_floats_are_judged(size: float) -> None:
-    """Squares that are zero or infinite raise nothing, nor does numpy warn of them."""
+    """Squares that are zero or infinite raise nothing, and numpy does not warn."""
     noise = np.random.default_rng(0).uniform(-1, 1, (3, 600))
     course = np.concatenate((np.linspace(0.1, 1, 300), np.linspace(1, 0.2, 300)))
     judge = evaluator()
@@ -138,8 +138,8 @@ def test_ticks_do_not_depend_on_how_points_are_cut(delay: int, size: int) -> Non
 
 
 @pytest.mark.parametrize("every", [1, 3, CAP])
-def test_a_recording_says_the_same_however_often_it_is_asked_for(every: int) -> None:
-    """What was asked for sees the next tick with the other rules, then waits again, and misses nothing."""
+def test_a_recording_is_the_same_however_often_it_is_asked_for(every: int) -> None:
+    """A recording that was asked for is evaluated at the next tick, then waits again, and misses nothing."""
     rule = rulebook().rules["explained-variance-zero"]
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(CAP + 60)
     values[200:300] *= 0.01
@@ -190,7 +190,7 @@ def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])
-def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
+def test_a_window_is_the_same_for_one_moment_and_for_many(every: int) -> None:
     """Levels, noise, extremes and trends of all moments at once are, to the bit, those of each alone."""
     values = np.random.default_rng(every).normal(size=400).cumsum()
     at = np.arange(2, 400, every)
@@ -219,7 +219,7 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
 
 
 def odd_series(n: int, seed: int) -> list[np.ndarray]:
-    """Series of n ticks on which every kind of condition holds now and then, and on which none does."""
+    """Series of n ticks on which every kind of condition holds sometimes, and on which none does."""
     noise = np.random.default_rng(seed)
     place, steady = np.arange(n), noise.standard_normal(n)
     jump = 1 + 0.05 * steady
@@ -235,8 +235,8 @@ def odd_series(n: int, seed: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize(("n", "every", "seed"), [(17, 2, 1), (60, 5, 1), (140, 9, 3)])
-def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int, seed: int) -> None:
-    """What a rule says of all moments at once it says of each alone; what is idle or rests misses nothing."""
+def test_a_kind_is_the_same_for_one_moment_and_for_many(n: int, every: int, seed: int) -> None:
+    """The states at all moments at once are those at each alone; idle and resting rules miss nothing."""
     different = {
         repr((rule.kind, rule.numbers, rule.words)): rule
         for rule in rulebook().rules.values()
@@ -326,7 +326,7 @@ def test_a_kind_reads_every_parameter_that_it_permits() -> None:
 
 
 def test_a_quantile_is_numpys() -> None:
-    """The short way to a quantile gives numpy's own numbers."""
+    """The fast quantile equals numpy's."""
     noise = np.random.default_rng(2)
     for size in range(1, 60):
         values = noise.normal(size=size)
@@ -337,7 +337,7 @@ def test_a_quantile_is_numpys() -> None:
 
 
 def test_no_tick_is_minus_zero() -> None:
-    """Medians of zeros of both signs would depend on how they were sorted, and so on the pieces."""
+    """The sign of a median of zeros would depend on the order of sorting, and so on the pieces."""
     values = np.array([-0.0, 0.0, 1.0, -0.0] * 300)
     whole, single = Ticks("x", None), Ticks("x", None)
     whole.feed(np.arange(1200), values, lambda begun: None)
@@ -357,8 +357,8 @@ def test_ticks_are_bounded() -> None:
     assert ticks.stride == 256
 
 
-def test_a_rewind_forgets_what_comes_again() -> None:
-    """After a resume from a checkpoint the judge has seen each step once."""
+def test_a_rewind_removes_superseded_points() -> None:
+    """After a resume from a checkpoint each step counts once."""
     judge = evaluator()
     judge.feed([fresh("policy.kl_ref", [0.1] * 60 + [20.0] * 40)])
     assert "kl-ref-runaway" in {finding.id for finding in judge.findings()}
@@ -367,8 +367,8 @@ def test_a_rewind_forgets_what_comes_again() -> None:
     assert judge.series["policy.kl_ref"].ticks.n == 120
 
 
-def test_after_a_join_one_rule_that_waits_sees_what_was_joined_at_each_step() -> None:
-    """No live step pays for all of them; after some steps none of them waits."""
+def test_after_a_join_one_waiting_rule_is_settled_per_step() -> None:
+    """No live step evaluates all of them; after some steps none of them is unsettled."""
     judge, left = evaluator(), []
     series = healthy("grpo", Shape(n=CAP + 100))
     judge.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])

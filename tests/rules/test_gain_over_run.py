@@ -1,4 +1,4 @@
-"""Rules on an outcome over the whole run: what they find at any length, and how rarely they are wrong."""
+"""Rules on an outcome over the whole run: what they detect at any length, and their rate of false alarms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> No
     assert found[0].value == pytest.approx(0, abs=60)
 
 
-def test_a_lost_gain_stays_told_until_it_comes_back() -> None:
+def test_a_lost_gain_fires_until_it_is_recovered() -> None:
     """The finding is the same however long the outcome stays low, and is resolved when it has recovered."""
     rng, judge = np.random.default_rng(5), evaluator(book=LOSSES)
     levels = (np.linspace(0.1, 0.8, 100), np.full(60, 0.8), np.full(240, 0.1), np.full(80, 0.8))
@@ -101,7 +101,7 @@ def test_running_means_of_noise_are_rarely_called_lost(size: int, wide: int, mos
 
 
 def test_a_collapse_is_found_in_a_running_mean() -> None:
-    """A return that falls from 400 to 20 is told before the mean of 100 episodes has followed it whole."""
+    """A return that falls from 400 to 20 is reported before the mean of 100 episodes has fallen that far."""
     rng = np.random.default_rng(6)
     level = np.concatenate((np.linspace(20, 400, 300), np.full(200, 400.0), np.full(100, 20.0)))
     values = np.convolve(np.concatenate((np.full(99, 20.0), level)), np.full(100, 0.01), "valid")
@@ -145,7 +145,7 @@ def test_a_fall_after_a_rise_is_found_in_running_means(size: int, wide: int, epi
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_run_that_was_quiet_before_it_earned_hides_no_noise(lost: bool) -> None:
+def test_later_noise_counts_after_a_quiet_start(lost: bool) -> None:
     """Returns of 10, then of 250 that vary as much: stretches of bad luck are no loss while that goes on."""
     told = 0
     for seed in range(20):
@@ -176,8 +176,8 @@ def test_a_fall_to_a_quiet_level_is_found_sooner() -> None:
 
 
 @pytest.mark.parametrize("rare", [0.04, 0.1])
-def test_rewards_that_are_rare_are_not_called_lost(rare: float) -> None:
-    """Where one episode in ten or in twenty-five earns, a spell without any is quiet, too, and no loss."""
+def test_rare_rewards_are_not_called_lost(rare: float) -> None:
+    """If one episode in ten or in twenty-five has a reward, a period without any is not a loss."""
     wrong = []
     for number in range(30):
         rng = np.random.default_rng([int(100 * rare), number])
@@ -187,8 +187,8 @@ def test_rewards_that_are_rare_are_not_called_lost(rare: float) -> None:
     assert len(wrong) <= 1, wrong
 
 
-def test_a_sum_that_begins_anew_with_each_episode_is_no_loss() -> None:
-    """What is logged within episodes climbs from zero each time: a level that only climbs was not lost."""
+def test_a_sum_that_is_reset_with_each_episode_is_no_loss() -> None:
+    """A sum logged within episodes rises from zero each time, which is not a loss."""
     episode = np.cumsum(np.random.default_rng(3).uniform(0.5, 1.5, (12, 40)), axis=1)
     judge, told = evaluator(), set()
     for begin in range(0, 480, 5):
@@ -325,7 +325,7 @@ def test_what_harder_tasks_cost_is_no_loss_while_it_is_learnt_again() -> None:
 
 @pytest.mark.parametrize("offset", [0, 2])
 def test_a_lasting_loss_of_two_fifths_is_found(offset: float) -> None:
-    """What is lost over a tenth of the run is told, whatever is added to all rewards."""
+    """A loss that lasts a tenth of the run is reported, whatever offset the rewards have."""
     at = np.arange(400) / 400
     level = offset + 0.25 + 0.5 * np.clip(at / 0.5, 0, 1) - 0.2 * np.clip((at - 0.6) / 0.1, 0, 1)
     found = []

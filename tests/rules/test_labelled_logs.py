@@ -1,4 +1,4 @@
-"""The recordings and the logs beside the tests against their labels: the central promise, on any machine."""
+"""The shipped recordings and logs against their labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SICK = [pytest.param(each, id=each.name) for each in LABELS if not each.healthy]
 
 
 def test_every_recording_is_labelled() -> None:
-    """No recording is shipped without saying what it shows."""
+    """Every shipped recording has a label."""
     assert {each.name for each in LABELS if each.kind == "recording"} == set(recording.names())
     assert all(each.healthy != bool(each.findings and each.onset and each.because) for each in LABELS)
 
@@ -26,7 +26,7 @@ def test_a_healthy_log_raises_no_alarm(label: Label) -> None:
 
 @pytest.mark.parametrize("label", SICK)
 def test_a_fault_is_named_in_time(label: Label) -> None:
-    """The ids that name the fault are all told, none before its onset or late after it."""
+    """All ids that name the fault are reported, none before its onset or long after it."""
     told = told_of(label)
     assert early(told, label.onset) == {}
     assert late(told, label.onset, label.findings) == {}
@@ -39,7 +39,7 @@ def test_no_other_cause_is_named(label: Label) -> None:
 
 
 def test_an_alarm_before_the_onset_is_false_and_one_long_after_is_late() -> None:
-    """The check itself: it would notice both, and an alarm that never comes."""
+    """The check itself detects both, and a missing alarm."""
     told = Told(alarms={"a": 9, "b": 10, "c": 31}, begin=0, end=100)
     assert early(told, 10) == {"a": 9}
     assert late(told, 10, ("b", "c", "d")) == {"c": 31, "d": None}

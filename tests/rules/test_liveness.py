@@ -1,4 +1,4 @@
-"""Live, stalled or ended, from the run's own cadence."""
+"""Live, stalled or ended, from the run's own intervals of writing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def steady(gap: float, n: int = 60, first: int = 1) -> list[tuple[int, float]]:
     ],
 )
 def test_patience_comes_from_the_cadence(gap: float, silent: float, state: str) -> None:
-    """Ten usual gaps, at least five minutes; very long silence is an end, not a stall."""
+    """A stall is ten usual gaps, at least five minutes; a very long silence is an end."""
     run = timed(steady(gap))
     found = alive(run, run.last_wall + silent)
     assert found.state == state
@@ -64,7 +64,7 @@ def test_patience_comes_from_the_cadence(gap: float, silent: float, state: str) 
     assert found.gap == pytest.approx(gap)
 
 
-def test_evaluation_pauses_are_waited_for() -> None:
+def test_evaluation_pauses_are_no_stall() -> None:
     """A run that evaluates for half an hour every ten steps has not stalled in its next evaluation."""
     walls, now = [], 1e9
     for k in range(60):
@@ -73,28 +73,28 @@ def test_evaluation_pauses_are_waited_for() -> None:
     assert alive(timed(walls), now + 1700).state == "live"
 
 
-def test_a_run_that_says_it_is_done_has_ended() -> None:
-    """The last step reached, or a tag that is written at the end: ended at once."""
+def test_a_run_that_records_its_end_has_ended() -> None:
+    """The last planned step, or a tag that is written at the end, means that it has ended."""
     assert alive(timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
     found = alive(timed(steady(1), **{"train/train_runtime": [(60, 1e9 + 60, 60.0)]}), 1e9 + 61)
     assert (found.state, found.known, found.word) == ("ended", True, "ended")
 
 
-def test_a_run_that_went_on_after_its_final_line_lives() -> None:
-    """Trained for longer after it was done: what is written at the end counts only at the end."""
+def test_a_run_continued_after_its_final_record_is_live() -> None:
+    """The tag that is written at the end counts only if no later step follows."""
     run = timed(steady(1), **{"train/train_runtime": [(30, 1e9 + 30, 30.0)]})
     assert alive(run, 1e9 + 61).state == "live"
 
 
-def test_silence_alone_is_a_guess_and_says_so() -> None:
-    """A killed run: stalled first, then taken as ended, with a question mark."""
+def test_a_state_inferred_from_silence_has_a_question_mark() -> None:
+    """A killed run is stalled first, then taken as ended."""
     run = timed(steady(1), total_steps=1000)
     assert alive(run, 1e9 + 60 + 1800).word == "stalled"
     assert alive(run, 1e9 + 60 + 7200).word == "ended?"
 
 
 def test_a_rest_smaller_than_a_logging_interval_is_no_stall() -> None:
-    """Batches seldom divide the plan: silent within one interval of it means done, after some patience."""
+    """Batches seldom divide the plan: silence within one interval of its end means ended."""
     walls = [(512 * k, 1e9 + k) for k in range(1, 79)]
     run = timed(walls, total_steps=40_000)
     assert alive(run, 1e9 + 79).state == "live"
@@ -115,14 +115,14 @@ SETTINGS = [
 
 @pytest.mark.parametrize(("tag", "body", "total"), SETTINGS)
 def test_the_plan_is_read_from_recorded_settings(tag: str, body: str, total: int | None) -> None:
-    """Writers that state no total record it among their settings; it gives progress and time left."""
+    """Without a total in the log, hyperparameters give progress and remaining time."""
     run = timed(steady(1), settings={"log": {tag: Text(tag, 0, 1e9, "text", body)}})
     found = alive(run, 1e9 + 61)
     assert found.total == total and (found.eta is None) == (total is None)
 
 
 def test_eta_counts_pauses_and_is_never_negative() -> None:
-    """The time left is that of the recent pace with its pauses; past the end it is nothing, not less."""
+    """The remaining time follows from the recent pace with its pauses; after the end it is zero."""
     walls, now = [], 1e9
     for k in range(1, 101):
         now += 40 if k % 10 == 0 else 10
@@ -135,14 +135,14 @@ def test_eta_counts_pauses_and_is_never_negative() -> None:
 
 
 def test_eta_after_a_resume() -> None:
-    """After a resume the pace is that of the present attempt, and the night in between is no step."""
+    """After a resume the pace is that of the present attempt, without the time in between."""
     walls = [*steady(10, 50), *[(k, 1e9 + 50_000 + 10 * (k - 40)) for k in range(40, 80)]]
     found = alive(timed(walls, total_steps=180), walls[-1][1])
     assert found.eta == pytest.approx(1010, rel=0.1)
 
 
 def test_a_log_without_times_or_points() -> None:
-    """Nothing is invented: no time, no age, no estimate."""
+    """There is no time, no age and no estimate."""
     empty = alive(timed([]), 1e9)
     assert (empty.state, empty.age, empty.eta, empty.gap) == ("ended", None, None, None)
     untimed = alive(timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
@@ -150,13 +150,13 @@ def test_a_log_without_times_or_points() -> None:
 
 
 def test_a_clock_ahead_of_ours() -> None:
-    """A writer whose clock runs ahead has written just now, not in the future."""
+    """A log from a writer whose clock is ahead has an age of zero."""
     run = timed(steady(10))
     assert alive(run, run.last_wall - 500).age == 0.0
 
 
-def test_a_stall_names_the_file_that_went_quiet_first() -> None:
-    """Of several files the one that stopped first is named."""
+def test_a_stall_names_the_file_that_stopped_first() -> None:
+    """Of several files, the one that stopped first is named."""
     last = steady(1)[-1][1]
     files = {"trainer.jsonl": last, "rollout.jsonl": last - 900}
     found = alive(timed(steady(1), files=files), last + 600)
@@ -164,7 +164,7 @@ def test_a_stall_names_the_file_that_went_quiet_first() -> None:
 
 
 def test_a_stall_names_the_phase_that_is_missing() -> None:
-    """Generation of step 61 is told, its reward is not: there it hangs. Times of whole steps say nothing."""
+    """Generation of step 61 is logged, its reward is not: it hangs there. Times of steps do not count."""
 
     def phase(last: int, seconds: float, after: float, count: int = 60) -> list[tuple[int, float, float]]:
         return [(step, 1e9 + 60 * step + after, seconds) for step in range(last - count + 1, last + 1)]
@@ -198,7 +198,7 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
 
 
 def test_a_log_that_grows_is_live_whatever_its_clock_says() -> None:
-    """A recording that is played again, or a clock that is wrong; a copy that lies there has ended."""
+    """A replayed recording, or a wrong clock; a copy that does not grow has ended."""
     run, now = Run("run", 512, 512), 2e9
 
     def write(first: int, modified: float) -> None:

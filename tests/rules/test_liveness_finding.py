@@ -1,4 +1,4 @@
-"""The remark that a run writes no more, and the sentence about a run whose outcome nobody logs."""
+"""The remark on a run that has stopped writing, and the sentence for a run that logs no outcome."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rltui.rules.run_status.liveness_finding import liveness_finding
 from tests.support.runs.evaluators import evaluator, fresh
 
 
-def test_a_stall_tells_phase_gap_and_last_line() -> None:
-    """What was going on when it went silent, how often it usually writes, what its console said last."""
+def test_a_stall_names_phase_gap_and_last_line() -> None:
+    """The missing phase, the usual gap, and the last line of its console."""
     alive = Liveness("stalled", age=2100.0, gap=64.0, quiet="timing_s/gen is missing for step 812")
     found = liveness_finding(alive, 811, "Waiting for 3 rollouts")
     assert found is not None
@@ -21,7 +21,7 @@ def test_a_stall_tells_phase_gap_and_last_line() -> None:
     assert len(liveness_finding(alive, 811, "x" * 5000).message) < 500
 
 
-def test_an_early_end_is_told_and_a_complete_one_is_not() -> None:
+def test_an_early_end_is_reported_and_a_complete_one_is_not() -> None:
     """A run that ended before its planned steps or by a failure has a remark; a complete one has none."""
     early = liveness_finding(Liveness("ended", age=9e4, total=1000, progress=0.8, known=False), 800)
     assert early is not None
@@ -34,8 +34,8 @@ def test_an_early_end_is_told_and_a_complete_one_is_not() -> None:
     assert liveness_finding(Liveness("live", age=5.0, gap=4.0), 1000) is None
 
 
-def test_silence_about_an_outcome_is_not_health() -> None:
-    """A run that logs only losses is not said to have nothing wrong; one with a return is."""
+def test_a_run_without_an_outcome_is_not_called_healthy() -> None:
+    """Only a run with a return is said to have nothing wrong, not one that logs only losses."""
     judge = evaluator()
     judge.feed([fresh("optimizer.loss", 1 / np.arange(1, 60))])
     assert "tells what the run achieves" in judge.sentence()
@@ -44,15 +44,15 @@ def test_silence_about_an_outcome_is_not_health() -> None:
     assert not judge.unknown_outcome()
 
 
-def test_a_young_run_is_not_asked_for_its_outcome() -> None:
-    """The first episode has to end first."""
+def test_a_young_run_needs_no_outcome() -> None:
+    """The first episode must end before an outcome can be logged."""
     judge = evaluator()
     judge.feed([fresh("optimizer.loss", np.ones(10))])
     assert not judge.unknown_outcome()
 
 
-def test_a_failure_that_a_console_tells_of_is_all_there_is_to_say() -> None:
-    """A run that an exception ended has one finding: that it writes no more is what follows."""
+def test_a_failure_in_a_console_replaces_the_remark() -> None:
+    """A run that an exception ended has one finding; that it no longer writes is a consequence."""
     line = ConsoleEvidence("train.log", 10, "ValueError: 3", 2, None)
     died = Finding("exception", "critical", "console", (), (), 5, "An exception ended it", console=line)
     stalled = Liveness("stalled", age=2100.0, gap=64.0)

@@ -1,4 +1,4 @@
-"""Log files that are gone or cut off: told where people look, and no run is live whose logs are gone."""
+"""Log files that are deleted or cut off are reported, and no run is live whose logs are deleted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOW = 1_795_000_000.0
 
 
 class Clock:
-    """A clock that is moved by hand."""
+    """A clock that is set by the test."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -34,7 +34,7 @@ class Clock:
 
 
 def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, Screen]:
-    """A screen that follows a folder, all of it read."""
+    """A screen that follows a folder and has read all of it."""
     session, follower = Session(), Follower([folder], clock=clock)
     for look in range(100):  # a look ends after a share of a second, however busy the machine is
         session.apply(follower.poll())
@@ -55,8 +55,8 @@ def log(folder: Path, name: str = "metrics.jsonl", rows: int = 20) -> Path:
 
 
 @pytest.mark.parametrize("size", [(140, 45), (80, 24), (40, 12)])
-def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tuple[int, int]) -> None:
-    """In the header, on the overview, on the tab of findings and in that pane; what was read stays."""
+def test_a_deleted_log_is_reported_and_its_run_is_not_live(tmp_path: Path, size: tuple[int, int]) -> None:
+    """In the header, on the overview, on the tab of findings and in that pane; points are kept."""
     clock = Clock()
     path = log(tmp_path)
     session, follower, screen = followed(tmp_path, clock)
@@ -85,8 +85,8 @@ def test_one_log_of_several_that_is_gone_is_a_remark() -> None:
     assert (found.level, found.code, found.path) == ("info", "log-gone", "1")
 
 
-def test_a_record_that_is_cut_off_is_told_once_it_is_old() -> None:
-    """While it may still be finished nothing is said; nor when the reader has said it."""
+def test_an_old_incomplete_record_is_reported() -> None:
+    """Not while it may still be completed, nor if the reader has reported it."""
     run = run_with([(10, NOW)])
     run.sources = {"x": Source("run", "x", "jsonl", 99, 54, modified=NOW, caught_up=True)}
     assert log_file_problems(run, NOW + TORN_SECONDS) == []
@@ -99,7 +99,7 @@ def test_a_record_that_is_cut_off_is_told_once_it_is_old() -> None:
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")
 def test_a_real_log_that_was_cut_off(tmp_path: Path) -> None:
-    """The findings pane tells of a run that ended hours ago within a record."""
+    """The findings pane reports a run that ended hours ago within a record."""
     shutil.copytree(SHARED / "logs" / "odd" / "truncated-record", tmp_path / "a")
     clock = Clock()
     for path in (tmp_path / "a").iterdir():
@@ -110,15 +110,15 @@ def test_a_real_log_that_was_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
-    """It needs no log any more: nothing is said of it in the header."""
+    """It needs no log any more, so the header does not report it."""
     run = run_with([(10, NOW)])
     run.sources = {"x": Source("run", "x", "jsonl", gone=True, modified=NOW)}
     found = alive(run, NOW + 5, 10)
     assert (found.state, found.known, found.quiet) == ("ended", True, "")
 
 
-def test_a_trouble_is_told_once_by_a_session() -> None:
-    """Where a follower's status and a run both know of it."""
+def test_a_session_reports_a_problem_once() -> None:
+    """If both the status of the follower and the run have it."""
     problem = Problem("warning", "corrupt-record", "x", "skipped one record")
     run = MadeRun()
     run.run.problems[problem.key] = problem

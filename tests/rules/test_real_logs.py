@@ -52,8 +52,8 @@ def test_a_fault_is_named_in_time(path: str, fault: dict[str, Any]) -> None:
 
 @needs_shared
 @pytest.mark.parametrize("path", [run["path"] for run in RUNS if run["healthy"] is False])
-def test_a_sick_run_is_not_called_well(path: str) -> None:
-    """At its end a sick run has at least a warning, told in one sentence with a step."""
+def test_a_faulty_run_is_not_called_healthy(path: str) -> None:
+    """At its end a faulty run has at least a warning, in one sentence with a step."""
     run = longest(told(path))
     assert run.alarms
     assert re.search(r"(since|from|at) step [\d,]+", run.sentence)

@@ -1,4 +1,4 @@
-"""Every shipped rule against its own examples, and the words of the data files."""
+"""Every shipped rule against its own examples, and the texts of the data files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CASES = [rule for rule in BOOK.rules.values() if rule.fires or rule.quiet]
 
 
 def _fired(rule: Rule, example: str) -> bool:
-    """Whether the rule, alone, ever fires on the window, seen point by point as a live run would."""
+    """Whether the rule alone ever fires on the window, fed point by point as in a live run."""
     judge = evaluator(book=only(rule.id))
     text, _, per = example.partition("/")  # the metric's values, and those of the one that divides it
     tag, series = _tag(rule), values(text)
@@ -50,13 +50,13 @@ def _holds_at_the_end(rule: Rule, example: str) -> bool:
 
 @pytest.mark.parametrize("rule", CASES, ids=lambda rule: rule.id)
 def test_a_rule_keeps_its_examples(rule: Rule) -> None:
-    """What a rule's data file says of it is true: these windows fire, those stay quiet."""
+    """It fires on the windows in `fires` and not on those in `quiet`."""
     told = _holds_at_the_end if rule.kind == "non-finite" else _fired
     assert [example for example in rule.fires if not _fired(rule, example)] == []
     assert [example for example in rule.quiet if told(rule, example)] == []
 
 
-def test_the_data_files_have_no_faults() -> None:
+def test_the_data_files_have_no_mistakes() -> None:
     """Shipped rules load without a problem."""
     assert BOOK.problems == ()
 
@@ -65,14 +65,14 @@ def test_the_data_files_have_no_faults() -> None:
     "rule", [rule for rule in BOOK.rules.values() if rule.shown], ids=lambda rule: rule.id
 )
 def test_a_shown_rule_explains_itself(rule: Rule) -> None:
-    """Whatever can alarm somebody at night says why it may, what to do, and is tested both ways."""
+    """A rule that can become a finding has a reason, advice, and examples of both kinds."""
     assert rule.source and rule.advice and rule.check_next
     assert (rule.fires or rule.kind == ENDED) and rule.quiet  # which no series shows by itself
     assert np.all([len(values(example.partition("/")[0])) for example in (*rule.fires, *rule.quiet)])
 
 
-def test_what_a_kind_takes_is_known_of_every_kind() -> None:
-    """The table of numbers and the kinds themselves name the same."""
+def test_every_kind_has_a_list_of_parameters() -> None:
+    """The table of numbers and the table of kinds have the same kinds."""
     from rltui.rules.kind_fields import NUMBERS
     from rltui.rules.kinds import KINDS
 

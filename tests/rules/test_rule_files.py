@@ -1,4 +1,4 @@
-"""Files of rules that people write by hand: whatever is wrong in them is told, and the rest holds."""
+"""Mistakes in files of rules are reported, and the other entries are used."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "words"), FAULTS, ids=[words for _, words in FAULTS])
-def test_a_fault_is_told_and_the_rest_holds(tmp_path: Path, text: str, words: str) -> None:
-    """Each fault names its file, the entry, and what is permitted; rules beside it are in force."""
+def test_a_mistake_is_reported_and_other_entries_are_used(tmp_path: Path, text: str, words: str) -> None:
+    """Each problem names its file, the entry, and what is permitted."""
     (tmp_path / "a.toml").write_text(GOOD)
     (tmp_path / "b.toml").write_text(text)
     book = load(tmp_path)
@@ -72,7 +72,7 @@ KEYS = st.sampled_from(
     )
 )
 def test_no_content_raises(table: dict[str, object]) -> None:
-    """Whatever a file holds, it is rows or problems."""
+    """Whatever a file contains, the result is entries or problems."""
     problems: list[Problem] = []
     FileReport("a.toml", problems).check(table, rule_file())
     assert all(problem.path == "a.toml" for problem in problems)

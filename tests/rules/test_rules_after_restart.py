@@ -1,4 +1,4 @@
-"""After a restart the judge knows what is shown, and nothing of what a later attempt replaced."""
+"""After a restart, findings depend only on the points that a later attempt did not supersede."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Logged = dict[str, tuple[np.ndarray, np.ndarray]]  # steps and values by tag
 
 
 def said(judge: Evaluator) -> tuple[object, ...]:
-    """Everything that a judge says, comparable."""
+    """All findings of an evaluator, in comparable form."""
     found = [*judge.findings(), *judge.history()]
     return (
         judge.health,
@@ -47,7 +47,7 @@ def logged(series: dict[str, np.ndarray]) -> Logged:
 
 
 def part(log: Logged, low: float, high: float) -> Logged:
-    """What was written at steps of [low, high)."""
+    """The points at steps in [low, high)."""
     found = {}
     for tag, (steps, values) in log.items():
         keep = (steps >= low) & (steps < high)
@@ -56,7 +56,7 @@ def part(log: Logged, low: float, high: float) -> Logged:
 
 
 def feed(judge: Evaluator, log: Logged, cuts: Sequence[float] = (), rewound_to: int | None = None) -> None:
-    """Feed a log in pieces, cut at shares of its steps; the first piece goes back."""
+    """Feed a log in pieces, cut at shares of its steps; the first piece is a restart."""
     last = max((int(steps[-1]) for steps, _ in log.values() if len(steps)), default=0)
     first = min((int(steps[0]) for steps, _ in log.values() if len(steps)), default=0)
     edges = sorted({first + share * (last - first) for share in cuts} | {first, last + 1})
@@ -67,7 +67,7 @@ def feed(judge: Evaluator, log: Logged, cuts: Sequence[float] = (), rewound_to: 
 
 
 def noisy(log: Logged, seed: int) -> Logged:
-    """The same, with spells that are not finite, and values that cannot be."""
+    """The same, with non-finite values and values outside the bounds."""
     rng = np.random.default_rng(seed)
     found = {}
     for tag, (steps, values) in log.items():
@@ -102,7 +102,7 @@ OWN = Config(
 def test_only_what_is_shown_counts(
     name: str, seed: int, scale: float, back: float, before: list[float], after: list[float], odd: bool
 ) -> None:
-    """An attempt, a restart anywhere and another attempt at any level are judged as what is left of them."""
+    """An attempt, a restart anywhere and another attempt give the findings of the remaining points."""
     sick = PATHOLOGIES[name]
     first = logged(sick.make(healthy(sick.kind, Shape(n=240, seed=seed)), 120))
     second = logged(healthy(sick.kind, Shape(n=300, seed=seed + 1, scale=scale)))
@@ -124,7 +124,7 @@ def test_only_what_is_shown_counts(
 
 
 def test_a_restart_among_pieces_that_were_held_back() -> None:
-    """History that is judged in one go, restarts in it and all, is judged as what is left of it."""
+    """History fed at once, including restarts, gives the findings of the remaining points."""
     rng = np.random.default_rng(4)
     parts = [(0, 900, 1.0), (300, 1200, 3.0), (100, 1100, 0.3)]
     pieces = []
@@ -141,8 +141,8 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
 
 
 @pytest.mark.parametrize("points", [300, 3_000])
-def test_a_job_that_starts_over_begins_anew(points: int) -> None:
-    """Started over at its first step, a run of any length is judged as if it had just begun."""
+def test_a_job_that_starts_over_has_no_past(points: int) -> None:
+    """A run of any length that restarts at its first step has the findings of a new run."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(1).normal(size=points)
     live, new = (evaluator() for _ in range(2))
     live.feed([fresh("reward.mean", rise, range(points))])
@@ -156,8 +156,8 @@ def test_a_job_that_starts_over_begins_anew(points: int) -> None:
 
 @pytest.mark.parametrize("points", [300, 3_000])
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
-def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None:
-    """Resumed at an older checkpoint, a reward is below where it was, and that is no loss."""
+def test_resuming_from_an_old_checkpoint_is_no_crash(points: int, share: float) -> None:
+    """The reward of an older checkpoint is lower, which is not a loss."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(2).normal(size=points)
     judge = evaluator()
     judge.feed([fresh("reward.mean", rise, range(points))])
@@ -167,8 +167,8 @@ def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None
     assert judge.findings() == judge.history() == []
 
 
-def test_joined_ticks_that_are_too_few_make_no_past() -> None:
-    """A long run that goes back almost to its beginning is judged point by point again."""
+def test_too_few_joined_ticks_are_dropped_at_a_restart() -> None:
+    """A long run that restarts near its beginning has ticks of single points again."""
     ticks = Ticks("x", None)
     ticks.feed(np.arange(100_000), np.ones(100_000), lambda begun: None)
     assert ticks.stride == 256
@@ -183,8 +183,8 @@ def test_joined_ticks_that_are_too_few_make_no_past() -> None:
     assert ticks.last[ticks.n - 1] < 50_000 == ticks.last[ticks.n - 1] + 50_000 - ticks.last_step
 
 
-def test_what_was_over_before_a_restart_stays_told() -> None:
-    """A long run that resumes near its end keeps the history of its beginning as it was told then."""
+def test_episodes_resolved_before_a_restart_are_kept() -> None:
+    """A long run that resumes near its end keeps its history."""
     values = 0.02 * np.exp(0.1 * np.random.default_rng(3).normal(size=4_000))
     values[300:340] = 20.0
     judge = evaluator()
@@ -197,8 +197,8 @@ def test_what_was_over_before_a_restart_stays_told() -> None:
     assert not ids(judge)
 
 
-def test_spells_that_are_not_finite_are_bounded() -> None:
-    """A series that is not finite now and then, for ever, is remembered by its first and last spells."""
+def test_stored_episodes_of_non_finite_values_are_bounded() -> None:
+    """Of many episodes of non-finite values, the first and the last ones are stored."""
     values = np.ones(100_000)
     values[::30] = np.nan
     ticks = Ticks("x", None)
@@ -214,8 +214,8 @@ def test_spells_that_are_not_finite_are_bounded() -> None:
     sizes=st.lists(st.integers(1, 900), min_size=1, max_size=6),
     back=st.integers(0, 5_000),
 )
-def test_a_tally_goes_back_in_whatever_pieces_it_counted(sizes: list[int], back: int) -> None:
-    """Pieces do not matter; going back is exact for few points and near for many, never too much."""
+def test_rewinding_a_counter_does_not_depend_on_the_pieces(sizes: list[int], back: int) -> None:
+    """Rewinding is exact for few points and close for many, and never keeps superseded points."""
     size = sum(sizes)
     steps = np.arange(1, size + 1)
     whole, pieces = RewindableCounter(), RewindableCounter()
@@ -238,7 +238,7 @@ def test_a_tally_goes_back_in_whatever_pieces_it_counted(sizes: list[int], back:
 
 
 def test_a_live_job_that_starts_over_raises_no_alarm(tmp_path: Path) -> None:
-    """The reward climbs, the job starts over from nothing and climbs again: as the finished log is judged."""
+    """The reward rises, the job starts over and it rises again: as for the finished log."""
     rng = np.random.default_rng(0)
     rise = np.linspace(0, 1, 300) + 0.02 * rng.normal(size=300)
     path = write(tmp_path / "run" / "metrics.jsonl", "")

@@ -1,4 +1,4 @@
-"""What guides to training metrics state: each as a synthetic run that is told, and a healthy one."""
+"""Statements of guides to training metrics, each with a run that must be reported and a healthy one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = 12  # pieces in which a run is fed, as it grows
 
 
 def told(framework: str, run: dict[str, str], *, at_end: bool = False) -> list[Finding]:
-    """All that is told of a run at any time, resolved findings too; or what is told at its end."""
+    """All findings of a run at any time, including resolved ones; or those at its end."""
     judge = Evaluator(run_with(), MetricNames(framework))
     series = {tag: values(text) for tag, text in run.items()}
     found: dict[str, Finding] = {}
@@ -29,8 +29,8 @@ def told(framework: str, run: dict[str, str], *, at_end: bool = False) -> list[F
 
 
 @pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: row["says"])
-def test_what_a_guide_states_is_told(row: dict[str, Any]) -> None:
-    """The run that shows the statement is told by a finding or a remark, under the framework's own names."""
+def test_what_a_guide_states_is_reported(row: dict[str, Any]) -> None:
+    """The run that shows the statement has a finding or a remark, under the framework's own names."""
     found = {finding.id for finding in told(row["framework"], row["run"], at_end=row.get("lasting", False))}
     assert not row["told"] or found & set(row["told"]), sorted(found)
     assert not found & set(row.get("not_told", ()))
@@ -38,7 +38,7 @@ def test_what_a_guide_states_is_told(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: row["says"])
 def test_a_healthy_run_does_not_show_it(row: dict[str, Any]) -> None:
-    """The healthy twin raises no alarm at all, and the statement is not told of it."""
+    """The healthy run raises no alarm, and does not have the finding of the statement."""
     found = told(row["framework"], row["healthy"])
     assert [finding.id for finding in found if finding.rank] == []
     assert not {finding.id for finding in found} & set(row["told"])

@@ -1,4 +1,4 @@
-"""The nearest curve that rises and falls."""
+"""Unimodal regression."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ from rltui.rules.judged_series.unimodal_curve import unimodal
     ],
 )
 def test_violators_are_pooled(values: list[float], top: int, curve: list[float]) -> None:
-    """Neighbours in the wrong order get their mean, on either side of the top."""
+    """Neighbours in the wrong order are replaced by their mean, on either side of the top."""
     assert unimodal(np.array(values, np.float64), top).tolist() == curve
