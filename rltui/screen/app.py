@@ -308,7 +308,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._memory_held = True
             interpreter_settings.freeze_objects()
         self._release_memory()
-        if words != self._clock_words or loading != state.loading:
+        if words != self._clock_words or loading != state.loading or self._missing() != state.missing:
             self._clock_words = words
             self.changed()
 
@@ -378,6 +378,10 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             return 0.0 if self.follower.search.fetching else None
         return min(read / known, 0.99)
 
+    def _missing(self) -> tuple[str, ...]:
+        """The LOGDIRs that do not exist yet; known after the first search."""
+        return () if self.follower is None else self.follower.search.waiting
+
     # ---- picture
 
     def paint(self) -> None:
@@ -390,6 +394,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         width, height = widget.size
         if width and height:
             self.state.loading = self._progress()
+            self.state.missing = self._missing()
             self.page = paint(self.state, width, height)
             widget.show(self.page.lines)
             if self._has_data:

@@ -349,6 +349,7 @@ class AppState:
     theme_id: str = ""  # in use; `saved` has only the one chosen by key
     smoothing: int = DEFAULT_SMOOTHING
     loading: float | None = None  # share read, None when all is read
+    missing: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
     exit_code: int | None = None
     requests: list[Request] = field(default_factory=list)
     drawn: dict[str, PaneDrawn] = field(default_factory=dict)  # by pane

@@ -245,12 +245,12 @@ def test_policy_and_critic_say_level_and_trend() -> None:
     fall = [2.0 - at / 60 for at in range(60)]
     found = answer("policy", {"actor/entropy": fall, "actor/ppo_kl": 0.004})
     assert found.sentence == (
-        "Entropy is 1.108, down from 1.958 at the start; KL of an update is 0.00400, steady."
+        "Entropy is about 1.108, down from 1.958 at the start; KL of an update is 0.00400, steady."
     )
     rise = [-0.5 + at / 60 for at in range(60)]
     found = answer("critic", {"critic/vf_explained_var": rise, "critic/vf_loss": 0.2})
     assert found.sentence.startswith(
-        "The critic explains 39 % of the variance of the returns, up from none at"
+        "The critic explains about 39 % of the variance of the returns, up from none at"
     )
     nothing = answer("critic", {"critic/vf_explained_var": -0.2})
     assert nothing.sentence == "The critic explains none of the variance of the returns, steady."
@@ -261,7 +261,7 @@ def test_self_play_is_told_by_its_rating() -> None:
     rise = [1200.0 + 5 * at for at in range(60)]
     even = [0.1 * (-1) ** at for at in range(60)]
     found = answer("reward", {"elo": rise, "episode_return": even}, others={}, framework="unknown")
-    assert found.sentence.startswith("Rating is 1468, up from 1212 at the start; Episode return is")
+    assert found.sentence.startswith("Rating is about 1468, up from 1212 at the start; Episode return is")
 
 
 def test_validation_says_the_last_value_and_the_best() -> None:

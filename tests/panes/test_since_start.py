@@ -22,12 +22,12 @@ def noisy(course: Sequence[float], noise: float) -> list[float]:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (noisy(np.linspace(-2, -1, 200), 0.1), "Reward is -1.0"),
+        (noisy(np.linspace(-2, -1, 200), 0.1), "Reward is about -1.0"),
         (noisy(np.linspace(-2, -1, 200), 0.1), "up from -1.9"),
         (noisy([1.0] * 200, 0.01), ", steady."),
         ([*noisy(np.linspace(0, 8, 100), 0.1), *noisy(np.linspace(8, 1, 100), 0.1)], "below its best of 7."),
         ([8.0] * 3 + [0.0] * 197, "down from"),
-        ([0.0, 1.0] * 100, "Reward is 0.500, steady."),
+        ([0.0, 1.0] * 100, "Reward is about 0.500, steady."),
     ],
 )
 def test_reward_is_told_beside_its_start_and_its_best(values: list[float], said: str) -> None:
@@ -39,7 +39,7 @@ def test_return_is_told_where_the_reward_of_a_step_is_always_the_same() -> None:
     """RLinf logs a reward of one for each step beside the return of episodes."""
     rise = np.linspace(20, 200, 100).tolist()
     found = answer("reward", {"critic/rewards/mean": 1.0, "rollout/ep_rew_mean": rise}, steps=100)
-    assert found.sentence.startswith("Episode return is 182.7, up from 2")
+    assert found.sentence.startswith("Episode return is about 182.7, up from 2")
 
 
 def test_noise_tells_no_change() -> None:

@@ -224,7 +224,16 @@ def test_users_may_remap_keys() -> None:
 
 def test_without_a_run_it_waits() -> None:
     """Before any log is there the screen says what it waits for."""
-    assert "Waiting for logs below /nowhere" in monitor_without_runs().text()
+    screen = monitor_without_runs()
+    assert "Waiting for logs in /nowhere" in screen.text()
+    assert "not exist" not in screen.text()
+
+
+def test_a_folder_that_does_not_exist_is_told() -> None:
+    """A misspelt LOGDIR is waited for, and reads differently from an empty folder."""
+    screen = monitor_without_runs()
+    screen.state.missing = ("/nowhere",)
+    assert "/nowhere does not exist yet" in screen.text()
 
 
 def test_a_tiny_terminal_is_told() -> None:

@@ -10,7 +10,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
-from rltui.panes.answers.recent_values import RunValues, Values, fact
+from rltui.panes.answers.recent_values import RunValues, Values, fact, level_text
 from rltui.panes.answers.since_start import change_since_start
 from rltui.rules.finding import unexplained
 
@@ -67,7 +67,7 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
             "none" if quantity.share and value <= 0 else _text(value, quantity.metric, share=quantity.share)
         )
 
-    clause = quantity.said.format(word=quantity.word, value=text(values.now))
+    clause = quantity.said.format(word=quantity.word, value=level_text(values.now, values, text))
     change = change_since_start(run, values.tag, values.now, text)
     pane = run.name(values.tag).pane
     tags = (tag for tag in run.tags(quantity.metric) if quantity.share and run.name(tag).pane != pane)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,6 +174,12 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
     """The median of the last points with its change."""
     steps = int(values.step[-1] - values.step[0]) if len(values.step) else 0
     return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)
+
+
+def level_text(level: float, values: Values, text: Callable[[float], str]) -> str:
+    """A level of recent points; with `about` where the last value, which rows show, reads differently."""
+    written = text(level)
+    return written if written == text(float(values.value[-1])) else f"about {written}"
 
 
 def _factor_text(factor: float) -> str:

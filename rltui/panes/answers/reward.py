@@ -13,7 +13,7 @@ from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, formulas_of
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, level_text
 from rltui.panes.answers.since_start import change_since_start
 
 QUESTION = "What is earned, and what for?"
@@ -53,7 +53,7 @@ def reward_answer(run: RunValues) -> Answer | None:
         mean = replace(fact(title.lower(), values, "score"), value=now, text=_text(now), told=True)
         facts.append(mean)
         change = change_since_start(run, values.tag, now, _text, more_is_better=True)
-        clauses.append(f"{title} is {mean.text}" + (f", {change}" if change else ""))
+        clauses.append(f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""))
     if total is not None and score is not None:
         facts += _score_and_difference(score, total)
     amounts, adds_up = _amounts(parts, total)

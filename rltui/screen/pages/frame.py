@@ -91,15 +91,17 @@ def _position(state: AppState, view: RunView, width: int) -> list[Span]:
 
 def _waiting(state: AppState, width: int, height: int) -> Page:
     """The page without a run: what is waited for, and the footer."""
-    folders = ", ".join(state.options.logdirs) or "."
+    folders, missing = ", ".join(state.options.logdirs) or ".", ", ".join(state.missing)
     top = height // 2 - 2
     lines = [BLANK] * max(top, 0)
-    word = "Reading" if state.loading is not None else "Waiting for logs below"
+    waits = f"Waiting for logs in {folders}" if state.loading is None else f"Reading {folders}"
+    there = "does" if len(state.missing) == 1 else "do"
     problems = [one for one in state.session.problems.values() if one.level != "info"]
     said = [(f"{one.path}: {one.message}", "warn") for one in problems]
     for text, role in (
-        (f"{word} {folders}", "text"),
-        ("Event files, JSON lines and CSV are found as they appear.", "dim"),
+        (waits, "text"),
+        *([(f"{missing} {there} not exist yet", "warn")] if missing else []),
+        ("Event files, JSONL, CSV and console logs are found as they appear.", "dim"),
         *said[: max(height - top - 4, 0)],
     ):
         text = fit(text, width - 2)
