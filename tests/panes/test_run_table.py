@@ -124,7 +124,7 @@ def test_a_setting_that_only_the_log_tells_is_in_its_column() -> None:
     ("cells", "shown"),
     [
         (60, "entropy collapsed @1,400; KL spikes @2,048"), (30, "entropy collapsed @1,400; KL…"),
-        (20, "entropy coll… @1,400"), (10, "entropy c…"),
+        (26, "entropy collapsed @1,400"), (20, "entropy coll… @1,400"), (10, "entropy c…"),
     ],
 )  # fmt: skip
 def test_a_reason_that_is_cut_keeps_the_step_since_when(cells: int, shown: str) -> None:

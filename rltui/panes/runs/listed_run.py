@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rltui.session.sister_runs import SisterComparison
 
 MIN_TITLE = 6  # cells of a finding's title before its step
+MIN_NEXT = 4  # cells of the beginning of a second finding: `; K…`
 
 
 class ListedRun(Protocol):
@@ -87,6 +88,8 @@ def fitted_summary(summary: str, cells: int) -> str:
     room = cells - cell_width(at + step)
     if at and cell_width(first) > cells and room >= MIN_TITLE:
         return f"{cut(title, room)}{at}{step}"
+    if cell_width(first) <= cells < cell_width(first) + MIN_NEXT and cells < cell_width(summary):
+        return first  # `@12…` would read as the beginning of a longer number
     return cut(summary, cells)
 
 
