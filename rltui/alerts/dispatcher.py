@@ -63,7 +63,7 @@ class Dispatcher:
         findings = view.evaluator.findings()
         stalled = None
         if liveness.state == "stalled":
-            stalled = liveness_finding(liveness, view.run.last_step, told=findings)
+            stalled = liveness_finding(liveness, view.run.last_step, others=findings)
         if stalled is not None:  # of severity info elsewhere, but worth an alert
             findings.append(stalled._replace(id="stalled", severity="critical", pane="overview"))
         self.update(

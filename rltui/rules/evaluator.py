@@ -275,7 +275,7 @@ class Evaluator:
         count = f"{len(judged)} metrics that were" if len(judged) > 1 else "one metric that was"
         return (
             f"nothing is wrong in the {count} judged, but no reward, return, score, success or "
-            "held-out metric tells what the run achieves"
+            "held-out metric shows what the run achieves"
         )
 
 

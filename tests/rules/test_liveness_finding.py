@@ -38,7 +38,7 @@ def test_a_run_without_an_outcome_is_not_called_healthy() -> None:
     """Only a run with a return is said to have nothing wrong, not one that logs only losses."""
     judge = evaluator()
     judge.feed([fresh("optimizer.loss", 1 / np.arange(1, 60))])
-    assert "tells what the run achieves" in judge.sentence()
+    assert "shows what the run achieves" in judge.sentence()
     judge.feed([fresh("reward.episode_return.mean", np.linspace(0, 60, 59))])
     assert judge.sentence().startswith("nothing is wrong")
     assert not judge.unknown_outcome()
@@ -57,5 +57,5 @@ def test_a_failure_in_a_console_replaces_the_remark() -> None:
     died = Finding("exception", "critical", "console", (), (), 5, "An exception ended it", console=line)
     stalled = Liveness("stalled", age=2100.0, gap=64.0)
     assert liveness_finding(stalled, 49) is not None
-    assert liveness_finding(stalled, 49, told=[died]) is None
-    assert liveness_finding(stalled, 49, told=[died._replace(severity="info")]) is not None
+    assert liveness_finding(stalled, 49, others=[died]) is None
+    assert liveness_finding(stalled, 49, others=[died._replace(severity="info")]) is not None

@@ -17,17 +17,17 @@ _ADVICE = "Look at the end of its console: a time limit, no memory, a full disk,
 
 
 def liveness_finding(
-    alive: Liveness, last_step: int | None, last_line: str = "", told: Iterable[Finding] = ()
+    alive: Liveness, last_step: int | None, last_line: str = "", others: Iterable[Finding] = ()
 ) -> Finding | None:
     """The remark that a run has stalled, or has ended before its planned steps or by a crash; None otherwise.
 
     None also for a stalled log without scalars, since it has no step. It is a remark because it says nothing
     about the training; the state of the run and the exit code of `check` report it as well.
 
-    last_line: of its console, cleaned. told: other findings; a failure in a console already explains why
-    nothing is written.
+    last_line: of its console, cleaned. others: other findings of the run; a failure in a console already
+    explains why nothing is written.
     """
-    if any(finding.console is not None and finding.rank for finding in told):
+    if any(finding.console is not None and finding.rank for finding in others):
         return None
     step = 0 if last_step is None else last_step
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
