@@ -214,7 +214,7 @@ class Evaluator:
 
     def history(self) -> list[Finding]:
         """Resolved findings, the latest first."""
-        found = [resolved_finding(*episode) for episode in self.state.resolved()]
+        found = [resolved_finding(*period) for period in self.state.resolved()]
         return sorted(found, key=lambda finding: -(finding.resolved_step or 0))
 
     def diagnostics(self) -> list[Problem]:

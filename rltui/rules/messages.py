@@ -11,11 +11,11 @@ from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.judged_series.ratio import numerator
-from rltui.rules.judged_series.ticks import NonFiniteEpisode, Ticks
+from rltui.rules.judged_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.firing import Firing
-from rltui.rules.rule_states.rule_state import Episode
+from rltui.rules.rule_states.rule_state import ActivePeriod
 
 SECONDS_PER_STEP = "seconds per step"  # in place of a tag where the wall times of points give it
 PRESENT_TICKS = 5  # whose median is the present level of a series
@@ -53,15 +53,15 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     return found
 
 
-def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpisode) -> Finding:
-    """A past episode, as a finding."""
-    if isinstance(episode, NonFiniteEpisode):
-        numbers = (episode.value, math.nan, math.nan)
-        found = _finding(rule, "warning", [ticks], episode.since_step, numbers)
-        return found._replace(state="resolved", resolved_step=episode.last_step)
-    numbers = (episode.value, episode.limit, episode.before)
-    found = _finding(rule, SEVERITIES[RANK[rule.severity]], [ticks], episode.since_step, numbers)
-    return found._replace(state="resolved", resolved_step=episode.resolved_step)
+def resolved_finding(rule: Rule, ticks: Ticks, period: ActivePeriod | NonFinitePeriod) -> Finding:
+    """A past period, as a finding."""
+    if isinstance(period, NonFinitePeriod):
+        numbers = (period.value, math.nan, math.nan)
+        found = _finding(rule, "warning", [ticks], period.since_step, numbers)
+        return found._replace(state="resolved", resolved_step=period.last_step)
+    numbers = (period.value, period.limit, period.before)
+    found = _finding(rule, SEVERITIES[RANK[rule.severity]], [ticks], period.since_step, numbers)
+    return found._replace(state="resolved", resolved_step=period.resolved_step)
 
 
 _SINGULAR = regex(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|group)s\b")

@@ -18,7 +18,7 @@ from rltui.common.problem import Severity
 
 # Kinds without a function in `rltui.rules.kinds`, because missing and non-finite values make no ticks.
 ENDED = "ended"  # compared with other series
-NON_FINITE = "non-finite"  # counted by `Ticks`
+NON_FINITE = "non-finite"  # see `rltui.rules.kinds.non_finite`
 _COURSES = ("trend", "flat", "best", "gained")  # kinds that describe the course of a series
 RECORDING = "recording"  # severity of a rule that others refer to and that is never shown
 
@@ -78,7 +78,7 @@ class Rule(NamedTuple):
     skip_zeros: bool = False  # values of exactly zero are not measurements and make no ticks
     applies: Applies = Applies()
     inhibited_by: tuple[str, ...] = ()  # ids of rules; it is not shown while one of them fires
-    holds_while: tuple[str, ...] = ()  # ids of rules; a past episode fires while a later one of theirs does
+    holds_while: tuple[str, ...] = ()  # ids of rules; a past period fires while a later one of theirs does
     info_when: tuple[str, ...] = ()  # ids of rules; it is only a remark while one of them fires
     requires: tuple[str, ...] = ()  # ids of rules; it is shown only while one of them fires
     fires: tuple[str, ...] = ()  # series on which it must fire, for tests

@@ -170,8 +170,8 @@ def test_a_recording_that_surely_does_not_hold_waits_although_it_is_asked_for() 
         judged.feed(np.array([at]), np.array([1 + at % 7.0 if at < 60 else 0.0]))
         judged.ask(state)
         assert at < 10 or at >= 60 or state.waiting is not None
-    assert state.episode is not None
-    assert (state.episode.since_step, state.waiting) == (60, None)
+    assert state.period is not None
+    assert (state.period.since_step, state.waiting) == (60, None)
 
 
 def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
@@ -184,9 +184,9 @@ def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
         with np.errstate(invalid="ignore", divide="ignore"):
             for at in range(0, len(steps), size):
                 judged.feed(steps[at : at + size], values[at : at + size])
-        episode = judged.shown[0].episode
-        assert episode is not None
-        assert (episode.worst, episode.since_step) == (0.2, 20)
+        period = judged.shown[0].period
+        assert period is not None
+        assert (period.worst, period.since_step) == (0.2, 20)
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])

@@ -23,8 +23,8 @@ from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 CAP = 512  # ticks; 0.2 % of a long run is exact enough for an onset
 FEW = 16  # ticks that are allocated at first, since most of a thousand tags stay short
 START = 3  # ticks of the level at the start: few, because a high learning rate ruins a run in five steps
-NONFINITE_GAP = 20  # finite points after which a non-finite episode is over
-NONFINITE_KEPT = 20  # such episodes stored before the newest one: the first, and the latest
+NONFINITE_GAP = 20  # finite points after which a non-finite period is over
+NONFINITE_KEPT = 20  # such periods stored before the newest one: the first, and the latest
 FAR = 5.0  # times the median difference, 0.67 deviations of normal noise: more is a jump of the level
 FEW_LEFT = 8  # joined ticks that a restart must leave; fewer are too coarse for a new start
 
@@ -35,7 +35,7 @@ _NO_VALUES: Floats = np.empty(0)
 _NO_STEPS: Ints = np.empty(0, np.int64)
 
 
-class NonFiniteEpisode(RewindableCounter):
+class NonFinitePeriod(RewindableCounter):
     """A period with non-finite values; the note of each is its index among all points, and the value."""
 
     __slots__ = ("after", "before")
@@ -97,8 +97,8 @@ class Ticks:
         self.points = 0  # all points, including non-finite ones
         self.last_step = 0
         self.nonzero_from: int | None = None  # step of the first finite value that was not exactly zero
-        self.nonfinite: NonFiniteEpisode | None = None
-        self.nonfinite_before: list[NonFiniteEpisode] = []
+        self.nonfinite: NonFinitePeriod | None = None
+        self.nonfinite_before: list[NonFinitePeriod] = []
         self.nonfinite_count = 0
         self.notes_spread = True  # whether a rule uses `point_spreads`
         # Ticks of several points are delayed by so many points, modulo the stride, so that not all series of
@@ -184,17 +184,17 @@ class Ticks:
 
     def _rewind_nonfinite(self, step: int) -> None:
         """Remove non-finite points, and update the counts over all points."""
-        episodes = [*self.nonfinite_before, *([self.nonfinite] if self.nonfinite is not None else [])]
-        while episodes and not episodes[-1].rewind(step):
-            episodes.pop()
-        self.nonfinite = episode = episodes.pop() if episodes else None
-        self.nonfinite_before = episodes
-        self.nonfinite_count = 0 if episode is None else episode.before + episode.count
+        periods = [*self.nonfinite_before, *([self.nonfinite] if self.nonfinite is not None else [])]
+        while periods and not periods[-1].rewind(step):
+            periods.pop()
+        self.nonfinite = period = periods.pop() if periods else None
+        self.nonfinite_before = periods
+        self.nonfinite_count = 0 if period is None else period.before + period.count
         self.points = self.n * self.stride + len(self._steps) + self.nonfinite_count
         last_steps = [*self.last[self.n - 1 : self.n].tolist(), *self._steps[-1:]]
-        if episode is not None:
-            self.points = max(self.points, episode.last_index + 1)
-            last_steps.append(episode.last_step)
+        if period is not None:
+            self.points = max(self.points, period.last_index + 1)
+            last_steps.append(period.last_step)
         self.last_step = max(last_steps, default=0)
 
     def unjoined(self) -> Ticks:
@@ -335,15 +335,15 @@ class Ticks:
         where = np.flatnonzero(~finite)
         numbers = where + self.points
         for part in np.split(np.arange(len(where)), np.flatnonzero(np.diff(numbers) > NONFINITE_GAP) + 1):
-            episode, begin = self.nonfinite, int(numbers[part[0]])
-            if episode is None or begin - episode.last_index > NONFINITE_GAP:
-                if episode is not None:
-                    self.nonfinite_before.append(episode)
+            period, begin = self.nonfinite, int(numbers[part[0]])
+            if period is None or begin - period.last_index > NONFINITE_GAP:
+                if period is not None:
+                    self.nonfinite_before.append(period)
                     if len(self.nonfinite_before) > NONFINITE_KEPT:
                         del self.nonfinite_before[1]
-                episode = NonFiniteEpisode(self.nonfinite_count, begin - self.nonfinite_count)
-                self.nonfinite = episode
-            episode.add(steps[where[part]], numbers[part], values[where[part]])
+                period = NonFinitePeriod(self.nonfinite_count, begin - self.nonfinite_count)
+                self.nonfinite = period
+            period.add(steps[where[part]], numbers[part], values[where[part]])
             self.nonfinite_count += len(part)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.judged_series.ended_series import ended
-from rltui.rules.judged_series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
+from rltui.rules.judged_series.ticks import START, NonFinitePeriod, Ticks
+from rltui.rules.kinds import non_finite
 from rltui.rules.rule import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_states.rescaling import RewardScale, reward_scales
-from rltui.rules.rule_states.rule_state import Episode, RuleState
+from rltui.rules.rule_states.rule_state import ActivePeriod, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.rulebook import Rulebook
@@ -158,7 +159,7 @@ class FiringState:
         self._joint = set(series.joint)  # those not asked for
         causes: list[RuleState | UserRuleState] = []
         for state in self._states():
-            if state.rule.holds_while and state.past and state.episode is None:
+            if state.rule.holds_while and state.past and state.period is None:
                 causes.append(state)
             self._add(state)
         self._keep_causes(causes)
@@ -181,10 +182,10 @@ class FiringState:
     def _add(self, state: RuleState | UserRuleState) -> None:
         """Add the firing of a rule on a series, if it fires."""
         found = None
-        if state.episode is not None:
-            found = _firing(state, state.episode)
+        if state.period is not None:
+            found = _firing(state, state.period)
         elif state.rule.kind == NON_FINITE:
-            found = _nonfinite_firing(state)
+            found = _non_finite_firing(state)
         elif state.rule.kind == ENDED and state.ticks in self._ended:
             ticks = state.ticks
             found = Firing(
@@ -204,11 +205,11 @@ class FiringState:
                     self.firing.setdefault(state.rule.id, []).extend([found] if found is not None else [])
 
     def _states(self) -> list[RuleState | UserRuleState]:
-        """The states with present or past episodes, without those of recordings."""
+        """The states with present or past periods, without those of recordings."""
         return [
             state
             for state in self.series.states
-            if state.episode is not None
+            if state.period is not None
             or state.past
             or (state.rule.kind == NON_FINITE and state.ticks.nonfinite is not None)
             or state.rule.kind == ENDED
@@ -258,12 +259,13 @@ class FiringState:
         firing = list(self.firing.items())  # a copy, since asking for recordings adds to it
         return [rule_id for rule_id, firings in firing if self.shows(firings[0].rule)]
 
-    def resolved(self) -> Iterator[tuple[Rule, Ticks, Episode | NonFiniteEpisode]]:
-        """Past episodes of rules that are findings."""
+    def resolved(self) -> Iterator[tuple[Rule, Ticks, ActivePeriod | NonFinitePeriod]]:
+        """Past periods of rules that are findings."""
         for state in self._states():
-            if (past := _past(state)) and self.shows(state.rule):
-                for episode in past:
-                    yield state.rule, state.ticks, episode
+            past = non_finite.past(state.rule, state.ticks) if state.rule.kind == NON_FINITE else state.past
+            if past and self.shows(state.rule):
+                for period in past:
+                    yield state.rule, state.ticks, period
 
 
 def _may_meet(groups: Groups, possible: set[str]) -> bool:
@@ -271,50 +273,23 @@ def _may_meet(groups: Groups, possible: set[str]) -> bool:
     return bool(groups) and not any(map(possible.isdisjoint, groups))
 
 
-def _firing(state: RuleState | UserRuleState, episode: Episode) -> Firing | None:
+def _firing(state: RuleState | UserRuleState, period: ActivePeriod) -> Firing | None:
     rule = state.rule
-    if not episode.firing:
+    if not period.firing:
         return None
     return Firing(
-        rule, state.ticks, episode.since_step, episode.value, episode.limit, episode.before, rule.severity,
-        episode.worst, episode.worst_step,
+        rule, state.ticks, period.since_step, period.value, period.limit, period.before, rule.severity,
+        period.worst, period.worst_step,
     )  # fmt: skip
 
 
-def _nonfinite_firing(state: RuleState | UserRuleState) -> Firing | None:
-    """The present episode of non-finite values, if the rule is about it."""
+def _non_finite_firing(state: RuleState | UserRuleState) -> Firing | None:
+    """The firing of a rule about non-finite values, if there are any now."""
     rule, ticks = state.rule, state.ticks
-    episode = ticks.nonfinite
-    if episode is None or ticks.points - 1 - episode.last_index >= NONFINITE_GAP:
+    period = non_finite.present(rule, ticks)
+    if period is None:
         return None
-    if not _concerns(rule, episode, ticks.points):
-        return None
-    return Firing(rule, ticks, episode.since_step, episode.value, np.nan, ticks.level(), rule.severity)
-
-
-def _past(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpisode]:
-    """The resolved episodes of a rule on a series, oldest first."""
-    if state.rule.kind != NON_FINITE:
-        return state.past
-    ticks = state.ticks
-    episodes = list(ticks.nonfinite_before)
-    if ticks.nonfinite is not None and ticks.points - 1 - ticks.nonfinite.last_index >= NONFINITE_GAP:
-        episodes.append(ticks.nonfinite)
-    return [episode for episode in episodes if _concerns(state.rule, episode, episode.last_index + 2)]
-
-
-def _concerns(rule: Rule, episode: NonFiniteEpisode, points: int) -> bool:
-    """Whether a rule is about an episode of non-finite values, in a series of so many points.
-
-    An episode lasts while more than half of the points since its first one are non-finite: a gradient that
-    overflows once loses an update, weights that are NaN make every value NaN.
-    """
-    if episode.count < rule.number("least", 1) or episode.after < rule.number("after", 0):
-        return False
-    lasts = episode.count > 0.5 * (points - episode.after - episode.before)
-    if rule.number("passing", 0):
-        return not lasts
-    return not rule.number("lasting", 0) or (lasts and episode.count >= rule.number("lasting", 0))
+    return Firing(rule, ticks, period.since_step, period.value, np.nan, ticks.level(), rule.severity)
 
 
 def _known(

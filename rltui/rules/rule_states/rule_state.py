@@ -15,11 +15,11 @@ from rltui.rules.rule import Rule
 
 Unseen = tuple[int, Marks]  # first tick at which a rule was not evaluated, and the marks before it
 
-KEPT = 20  # resolved episodes stored for one rule on one series
+KEPT = 20  # resolved periods stored for one rule on one series
 
 
 @dataclass(slots=True)
-class Episode:
+class ActivePeriod:
     """One period in which a condition holds."""
 
     since_step: int
@@ -41,8 +41,17 @@ class RuleState:
     """One rule on one series."""
 
     __slots__ = (
-        "_idle_range_of", "asked", "carries", "episode", "idle_range", "kind", "past", "recording", "rule",
-        "ticks", "waiting",
+        "_idle_range_of",
+        "asked",
+        "carries",
+        "idle_range",
+        "kind",
+        "past",
+        "period",
+        "recording",
+        "rule",
+        "ticks",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
@@ -53,14 +62,14 @@ class RuleState:
         self._idle_range_of = IDLE_RANGES.get(rule.kind)
         self.idle_range: IdleRange | None = None  # not evaluated until a tick is outside of it
         self.ticks = ticks
-        self.episode: Episode | None = None
-        self.past: tuple[Episode, ...] = ()
+        self.period: ActivePeriod | None = None
+        self.past: tuple[ActivePeriod, ...] = ()
         self.waiting: Unseen | None = None  # None: it was evaluated at all ticks
         self.asked = False  # whether a recording was asked for since it was evaluated
 
     def find_idle_range(self, window: RollingWindow) -> IdleRange | None:
         """The range of new ticks in which the rule stays idle; None if it is not, or may not."""
-        if self.episode is not None or self._idle_range_of is None:
+        if self.period is not None or self._idle_range_of is None:
             return None
         return self._idle_range_of(self.rule, window)
 
@@ -68,7 +77,7 @@ class RuleState:
         """Evaluate the rule at the window's moments."""
         self.asked = False
         if self.kind is not None:
-            states = self.kind(self.rule, window, self.episode is None)
+            states = self.kind(self.rule, window, self.period is None)
             if states is not None:
                 self.advance(states, window)
 
@@ -78,90 +87,90 @@ class RuleState:
         early = self.rule.warmup // self.ticks.stride  # ticks of the warmup
         if early and not self.rule.fixed:
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
-        if self.episode is None and not any(on):
+        if self.period is None and not any(on):
             return
         begin = 0
         while begin < len(on):
             end = _end(on, begin)
             if on[begin]:
                 self._hold(states, window, begin, end - 1)
-            elif self.episode is not None:
-                self._cease(self.episode, states, window, range(begin, end))
+            elif self.period is not None:
+                self._cease(self.period, states, window, range(begin, end))
             begin = end
 
     def _hold(self, states: ConditionStates, window: RollingWindow, first: int, last: int) -> None:
         """Update for moments from `first` to `last`, at all of which the condition holds."""
-        ticks, rule, episode, serial = self.ticks, self.rule, self.episode, self._serial(window, last)
-        if episode is None:
+        ticks, rule, period, serial = self.ticks, self.rule, self.period, self._serial(window, last)
+        if period is None:
             began = int(window.at[first]) if states.began is None else states.began(first)
             usual = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
             if states.before is not None:
                 usual = float(states.before[first])
             limit, begun = float(states.limit[first]), self._serial(window, first)
-            episode = self.episode = Episode(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
-        episode.value, episode.seen = float(states.value[last]), serial
+            period = self.period = ActivePeriod(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
+        period.value, period.seen = float(states.value[last]), serial
         beyond = states.beyond
         if beyond is None:
             beyond = states.value if states.upward else -states.value
         worst = first + int(beyond[first : last + 1].argmax())
-        if math.isnan(episode.beyond) or beyond[worst] > episode.beyond:
-            episode.beyond, episode.worst = float(beyond[worst]), float(states.value[worst])
-            episode.worst_step = int(ticks.last[int(window.at[worst])])
+        if math.isnan(period.beyond) or beyond[worst] > period.beyond:
+            period.beyond, period.worst = float(beyond[worst]), float(states.value[worst])
+            period.worst_step = int(ticks.last[int(window.at[worst])])
         if states.recovery is not None:
             levels = states.recovery[first : last + 1]  # the one farthest from the limit counts
-            episode.recovery = float(
-                np.fmin(levels.min(), episode.recovery)
+            period.recovery = float(
+                np.fmin(levels.min(), period.recovery)
                 if states.upward
-                else np.fmax(levels.max(), episode.recovery)
+                else np.fmax(levels.max(), period.recovery)
             )
         if not rule.latch:
-            episode.limit = float(states.limit[last])
-        if serial - episode.begun + 1 >= rule.for_ticks and window.at[last] >= rule.warmup // ticks.stride:
-            episode.firing = True
+            period.limit = float(states.limit[last])
+        if serial - period.begun + 1 >= rule.for_ticks and window.at[last] >= rule.warmup // ticks.stride:
+            period.firing = True
 
     def _cease(
-        self, episode: Episode, states: ConditionStates, window: RollingWindow, moments: range
+        self, period: ActivePeriod, states: ConditionStates, window: RollingWindow, moments: range
     ) -> None:
-        """Update for moments at which the condition does not hold; resolve the episode if it lasts."""
+        """Update for moments at which the condition does not hold; resolve the period if it lasts."""
         for k in moments:
             value, serial = float(states.value[k]), self._serial(window, k)
             if states.recovery is not None and math.isnan(value):
                 continue  # not evaluated at this moment
             surely = value if states.surely is None else float(states.surely[k])
-            if not self._released(episode, states, k, surely):
-                if episode.firing:
-                    episode.seen = serial
+            if not self._released(period, states, k, surely):
+                if period.firing:
+                    period.seen = serial
                     if not math.isnan(value):
-                        episode.value = value
-            elif not episode.firing:
-                self.episode = None
+                        period.value = value
+            elif not period.firing:
+                self.period = None
                 return
-            elif serial - episode.seen >= self.rule.keep_firing_for:
-                episode.resolved_step = int(self.ticks.last[int(window.at[k])])
-                self.past = (*self.past[-(KEPT - 1) :], episode)
-                self.episode = None
+            elif serial - period.seen >= self.rule.keep_firing_for:
+                period.resolved_step = int(self.ticks.last[int(window.at[k])])
+                self.past = (*self.past[-(KEPT - 1) :], period)
+                self.period = None
                 return
 
     def _serial(self, window: RollingWindow, k: int) -> int:
         """Number of a moment's tick among all ticks so far, including joined ones, from 1."""
         return int(window.at[k]) + self.ticks.serial - self.ticks.n + 1
 
-    def _released(self, episode: Episode, states: ConditionStates, k: int, value: float) -> bool:
+    def _released(self, period: ActivePeriod, states: ConditionStates, k: int, value: float) -> bool:
         """Whether the condition has clearly ceased at a moment, beyond the hysteresis."""
-        if not self.rule.latch or not episode.firing:
-            return bool(states.off[k]) or not episode.firing
+        if not self.rule.latch or not period.firing:
+            return bool(states.off[k]) or not period.firing
         if self.rule.number("recurring", 0.0):
             return bool(states.off[k])
-        if not math.isnan(episode.recovery):
-            return value > episode.recovery if not states.upward else value < episode.recovery
-        margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(episode.limit)
+        if not math.isnan(period.recovery):
+            return value > period.recovery if not states.upward else value < period.recovery
+        margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(period.limit)
         if states.upward:
-            return value < episode.limit - margin
-        return value > episode.limit + margin
+            return value < period.limit - margin
+        return value > period.limit + margin
 
     def rewind(self, step: int) -> None:
-        """Remove episodes not resolved before a step; those that began earlier are found again."""
-        self.episode = None
+        """Remove periods not resolved before a step; those that began earlier are found again."""
+        self.period = None
         self.past = tuple(
             each for each in self.past if each.resolved_step is not None and each.resolved_step < step
         )

@@ -216,7 +216,7 @@ class RuledTicks:
     def rewind(self, step: int) -> None:
         """Remove points at or above a step, and evaluate all rules again on the others.
 
-        Past episodes before the step are kept as they were, since their ticks may have been finer.
+        Past periods before the step are kept as they were, since their ticks may have been finer.
         """
         self._settle_all()
         self._activate()

@@ -10,7 +10,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.rules.judged_series.rewindable_counter import RewindableCounter
 from rltui.rules.judged_series.ticks import Ticks
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.rule_state import KEPT, Episode
+from rltui.rules.rule_states.rule_state import KEPT, ActivePeriod
 
 STREAKS = 64  # newest ones that are stored, for restarts
 
@@ -31,13 +31,13 @@ class UserRuleState:
     It is resolved after `keep_firing_for` points within it. Costs O(new points).
     """
 
-    __slots__ = ("_high", "_low", "_streaks", "episode", "past", "rule", "ticks")
+    __slots__ = ("_high", "_low", "_streaks", "past", "period", "rule", "ticks")
 
     def __init__(self, rule: Rule, ticks: Ticks) -> None:
         self.rule = rule
         self.ticks = ticks
-        self.episode: Episode | None = None
-        self.past: tuple[Episode, ...] = ()
+        self.period: ActivePeriod | None = None
+        self.past: tuple[ActivePeriod, ...] = ()
         self._low = rule.number("below", -np.inf)
         self._high = rule.number("above", np.inf)
         self._streaks: deque[_Streak] = deque(maxlen=STREAKS)  # the present one last
@@ -64,34 +64,36 @@ class UserRuleState:
         streak.add(steps, values)
         needed = self.rule.for_ticks if beyond else self.rule.keep_firing_for
         if beyond:
-            if self.episode is None and streak.count >= needed:
+            if self.period is None and streak.count >= needed:
                 fired = int(steps[max(needed - before - 1, 0)])
                 nan = np.nan
-                self.episode = Episode(streak.since_step, nan, nan, nan, 0, 0, firing=True, fired_step=fired)
-            if self.episode is not None:
-                self._set_value(self.episode, streak)
-        elif self.episode is not None and streak.count >= needed:
-            self.episode.resolved_step = int(steps[needed - before - 1])
-            self.past = (*self.past[-(KEPT - 1) :], self.episode)
-            self.episode = None
+                self.period = ActivePeriod(
+                    streak.since_step, nan, nan, nan, 0, 0, firing=True, fired_step=fired
+                )
+            if self.period is not None:
+                self._set_value(self.period, streak)
+        elif self.period is not None and streak.count >= needed:
+            self.period.resolved_step = int(steps[needed - before - 1])
+            self.past = (*self.past[-(KEPT - 1) :], self.period)
+            self.period = None
 
-    def _set_value(self, episode: Episode, streak: _Streak) -> None:
+    def _set_value(self, period: ActivePeriod, streak: _Streak) -> None:
         """Set the newest value, and the limit that it is beyond."""
-        episode.value = streak.note[0]
-        episode.limit = self._high if episode.value > self._high else self._low
+        period.value = streak.note[0]
+        period.limit = self._high if period.value > self._high else self._low
 
     def rewind(self, step: int) -> None:
-        """Remove points at or above a step; an episode resolved after it fires again."""
+        """Remove points at or above a step; a period resolved after it fires again."""
         while self._streaks and not self._streaks[-1].rewind(step):
             self._streaks.pop()
-        known = [*self.past, *([self.episode] if self.episode is not None else [])]
+        known = [*self.past, *([self.period] if self.period is not None else [])]
         known = [each for each in known if each.fired_step < step]
-        self.episode = None
+        self.period = None
         if known and (known[-1].resolved_step is None or known[-1].resolved_step >= step):
-            self.episode = known.pop()
-            self.episode.resolved_step = None
+            self.period = known.pop()
+            self.period.resolved_step = None
             for streak in reversed(self._streaks):
                 if streak.beyond:
-                    self._set_value(self.episode, streak)
+                    self._set_value(self.period, streak)
                     break
         self.past = tuple(known)

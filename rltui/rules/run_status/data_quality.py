@@ -35,8 +35,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     ticks, canonical = each.ticks, each.plan.canonical or ""
     found = []
     if ticks.nonfinite_count and not canonical.startswith(metric_roles().logged_once):
-        episodes = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
-        first = f", the first at step {episodes[0].since_step:,}" if episodes else ""
+        periods = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
+        first = f", the first at step {periods[0].since_step:,}" if periods else ""
         message = f"{tag}: {_times(ticks.nonfinite_count, 'value')} not finite{first}"
         found.append(Problem("warning", "non-finite", where, message, count=ticks.nonfinite_count))
     odd = each.impossible

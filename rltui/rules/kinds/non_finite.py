@@ -1,0 +1,43 @@
+"""Values that are NaN or infinite, which `Ticks` counts apart from its ticks.
+
+The condition has no window: it is on periods of non-finite values (`NonFinitePeriod`).
+"""
+
+from __future__ import annotations
+
+from rltui.rules.judged_series.ticks import NONFINITE_GAP, NonFinitePeriod, Ticks
+from rltui.rules.rule import Rule
+
+
+def present(rule: Rule, ticks: Ticks) -> NonFinitePeriod | None:
+    """The present period of non-finite values, if the rule is about it."""
+    period = ticks.nonfinite
+    if period is None or _is_over(ticks, period) or not _concerns(rule, period, ticks.points):
+        return None
+    return period
+
+
+def past(rule: Rule, ticks: Ticks) -> list[NonFinitePeriod]:
+    """The resolved periods that the rule is about, oldest first."""
+    periods = list(ticks.nonfinite_before)
+    if ticks.nonfinite is not None and _is_over(ticks, ticks.nonfinite):
+        periods.append(ticks.nonfinite)
+    return [period for period in periods if _concerns(rule, period, period.last_index + 2)]
+
+
+def _is_over(ticks: Ticks, period: NonFinitePeriod) -> bool:
+    return ticks.points - 1 - period.last_index >= NONFINITE_GAP
+
+
+def _concerns(rule: Rule, period: NonFinitePeriod, points: int) -> bool:
+    """Whether a rule is about a period of non-finite values, in a series of so many points.
+
+    A period lasts while more than half of the points since its first one are non-finite: a gradient that
+    overflows once loses an update, weights that are NaN make every value NaN.
+    """
+    if period.count < rule.number("least", 1) or period.after < rule.number("after", 0):
+        return False
+    lasts = period.count > 0.5 * (points - period.after - period.before)
+    if rule.number("passing", 0):
+        return not lasts
+    return not rule.number("lasting", 0) or (lasts and period.count >= rule.number("lasting", 0))
