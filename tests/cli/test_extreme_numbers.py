@@ -52,3 +52,12 @@ def test_no_warning_of_numpy_is_printed(tmp_path: Path) -> None:
             out, err = process.communicate()
             assert process.returncode in (0, 1) and "Warning" not in err
         assert out
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # commands hide them
+@pytest.mark.parametrize("values", [(1.7e308,), (-1.7e308,), (1.7e308, -1.7e308)])
+def test_values_near_the_largest_float_are_drawn(tmp_path: Path, values: tuple[float, ...]) -> None:
+    """The margin around a constant ends where floats end, as does the line at the onset of a finding."""
+    log(tmp_path / "logs", ((at, values[at % len(values)]) for at in range(300)))
+    shown = rltui("snapshot", "logs", "--chart", "critic/score/mean")
+    assert shown.code == 0 and "1.7e" in shown.out

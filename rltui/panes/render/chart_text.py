@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,8 @@ def chart_text(
     ends = [drawn.low, drawn.high, *((band.low, band.high) if band is not None else ())]
     bottom, top = widened(*value_range(np.concatenate(ends), np.concatenate(ends)))
     if bottom == top:
-        bottom, top = bottom - (abs(bottom) * 0.1 or 1.0), top + (abs(top) * 0.1 or 1.0)
+        margin = abs(top) * 0.1 or 1.0
+        bottom, top = max(bottom - margin, -sys.float_info.max), min(top + margin, sys.float_info.max)
     scale = max(abs(bottom), abs(top), 1e-300)  # plotext would overflow on differences of huge floats
     ticks = y_ticks((bottom, top), max(height // 4, 2), log=log)
     steps = round_steps(*drawn.edges, max(width // 16, 2))
@@ -80,7 +82,7 @@ def chart_text(
                 at = np.flatnonzero(np.isfinite(ends_of))[::4]
                 plotext.scatter(middles[at].tolist(), (ends_of[at] / scale).tolist(), marker="·")
         if onset is not None and drawn.edges[0] <= onset <= drawn.edges[1]:
-            levels = np.linspace(bottom, top, 2 * height) / scale
+            levels = np.linspace(bottom / scale, top / scale, 2 * height)
             plotext.scatter([onset] * len(levels), levels.tolist(), marker="┊")
         plotext.title(cut(title, width))
         for part in contiguous_parts(np.isfinite(drawn.low)):
