@@ -9,8 +9,8 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
 from rltui.draw.numbers import format_value
 from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
+from rltui.rules.evaluated_series.ratio import numerator
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.judged_series.ratio import numerator
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

@@ -1,9 +1,9 @@
 """Evaluates the rules on one run: new points in, findings out.
 
 Feeding costs O(new points) and a bounded number of evaluations: ticks make a long series short (see
-`rltui.rules.judged_series.ticks`). Rules are evaluated at every tick of a short series, and at every second
-or fourth tick later, staggered so that not all series are evaluated at the same step. The findings depend
-only on the order of points within each series, not on how they are divided into deliveries.
+`rltui.rules.evaluated_series.ticks`). Rules are evaluated at every tick of a short series, and at every
+second or fourth tick later, staggered so that not all series are evaluated at the same step. The findings
+depend only on the order of points within each series, not on how they are divided into deliveries.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
+from rltui.rules.evaluated_series.ticks import START
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
-from rltui.rules.judged_series.ticks import START
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.firing import Firing, FiringState, JudgedSeries, settings_beyond
+from rltui.rules.rule_states.firing import EvaluatedSeries, Firing, FiringState, settings_beyond
 from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.rulebook import Rulebook
@@ -75,7 +75,7 @@ class Evaluator:
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the log has a metric for the time of a step
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
-        self._judged: JudgedSeries | None = None
+        self._judged: EvaluatedSeries | None = None
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
         self._external_findings: tuple[Finding, ...] = ()
         # Computed on demand, reset by new ticks:
@@ -177,7 +177,7 @@ class Evaluator:
         if self._state is None:
             derived, judged, settings = self._derived(), self._judged, self._settings_beyond()
             if judged is None or not judged.is_current(self.series, derived, settings):
-                judged = self._judged = JudgedSeries(self._selection.book, self.series, derived, settings)
+                judged = self._judged = EvaluatedSeries(self._selection.book, self.series, derived, settings)
             self._state = FiringState(judged)
         return self._state
 

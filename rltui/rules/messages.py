@@ -9,9 +9,9 @@ from rltui.common.problem import SEVERITIES, Severity
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
+from rltui.rules.evaluated_series.ratio import numerator
+from rltui.rules.evaluated_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
-from rltui.rules.judged_series.ratio import numerator
-from rltui.rules.judged_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.firing import Firing

@@ -1,8 +1,8 @@
 """Rules, symptoms and joint conditions, as in the data files.
 
 The states are those of Prometheus: a rule whose condition holds is pending; when it has held for `for` ticks
-it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of
-up to 512 points and a share of the run in a longer one (see `rltui.rules.judged_series.ticks`). Every command
+it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of up to
+512 points and a share of the run in a longer one (see `rltui.rules.evaluated_series.ticks`). Every command
 loads all of them, so they are named tuples, which are made in a seventh of the time of frozen dataclasses.
 """
 

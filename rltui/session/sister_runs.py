@@ -16,8 +16,8 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.run_names import without_numbers
+from rltui.rules.evaluated_series.robust_statistics import NORMAL
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.judged_series.robust_statistics import NORMAL
 from rltui.session.outcome_curve import OutcomeCurve
 
 FINDING_ID = "below-sisters"

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.common.arrays import quantile
+from rltui.rules.evaluated_series.evaluated_moments import Moments
+from rltui.rules.evaluated_series.robust_statistics import medians
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.ticks import CAP, Ticks
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.judged_series.judged_moments import Moments
-from rltui.rules.judged_series.robust_statistics import medians
-from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.judged_series.ticks import CAP, Ticks
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
 from rltui.rules.rule_states.rule_selection import Rules

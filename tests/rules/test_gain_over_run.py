@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.judged_series.means_with_errors import long_run_variance, of_bins
+from rltui.rules.evaluated_series.means_with_errors import long_run_variance, of_bins
 from tests.support.runs.evaluators import evaluator, fresh, ids, only
 from tests.support.runs.synthetic_runs import Shape
 from tests.support.runs.unusual_runs import curriculum

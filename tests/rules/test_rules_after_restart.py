@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rltui.config import Threshold
 from rltui.config.user_config import Config
+from rltui.rules.evaluated_series.rewindable_counter import KEPT, RewindableCounter
+from rltui.rules.evaluated_series.ticks import CAP, NONFINITE_KEPT, Ticks
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.judged_series.rewindable_counter import KEPT, RewindableCounter
-from rltui.rules.judged_series.ticks import CAP, NONFINITE_KEPT, Ticks
 from rltui.session.session import Session
 from tests.support.logs.live_logs import Live, append, line, write
 from tests.support.runs.evaluators import evaluator, fresh, ids

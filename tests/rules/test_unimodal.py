@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.judged_series.unimodal_curve import unimodal
+from rltui.rules.evaluated_series.unimodal_curve import unimodal
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.kinds import (
     collapse,
     drop,

@@ -10,7 +10,7 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
 
 
 class ConditionStates(NamedTuple):

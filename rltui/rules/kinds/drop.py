@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats
-from rltui.rules.judged_series.robust_statistics import rate_error
-from rltui.rules.judged_series.rolling_window import BEFORE_MIN, RollingWindow
+from rltui.rules.evaluated_series.robust_statistics import rate_error
+from rltui.rules.evaluated_series.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, first_in, stays_idle
 from rltui.rules.rule import Rule
 

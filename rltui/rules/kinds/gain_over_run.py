@@ -30,7 +30,7 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct, median
 from rltui.metrics.glossary_files import glossary
-from rltui.rules.judged_series.means_with_errors import (
+from rltui.rules.evaluated_series.means_with_errors import (
     BINNED,
     LENGTHS,
     MAX_WINDOW_SHARE,
@@ -38,8 +38,8 @@ from rltui.rules.judged_series.means_with_errors import (
     changes,
     sums_of,
 )
-from rltui.rules.judged_series.robust_statistics import one_of_them
-from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.robust_statistics import one_of_them
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.rule import Rule
 

@@ -5,7 +5,7 @@ The condition has no window: it is on periods of non-finite values (`NonFinitePe
 
 from __future__ import annotations
 
-from rltui.rules.judged_series.ticks import NONFINITE_GAP, NonFinitePeriod, Ticks
+from rltui.rules.evaluated_series.ticks import NONFINITE_GAP, NonFinitePeriod, Ticks
 from rltui.rules.rule import Rule
 
 

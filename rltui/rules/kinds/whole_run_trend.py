@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.arrays import Floats
-from rltui.rules.judged_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, stays_idle
 from rltui.rules.rule import Rule
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats, median
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.judged_series.ended_series import ended
-from rltui.rules.judged_series.ticks import START, NonFinitePeriod, Ticks
+from rltui.rules.evaluated_series.ended_series import ended
+from rltui.rules.evaluated_series.ticks import START, NonFinitePeriod, Ticks
 from rltui.rules.kinds import non_finite
 from rltui.rules.rule import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_states.rescaling import RewardScale, reward_scales
@@ -42,7 +42,7 @@ class Firing(NamedTuple):
     worst_step: int = 0
 
 
-class JudgedSeries:
+class EvaluatedSeries:
     """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
     `derived`: ratios and step times, which are not tags. `settings`: result of `settings_beyond`.
@@ -152,7 +152,7 @@ class JudgedSeries:
 class FiringState:
     """The rules that fire after a feed."""
 
-    def __init__(self, series: JudgedSeries) -> None:
+    def __init__(self, series: EvaluatedSeries) -> None:
         self.series = series
         self.firing: dict[str, list[Firing]] = {}  # by rule; recordings only after they were asked for
         self._unasked = dict(series.recordings)

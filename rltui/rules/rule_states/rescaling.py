@@ -15,8 +15,8 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.judged_series.means_with_errors import sums_of
-from rltui.rules.judged_series.ticks import Ticks
+from rltui.rules.evaluated_series.means_with_errors import sums_of
+from rltui.rules.evaluated_series.ticks import Ticks
 from rltui.rules.rule import Rescaling
 
 SIDE = 4  # fewest ticks on each side of the step, as for a crash (`gain_over_run`)

@@ -9,7 +9,7 @@ from functools import cached_property
 from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
 from rltui.metrics.resolve import MetricNames
-from rltui.rules.judged_series.impossible_values import hard_limits
+from rltui.rules.evaluated_series.impossible_values import hard_limits
 from rltui.rules.metric_roles import STEP_TIME, metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rulebook import Rulebook, rulebook

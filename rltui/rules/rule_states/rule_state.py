@@ -8,8 +8,8 @@ import numpy as np
 
 from rltui.common.arrays import median
 from rltui.common.data_class import dataclass
-from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.judged_series.ticks import Marks, Ticks
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
 from rltui.rules.rule import Rule
 
@@ -41,17 +41,8 @@ class RuleState:
     """One rule on one series."""
 
     __slots__ = (
-        "_idle_range_of",
-        "asked",
-        "carries",
-        "idle_range",
-        "kind",
-        "past",
-        "period",
-        "recording",
-        "rule",
-        "ticks",
-        "waiting",
+        "_idle_range_of", "asked", "carries", "idle_range", "kind", "past", "period", "recording", "rule",
+        "ticks", "waiting",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:

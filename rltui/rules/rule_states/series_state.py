@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.rules.judged_series.impossible_values import ImpossibleValues, impossible_values
-from rltui.rules.judged_series.judged_moments import Moments, moments_between
-from rltui.rules.judged_series.ratio import Ratio, ratio_tag
-from rltui.rules.judged_series.rolling_window import RollingWindow
-from rltui.rules.judged_series.step_seconds import StepSeconds
-from rltui.rules.judged_series.ticks import CAP, START, Ticks, widest
+from rltui.rules.evaluated_series.evaluated_moments import Moments, moments_between
+from rltui.rules.evaluated_series.impossible_values import ImpossibleValues, impossible_values
+from rltui.rules.evaluated_series.ratio import Ratio, ratio_tag
+from rltui.rules.evaluated_series.rolling_window import RollingWindow
+from rltui.rules.evaluated_series.step_seconds import StepSeconds
+from rltui.rules.evaluated_series.ticks import CAP, START, Ticks, widest
 from rltui.rules.kinds import POINTS_COMPARED, IdleRange
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule

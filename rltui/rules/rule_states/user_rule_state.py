@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.rules.judged_series.rewindable_counter import RewindableCounter
-from rltui.rules.judged_series.ticks import Ticks
+from rltui.rules.evaluated_series.rewindable_counter import RewindableCounter
+from rltui.rules.evaluated_series.ticks import Ticks
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.rule_state import KEPT, ActivePeriod
 

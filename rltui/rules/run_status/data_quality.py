@@ -9,7 +9,7 @@ import numpy as np
 from rltui.common.arrays import Floats, median
 from rltui.common.problem import Problem
 from rltui.common.text import clean
-from rltui.rules.judged_series.ended_series import ended
+from rltui.rules.evaluated_series.ended_series import ended
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
 

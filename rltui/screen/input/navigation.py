@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.rows.row import Row
+from rltui.rules.evaluated_series.ratio import numerator
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
-from rltui.rules.judged_series.ratio import numerator
 from rltui.run_context.console.moments import Moment
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.pages.chart.x_axis import COMMON_AXES, x_axis

@@ -16,7 +16,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.evidence import change_of_row
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.rows.row import Row
-from rltui.rules.judged_series.ratio import numerator
+from rltui.rules.evaluated_series.ratio import numerator
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

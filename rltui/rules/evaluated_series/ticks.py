@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Floats, Ints, median
-from rltui.rules.judged_series.rewindable_counter import RewindableCounter
+from rltui.rules.evaluated_series.rewindable_counter import RewindableCounter
 
 CAP = 512  # ticks; 0.2 % of a long run is exact enough for an onset
 FEW = 16  # ticks that are allocated at first, since most of a thousand tags stay short

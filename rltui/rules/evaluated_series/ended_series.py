@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 
-from rltui.rules.judged_series.ticks import Ticks
+from rltui.rules.evaluated_series.ticks import Ticks
 
 MIN_POINTS = 20  # points of a series, and usual distances since its last one
 SILENT_SHARE = 0.25  # of the run, for which the series must be missing

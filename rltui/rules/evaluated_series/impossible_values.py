@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.rules.judged_series.rewindable_counter import RewindableCounter
+from rltui.rules.evaluated_series.rewindable_counter import RewindableCounter
 
 
 class ImpossibleValues(RewindableCounter):

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.rules.judged_series.ticks import CAP
+from rltui.rules.evaluated_series.ticks import CAP
 
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
 # Positions of ticks at which the whole run is evaluated, a quarter apart; at least three ticks per part.

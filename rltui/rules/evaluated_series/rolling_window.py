@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
-from rltui.rules.judged_series.judged_moments import Moments
-from rltui.rules.judged_series.means_with_errors import RunMeans
-from rltui.rules.judged_series.robust_statistics import (
+from rltui.rules.evaluated_series.evaluated_moments import Moments
+from rltui.rules.evaluated_series.means_with_errors import RunMeans
+from rltui.rules.evaluated_series.robust_statistics import (
     NORMAL,
     TREND_FROM,
     TREND_LENGTHS,
@@ -24,7 +24,7 @@ from rltui.rules.judged_series.robust_statistics import (
     part_medians,
     rise,
 )
-from rltui.rules.judged_series.ticks import START, Ticks
+from rltui.rules.evaluated_series.ticks import START, Ticks
 
 BEFORE = 50  # earlier ticks for the usual level
 PAD = 128  # NaN before the first tick; rows and the ticks that they skip are at most so long

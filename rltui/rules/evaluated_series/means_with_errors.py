@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Floats, Ints, distinct, median
-from rltui.rules.judged_series.robust_statistics import NORMAL
-from rltui.rules.judged_series.ticks import Ticks
-from rltui.rules.judged_series.unimodal_curve import unimodal
+from rltui.rules.evaluated_series.robust_statistics import NORMAL
+from rltui.rules.evaluated_series.ticks import Ticks
+from rltui.rules.evaluated_series.unimodal_curve import unimodal
 
 JUMP = 3.5  # robust deviations that differences of neighbours are clipped to: more is a jump of the level
 PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation of few ticks, and the number of ticks that it counts for
