@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 from rltui.rules.finding import order, unexplained
-from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.evaluators import fresh, new_evaluator
 from tests.support.runs.synthetic_runs import (
     KINDS,
     PATHOLOGIES,
@@ -66,7 +66,7 @@ def shape_of(seed: int) -> Shape:
 
 def told(series: Series, every: int, onset: int, answers: Sequence[str]) -> Outcome:
     """Feed a run in pieces. `onset` is a point of its longest series."""
-    judge, longest = evaluator(), max(len(values) for values in series.values())
+    evaluator, longest = new_evaluator(), max(len(values) for values in series.values())
     given = dict.fromkeys(series, 0)
     ranks, early, delay = [], set(), None
     for end in np.unique(np.linspace(0, longest, PIECES + 1).astype(int)[1:]).tolist():
@@ -78,15 +78,15 @@ def told(series: Series, every: int, onset: int, answers: Sequence[str]) -> Outc
                 steps = every * stretch * np.arange(given[tag] + 1, upto + 1)
                 pieces.append(fresh(tag, values[given[tag] : upto], steps))
                 given[tag] = upto
-        judge.feed(pieces)
-        alarms = [finding for finding in judge.findings() if finding.rank]
+        evaluator.feed(pieces)
+        alarms = [finding for finding in evaluator.findings() if finding.rank]
         if end <= onset:
             early |= {finding.id for finding in alarms}
         else:
             ranks.append(max((finding.rank for finding in alarms), default=0))
             if delay is None and any(_names(finding.id, answers) for finding in alarms):
                 delay = (end - onset) / longest
-    head = sorted(unexplained(finding for finding in judge.findings() if finding.rank), key=order)
+    head = sorted(unexplained(finding for finding in evaluator.findings() if finding.rank), key=order)
     flaps = sum(before > 0 == rank for before, rank in pairwise(ranks))
     return Outcome(bool(head), bool(head) and _names(head[0].id, answers), frozenset(early), flaps, delay)
 

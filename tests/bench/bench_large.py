@@ -63,7 +63,7 @@ print(count, time.process_time() - began, peak(), store.nbytes)
 WORDS = {
     "read": "read only",
     "store": "read and store",
-    "load": "read, store and judge (check)",
+    "load": "read, store and evaluate (check)",
     "follow": "follow and store",
 }
 

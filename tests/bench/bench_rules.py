@@ -16,7 +16,7 @@ from rltui.common.arrays import Floats
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rulebook import rulebook
-from tests.support.runs.evaluators import canonical_names, evaluator, fresh, run_with
+from tests.support.runs.evaluators import canonical_names, fresh, new_evaluator, run_with
 
 # Sixty metrics of a PPO run of a language model that is well: first level, last level, noise.
 HEALTHY = {
@@ -110,23 +110,23 @@ def columns(n: int, faults: Mapping[str, tuple[float, float, float]] | None = No
 
 
 def live(n: int, steps: int = 200, faults: Mapping[str, tuple[float, float, float]] | None = None) -> float:
-    """Median seconds to judge one step of sixty scalars after n steps, findings included.
+    """Median seconds to evaluate one step of sixty scalars after n steps, findings included.
 
     The least of three times of each step counts, so that the worst one is a step's and not the machine's.
     """
     data = columns(n + steps, faults)
     rounds = []
     for _ in range(3):
-        judge, told = evaluator(), 0
-        judge.feed([fresh(tag, values[:n]) for tag, values in data.items()])
-        judge.findings()  # the first one loads the glossary
+        evaluator, told = new_evaluator(), 0
+        evaluator.feed([fresh(tag, values[:n]) for tag, values in data.items()])
+        evaluator.findings()  # the first one loads the glossary
         rounds.append([])
         gc.collect()
         for k in range(n, n + steps):
             pieces = [fresh(tag, values[k : k + 1], [k + 1]) for tag, values in data.items()]
             begin = time.process_time()
-            judge.feed(pieces)
-            told += len(judge.findings())
+            evaluator.feed(pieces)
+            told += len(evaluator.findings())
             rounds[-1].append(time.process_time() - begin)
     took = np.min(rounds, axis=0)
     middle, high, worst = (1e3 * np.quantile(took, share) for share in (0.5, 0.99, 1))
@@ -138,18 +138,18 @@ def live(n: int, steps: int = 200, faults: Mapping[str, tuple[float, float, floa
 
 
 def bulk(total: int = 1_000_000) -> float:
-    """Seconds to judge a million scalars at once."""
+    """Seconds to evaluate a million scalars at once."""
     data = columns(total // len(TAGS))
     pieces = [fresh(tag, values) for tag, values in data.items()]
-    judge = evaluator()
+    evaluator = new_evaluator()
     begin = time.process_time()
-    judge.feed(pieces)
-    judge.findings()
+    evaluator.feed(pieces)
+    evaluator.findings()
     return time.process_time() - begin
 
 
 def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
-    """Seconds to judge one of many short runs whole; their rules are chosen once."""
+    """Seconds to evaluate one of many short runs whole; their rules are chosen once."""
     known = sorted({metric for rule in rulebook().rules.values() for metric in rule.metrics})[::3][:tags]
     noise, names, run = np.random.default_rng(2), canonical_names(), run_with()
     pieces = [
@@ -161,10 +161,10 @@ def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
     for _ in range(3):
         begin = time.process_time()
         for each in pieces:
-            judge = Evaluator(run, names, selection=chosen)
-            judge.feed(each)
+            evaluator = Evaluator(run, names, selection=chosen)
+            evaluator.feed(each)
         took.append((time.process_time() - begin) / runs)
-    ruled = [series.ruled for series in judge.series.values()]
+    ruled = [series.ruled for series in evaluator.series.values()]
     watches = sum(len(each.shown) + len(each.recordings) for each in ruled)
     seconds = min(took)
     print(

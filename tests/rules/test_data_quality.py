@@ -9,28 +9,28 @@ from hypothesis import strategies as st
 
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.run_status import data_quality
-from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids, judge_of, run_with
+from tests.support.runs.evaluators import canonical_names, evaluator_of, fresh, ids, new_evaluator, run_with
 
 
-def codes(judge: Evaluator) -> list[str]:
+def codes(evaluator: Evaluator) -> list[str]:
     """The codes of the diagnostics."""
-    return [problem.code for problem in judge.diagnostics()]
+    return [problem.code for problem in evaluator.diagnostics()]
 
 
 def test_the_first_non_finite_step_is_named() -> None:
     """NaN and infinity are counted, with the step of the first."""
-    judge = judge_of({"other": [1.0, 2.0, float("nan"), 3.0, float("inf")]})
-    (problem,) = judge.diagnostics()
+    evaluator = evaluator_of({"other": [1.0, 2.0, float("nan"), 3.0, float("inf")]})
+    (problem,) = evaluator.diagnostics()
     assert problem.code == "non-finite" and problem.count == 2 and "step 3" in problem.message
 
 
 def test_impossible_values_accuse_the_metric() -> None:
     """A clip fraction of 31 is a broken metric; it is reported as such with its first step."""
-    judge = evaluator()
-    judge.feed([fresh("reward.zero_std_fraction", [0.1, 0.2, 31.0, 0.1, -4.0])])
-    (problem,) = judge.diagnostics()
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.zero_std_fraction", [0.1, 0.2, 31.0, 0.1, -4.0])])
+    (problem,) = evaluator.diagnostics()
     assert problem.code == "impossible-value" and "step 3" in problem.message and "31" in problem.message
-    assert not ids(judge)
+    assert not ids(evaluator)
 
 
 def test_a_share_in_percent_is_no_fault() -> None:
@@ -40,37 +40,37 @@ def test_a_share_in_percent_is_no_fault() -> None:
         ([0.1, 0.2, 27.9, 0.3], "impossible-value"),
         ([27.9, 30.5, 140.0], "impossible-value"),
     ):
-        judge = evaluator()
-        judge.feed([fresh("reward.zero_std_fraction", values)])
-        assert codes(judge) == [code]
+        evaluator = new_evaluator()
+        evaluator.feed([fresh("reward.zero_std_fraction", values)])
+        assert codes(evaluator) == [code]
 
 
 def test_rounding_beyond_a_bound_is_no_fault() -> None:
     """1.00000012 is one."""
-    judge = evaluator()
-    judge.feed([fresh("reward.zero_std_fraction", [0.1, 1.00000012, -1e-9])])
-    assert judge.diagnostics() == []
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.zero_std_fraction", [0.1, 1.00000012, -1e-9])])
+    assert evaluator.diagnostics() == []
 
 
 def test_a_tag_that_is_not_written_any_more() -> None:
     """A metric that stopped while others continued is reported."""
-    judge = judge_of({"a": np.ones(300), "b": np.ones(300), "c": np.ones(300)})
-    judge.feed([fresh("d", np.ones(100))])
-    assert codes(judge) == ["vanished"]
-    assert "d" in judge.diagnostics()[0].message
+    evaluator = evaluator_of({"a": np.ones(300), "b": np.ones(300), "c": np.ones(300)})
+    evaluator.feed([fresh("d", np.ones(100))])
+    assert codes(evaluator) == ["vanished"]
+    assert "d" in evaluator.diagnostics()[0].message
 
 
 @given(seed=st.integers(0, 10_000), tags=st.integers(3, 25))
 def test_each_tag_is_compared_with_the_median_of_similar_ones(seed: int, tags: int) -> None:
     """A tag is silent if most others of a similar pace continued for long; it does not count itself."""
     rng = np.random.default_rng(seed)
-    judge, logged = evaluator(), {}
+    evaluator, logged = new_evaluator(), {}
     for place in range(tags):
         count, every, start = (
             int(rng.choice(some)) for some in ([10, 25, 60, 240], [1, 1, 2, 7, 40], [0, 300])
         )
         logged[f"t{place}"] = steps = start + every * np.arange(count)
-        judge.feed([fresh(f"t{place}", np.ones(count), steps)])
+        evaluator.feed([fresh(f"t{place}", np.ones(count), steps)])
     paces = {
         tag: (steps[-1] - steps[0]) / (len(steps) - 1) for tag, steps in logged.items() if len(steps) >= 20
     }
@@ -82,7 +82,7 @@ def test_each_tag_is_compared_with_the_median_of_similar_ones(seed: int, tags: i
             quiet = (end := ends[len(ends) // 2]) - logged[tag][-1]
             if quiet > 20 * pace and quiet > 0.25 * (end - logged[tag][0]):
                 silent.append(tag)
-    assert [problem.message.partition(":")[0] for problem in judge.diagnostics()] == silent
+    assert [problem.message.partition(":")[0] for problem in evaluator.diagnostics()] == silent
 
 
 def test_diagnostics_are_computed_once_per_feed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,23 +90,23 @@ def test_diagnostics_are_computed_once_per_feed(monkeypatch: pytest.MonkeyPatch)
     asked = []
     find = data_quality.diagnostics
     monkeypatch.setattr(data_quality, "diagnostics", lambda *args: asked.append(1) or find(*args))
-    judge = judge_of({"a": [1.0, float("nan")]})
-    assert codes(judge) == codes(judge) == ["non-finite"]
+    evaluator = evaluator_of({"a": [1.0, float("nan")]})
+    assert codes(evaluator) == codes(evaluator) == ["non-finite"]
     assert len(asked) == 1
-    judge.feed([fresh("a", [float("nan")], [3])])
-    assert [problem.count for problem in judge.diagnostics()] == [2]
+    evaluator.feed([fresh("a", [float("nan")], [3])])
+    assert [problem.count for problem in evaluator.diagnostics()] == [2]
 
 
 def test_gaps_and_clocks() -> None:
     """Missing steps and a clock that went back are reported once each."""
     times = [(k, 1e9 + 10.0 * k) for k in range(50)] + [(k, 1e9 + 10.0 * k - 900) for k in range(5000, 5050)]
     times[20:] = [(step, wall - 3600) for step, wall in times[20:]]
-    judge = Evaluator(run_with(times), canonical_names())
-    assert codes(judge) == ["clock-jump", "gap"]
+    evaluator = Evaluator(run_with(times), canonical_names())
+    assert codes(evaluator) == ["clock-jump", "gap"]
 
 
 def test_a_clean_run_has_no_diagnostics() -> None:
     """Clean data have no diagnostics."""
-    judge = Evaluator(run_with([(k, 1e9 + 10.0 * k) for k in range(50)]), canonical_names())
-    judge.feed([fresh("reward.mean", np.linspace(0, 1, 50))])
-    assert judge.diagnostics() == []
+    evaluator = Evaluator(run_with([(k, 1e9 + 10.0 * k) for k in range(50)]), canonical_names())
+    evaluator.feed([fresh("reward.mean", np.linspace(0, 1, 50))])
+    assert evaluator.diagnostics() == []

@@ -22,15 +22,15 @@ from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates
 from rltui.rules.rule_states.rule_selection import Rules
 from rltui.rules.rule_states.series_state import RuledTicks
 from rltui.rules.rulebook import rulebook
-from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.evaluators import fresh, new_evaluator
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 SICK = sorted(PATHOLOGIES)
 
 
-def said(judge: Evaluator) -> list[tuple[object, ...]]:
+def said(evaluator: Evaluator) -> list[tuple[object, ...]]:
     """All findings of an evaluator, in comparable form."""
-    found = [*judge.findings(), *judge.history()]
+    found = [*evaluator.findings(), *evaluator.history()]
     return [
         (
             f.id, f.severity, f.since_step, f.state, f.resolved_step, f.metrics, repr(f.value),
@@ -46,9 +46,9 @@ def test_any_split_gives_the_same_findings(name: str, seed: int, cuts: list[floa
     """Points fed at once, in any pieces, or with tags in another order give the same findings."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=700, seed=seed)), 400)
-    whole = evaluator()
+    whole = new_evaluator()
     whole.feed([fresh(tag, values) for tag, values in series.items()])
-    pieces = evaluator()
+    pieces = new_evaluator()
     edges = sorted({0.0, 1.0, *cuts})
     for low, high in pairwise(edges):
         for tag, values in series.items():
@@ -63,7 +63,7 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
     """A live run, one point at a time, has the findings of its finished log."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=600, seed=3)), 350)
-    whole, single = evaluator(), evaluator()
+    whole, single = new_evaluator(), new_evaluator()
     whole.feed([fresh(tag, values) for tag, values in series.items()])
     for k in range(600):
         single.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
@@ -75,12 +75,12 @@ def test_what_is_said_between_two_evaluations_is_of_the_newest_points() -> None:
     """Rules are evaluated at every fourth tick; what a level is now is told of the last one, live too."""
     noise = np.random.default_rng(0).standard_normal(240)[120:]
     values = np.concatenate((np.full(60, 0.1), np.full(30, 50.0), 3 + 0.2 * noise))
-    live = evaluator()
+    live = new_evaluator()
     for k in range(len(values)):
         live.feed([fresh("policy.kl_ref", values[k : k + 1], [k + 1])])
         live.findings()
         if k > len(values) - 10:
-            whole = evaluator()
+            whole = new_evaluator()
             whole.feed([fresh("policy.kl_ref", values[: k + 1])])
             assert said(live) == said(whole)
     assert "; now 2." in live.findings()[0].message
@@ -110,15 +110,15 @@ def test_values_near_the_ends_of_floats_are_judged(size: float) -> None:
     """Squares that are zero or infinite raise nothing, and numpy does not warn."""
     noise = np.random.default_rng(0).uniform(-1, 1, (3, 600))
     course = np.concatenate((np.linspace(0.1, 1, 300), np.linspace(1, 0.2, 300)))
-    judge = evaluator()
+    evaluator = new_evaluator()
     for tag, values in zip(("mean", "max", "min"), noise, strict=True):
-        judge.feed([fresh(f"reward.{tag}", size * np.clip(course + 0.1 * values, -1, 1))])
+        evaluator.feed([fresh(f"reward.{tag}", size * np.clip(course + 0.1 * values, -1, 1))])
     for tag, values in zip(
         ("reward.episode_return.mean", "policy.entropy", "critic.loss"), noise, strict=True
     ):
-        judge.feed([fresh(tag, size * values)])
-    assert isinstance(said(judge), list)
-    assert judge.sentence()
+        evaluator.feed([fresh(tag, size * values)])
+    assert isinstance(said(evaluator), list)
+    assert evaluator.sentence()
 
 
 @pytest.mark.parametrize("size", [1, 2, CAP // 2, CAP - 1, CAP, CAP + 1, 2 * CAP])
@@ -262,16 +262,19 @@ def test_a_kind_is_the_same_for_one_moment_and_for_many(n: int, every: int, seed
                 [RollingWindow(single, Moments(at[k : k + 1])) for k in range(len(at))],
             )
             for rule in different.values():
-                judge = KINDS[rule.kind]
-                whole, alone = judge(rule, window, False), [judge(rule, each, False) for each in moments]
+                evaluator = KINDS[rule.kind]
+                whole, alone = (
+                    evaluator(rule, window, False),
+                    [evaluator(rule, each, False) for each in moments],
+                )
                 on = [whole is not None and bool(whole.on[k]) for k in range(len(at))]
                 for k, each in enumerate(alone):
                     assert repr(said(each, 0)) == repr(said(whole, k)), (rule.id, k)
                     if on[k] and whole is not None and whole.began is not None:
                         assert each is not None and each.began is not None
                         assert each.began(0) == whole.began(k), (rule.id, k)
-                    assert judge(rule, moments[k], True) is not None or not on[k], (rule.id, k)
-                assert judge(rule, window, True) is not None or not any(on), rule.id
+                    assert evaluator(rule, moments[k], True) is not None or not on[k], (rule.id, k)
+                assert evaluator(rule, window, True) is not None or not any(on), rule.id
                 if (idle_range := IDLE_RANGES.get(rule.kind)) is not None:
                     assert not (any(on) and idle_range(rule, window)), rule.id
                     for k, each in enumerate(moments):
@@ -359,22 +362,22 @@ def test_ticks_are_bounded() -> None:
 
 def test_a_rewind_removes_superseded_points() -> None:
     """After a resume from a checkpoint each step counts once."""
-    judge = evaluator()
-    judge.feed([fresh("policy.kl_ref", [0.1] * 60 + [20.0] * 40)])
-    assert "kl-ref-runaway" in {finding.id for finding in judge.findings()}
-    judge.feed([fresh("policy.kl_ref", [0.1] * 60, range(61, 121), rewound_to=61)])
-    assert judge.findings() == []
-    assert judge.series["policy.kl_ref"].ticks.n == 120
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("policy.kl_ref", [0.1] * 60 + [20.0] * 40)])
+    assert "kl-ref-runaway" in {finding.id for finding in evaluator.findings()}
+    evaluator.feed([fresh("policy.kl_ref", [0.1] * 60, range(61, 121), rewound_to=61)])
+    assert evaluator.findings() == []
+    assert evaluator.series["policy.kl_ref"].ticks.n == 120
 
 
 def test_after_a_join_one_waiting_rule_is_settled_per_step() -> None:
     """No live step evaluates all of them; after some steps none of them is unsettled."""
-    judge, left = evaluator(), []
+    evaluator, left = new_evaluator(), []
     series = healthy("grpo", Shape(n=CAP + 100))
-    judge.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])
+    evaluator.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])
     for k in range(CAP - 1, CAP + 100):
-        judge.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
-        waits = [state for each in judge.series.values() for state in each.ruled.unsettled]
+        evaluator.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
+        waits = [state for each in evaluator.series.values() for state in each.ruled.unsettled]
         left.append(sum(state.recording for state in waits))
     assert left[0] > 10
     assert {before - after for before, after in pairwise(left)} == {0, 1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rltui.rules.evaluated_series.means_with_errors import long_run_variance, of_bins
-from tests.support.runs.evaluators import evaluator, fresh, ids, only
+from tests.support.runs.evaluators import fresh, ids, new_evaluator, only
 from tests.support.runs.synthetic_runs import Shape
 from tests.support.runs.unusual_runs import curriculum
 
@@ -42,10 +42,10 @@ def _learnt_and_lost(rng: np.random.Generator, size: int) -> np.ndarray:
 @pytest.mark.parametrize("every", [1, 1000])
 def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> None:
     """20 points or 2 million, logged at every step or at every thousandth: the gain is gone."""
-    judge = evaluator(book=LOSSES)
+    evaluator = new_evaluator(book=LOSSES)
     values = _learnt_and_lost(np.random.default_rng(3), size)
-    judge.feed([fresh(RETURN, values, every * np.arange(1, size + 1))])
-    found = [finding for finding in judge.findings() if finding.id in FALLS]
+    evaluator.feed([fresh(RETURN, values, every * np.arange(1, size + 1))])
+    found = [finding for finding in evaluator.findings() if finding.id in FALLS]
     assert found
     assert found[0].rank
     assert 0.7 * size <= found[0].since_step / every <= 0.9 * size
@@ -54,15 +54,15 @@ def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> No
 
 def test_a_lost_gain_fires_until_it_is_recovered() -> None:
     """The finding is the same however long the outcome stays low, and is resolved when it has recovered."""
-    rng, judge = np.random.default_rng(5), evaluator(book=LOSSES)
+    rng, evaluator = np.random.default_rng(5), new_evaluator(book=LOSSES)
     levels = (np.linspace(0.1, 0.8, 100), np.full(60, 0.8), np.full(240, 0.1), np.full(80, 0.8))
     values = np.concatenate(levels) + rng.normal(0, 0.03, 480)
     told = []
     for begin in range(0, len(values), 10):
-        judge.feed(
+        evaluator.feed(
             [fresh("reward.success_rate", values[begin : begin + 10], np.arange(begin + 1, begin + 11))]
         )
-        told.append({finding.key for finding in judge.findings() if finding.id == "reward-crash"})
+        told.append({finding.key for finding in evaluator.findings() if finding.id == "reward-crash"})
     first = next(k for k, keys in enumerate(told) if keys)
     assert 160 <= 10 * first <= 230
     assert all(keys == told[first] for keys in told[first:40])
@@ -78,9 +78,9 @@ def test_healthy_outcomes_are_rarely_called_lost(size: int, keep: float) -> None
     for number in range(25):
         for name, shape in SHAPES.items():
             values = shape(np.arange(size) / size) + _correlated(rng, size, keep)
-            judge = evaluator(book=LOSSES)
-            judge.feed([fresh(SCORE, values)])
-            told = {*judge.findings(), *judge.history()}
+            evaluator = new_evaluator(book=LOSSES)
+            evaluator.feed([fresh(SCORE, values)])
+            told = {*evaluator.findings(), *evaluator.history()}
             wrong += [(name, number)] * any(finding.id in {*FALLS, "reward-below-start"} for finding in told)
     assert len(wrong) <= 2, wrong
 
@@ -93,9 +93,9 @@ def test_running_means_of_noise_are_rarely_called_lost(size: int, wide: int, mos
     for number in range(40):
         draws = np.random.default_rng([size, wide, number]).standard_normal(size + wide - 1)
         values = np.convolve(draws, np.full(wide, wide**-0.5), "valid")
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(RETURN, values)])
-        told = {finding.id for finding in (*judge.findings(), *judge.history())}
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(RETURN, values)])
+        told = {finding.id for finding in (*evaluator.findings(), *evaluator.history())}
         wrong += [number] * bool(told & FALLS)
     assert len(wrong) <= most, wrong
 
@@ -106,11 +106,11 @@ def test_a_collapse_is_found_in_a_running_mean() -> None:
     level = np.concatenate((np.linspace(20, 400, 300), np.full(200, 400.0), np.full(100, 20.0)))
     values = np.convolve(np.concatenate((np.full(99, 20.0), level)), np.full(100, 0.01), "valid")
     values += np.convolve(rng.normal(0, 80, len(level) + 99), np.full(100, 0.01), "valid")
-    judge = evaluator()
-    judge.feed([fresh(RETURN, values[:500])])
-    assert not FALLS & ids(judge)
-    judge.feed([fresh(RETURN, values[500:590], np.arange(501, 591))])
-    assert FALLS & ids(judge)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(RETURN, values[:500])])
+    assert not FALLS & ids(evaluator)
+    evaluator.feed([fresh(RETURN, values[500:590], np.arange(501, 591))])
+    assert FALLS & ids(evaluator)
 
 
 def test_a_fall_after_a_rise_is_found_in_correlated_noise() -> None:
@@ -119,9 +119,9 @@ def test_a_fall_after_a_rise_is_found_in_correlated_noise() -> None:
     level = 8 * (np.clip((at - 0.05) / 0.35, 0, 1) - 0.9 * np.clip((at - 0.6) / 0.02, 0, 1))
     found = []
     for number in range(10):
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(RETURN, level + _correlated(np.random.default_rng([8, number]), 300, 0.8))])
-        found.append(bool(FALLS & ids(judge, "warning")))
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(RETURN, level + _correlated(np.random.default_rng([8, number]), 300, 0.8))])
+        found.append(bool(FALLS & ids(evaluator, "warning")))
     assert sum(found) >= 6
 
 
@@ -136,11 +136,11 @@ def test_a_fall_after_a_rise_is_found_in_running_means(size: int, wide: int, epi
         draws = np.random.default_rng([size, wide, number]).standard_normal(size * episodes + wide - 1)
         draws[wide - 1 :] += level
         values = np.convolve(draws, np.full(wide, 1 / wide), "valid")[::episodes]
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(RETURN, values[: int(0.6 * size)])])
-        assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
-        judge.feed([fresh(RETURN, values[int(0.6 * size) :], np.arange(int(0.6 * size), size) + 1)])
-        found += [bool(FALLS & ids(judge, "warning"))]
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(RETURN, values[: int(0.6 * size)])])
+        assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
+        evaluator.feed([fresh(RETURN, values[int(0.6 * size) :], np.arange(int(0.6 * size), size) + 1)])
+        found += [bool(FALLS & ids(evaluator, "warning"))]
     assert sum(found) >= 9
 
 
@@ -154,9 +154,9 @@ def test_later_noise_counts_after_a_quiet_start(lost: bool) -> None:
         if lost:
             level[162:] = 0.0
         values = 10 + np.concatenate((5 * rng.normal(size=630), level * rng.exponential(size=late)))
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(RETURN, values)])
-        told += bool(FALLS & ({finding.id for finding in judge.history()} | ids(judge)))
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(RETURN, values)])
+        told += bool(FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator)))
     assert told >= 18 if lost else told <= 1
 
 
@@ -166,10 +166,10 @@ def test_a_fall_to_a_quiet_level_is_found_sooner() -> None:
     for seed in range(8):
         level = np.concatenate((np.linspace(20, 100, 120), np.full(180, 100.0), np.full(160, 30.0)))
         values = level * (1 + 0.8 * np.random.default_rng([9, seed]).normal(size=len(level)))
-        judge, end = evaluator(book=LOSSES), 300
-        judge.feed([fresh(RETURN, values[:end])])
-        while not FALLS & ids(judge) and end < len(values):
-            judge.feed([fresh(RETURN, values[end : end + 4], np.arange(end, end + 4) + 1)])
+        evaluator, end = new_evaluator(book=LOSSES), 300
+        evaluator.feed([fresh(RETURN, values[:end])])
+        while not FALLS & ids(evaluator) and end < len(values):
+            evaluator.feed([fresh(RETURN, values[end : end + 4], np.arange(end, end + 4) + 1)])
             end += 4
         delays.append(end - 300)
     assert np.median(delays) <= 40, delays  # 60 and more by the noise of the whole run
@@ -181,63 +181,63 @@ def test_rare_rewards_are_not_called_lost(rare: float) -> None:
     wrong = []
     for number in range(30):
         rng = np.random.default_rng([int(100 * rare), number])
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(RETURN, (rng.random(400) < rare) * rng.exponential(10, 400))])
-        wrong += [number] * bool(FALLS & ({finding.id for finding in judge.history()} | ids(judge)))
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(RETURN, (rng.random(400) < rare) * rng.exponential(10, 400))])
+        wrong += [number] * bool(FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator)))
     assert len(wrong) <= 1, wrong
 
 
 def test_a_sum_that_is_reset_with_each_episode_is_no_loss() -> None:
     """A sum logged within episodes rises from zero each time, which is not a loss."""
     episode = np.cumsum(np.random.default_rng(3).uniform(0.5, 1.5, (12, 40)), axis=1)
-    judge, told = evaluator(), set()
+    evaluator, told = new_evaluator(), set()
     for begin in range(0, 480, 5):
-        judge.feed([fresh(RETURN, episode.ravel()[begin : begin + 5], np.arange(begin, begin + 5) + 1)])
-        told |= ids(judge, "warning")
+        evaluator.feed([fresh(RETURN, episode.ravel()[begin : begin + 5], np.arange(begin, begin + 5) + 1)])
+        told |= ids(evaluator, "warning")
     assert not told & FALLS
 
 
 def test_one_lucky_first_episode_is_no_start() -> None:
     """A first score that no later one comes near is an outlier: the policy has not become worse."""
     rng, told = np.random.default_rng(5), set()
-    judge, values = evaluator(), np.concatenate(([9.0], rng.normal(1, 0.1, 60)))
+    evaluator, values = new_evaluator(), np.concatenate(([9.0], rng.normal(1, 0.1, 60)))
     for end in range(1, 61):
-        judge.feed([fresh(SCORE, values[end - 1 : end], [end])])
-        told |= ids(judge, "warning")
+        evaluator.feed([fresh(SCORE, values[end - 1 : end], [end])])
+        told |= ids(evaluator, "warning")
     assert "reward-below-start" not in told
 
 
 def test_a_short_dip_is_no_loss() -> None:
     """Three points far below a high level that comes back are no loss of what was gained."""
-    judge = evaluator()
-    judge.feed([fresh(SCORE, [*np.linspace(0.1, 0.8, 60), *[0.1] * 3, *[0.8] * 20])])
-    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(SCORE, [*np.linspace(0.1, 0.8, 60), *[0.1] * 3, *[0.8] * 20])])
+    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
 
 
 def test_what_was_never_gained_is_not_lost() -> None:
     """A policy that explores falls below its start and comes back: it has lost nothing."""
     values = np.concatenate((np.linspace(-80, -600, 20), np.full(10, -600), np.linspace(-600, -150, 120)))
-    judge = evaluator()
-    judge.feed([fresh(RETURN, values + np.random.default_rng(1).normal(0, 10, 150))])
-    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(RETURN, values + np.random.default_rng(1).normal(0, 10, 150))])
+    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
 
 
 def test_few_different_values_are_noise_too() -> None:
     """Games won or lost: streaks of either are no gain and no loss."""
     values = np.where(np.random.default_rng(8).random(200) < 0.3, 1.0, -1.0)
-    judge = evaluator()
-    judge.feed([fresh(RETURN, values)])
-    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(RETURN, values)])
+    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
 
 
 def test_no_gain_is_a_remark_until_a_million_steps() -> None:
     """A flat return may be a hard task: after the usual budget of benchmarks it is an alarm."""
     values = np.random.default_rng(2).normal(780, 60, 600)
     for every, told in ((1000, "outcome-no-gain"), (5000, "return-no-gain")):
-        judge = evaluator()
-        judge.feed([fresh(RETURN, values, every * np.arange(1, 601))])
-        assert told in ids(judge)
-        assert bool(ids(judge, "warning")) is (told == "return-no-gain")
+        evaluator = new_evaluator()
+        evaluator.feed([fresh(RETURN, values, every * np.arange(1, 601))])
+        assert told in ids(evaluator)
+        assert bool(ids(evaluator, "warning")) is (told == "return-no-gain")
 
 
 def test_no_gain_is_an_alarm_after_a_thousand_episodes() -> None:
@@ -245,10 +245,10 @@ def test_no_gain_is_an_alarm_after_a_thousand_episodes() -> None:
     values = np.random.default_rng(2).normal(780, 60, 2000)
     for every, told in ((1, False), (2, False), (50, True)):
         for tag in (RETURN, "reward.mean"):
-            judge = evaluator()
-            judge.feed([fresh(tag, values, every * np.arange(1, 2001))])
-            assert bool(ids(judge, "warning")) is told
-            assert ("outcome-no-gain-long" in ids(judge)) is told
+            evaluator = new_evaluator()
+            evaluator.feed([fresh(tag, values, every * np.arange(1, 2001))])
+            assert bool(ids(evaluator, "warning")) is told
+            assert ("outcome-no-gain-long" in ids(evaluator)) is told
 
 
 def test_a_sure_gain_is_not_called_nothing() -> None:
@@ -256,31 +256,31 @@ def test_a_sure_gain_is_not_called_nothing() -> None:
     rng, at = np.random.default_rng(6), np.arange(9000) / 9000
     values = 2000 + 3000 * np.minimum(at / 0.08, 1) + rng.normal(0, 4000, len(at))
     for learnt in (True, False):
-        judge = evaluator()
+        evaluator = new_evaluator()
         steps = 600 * np.arange(1, 9001)
-        judge.feed([fresh(RETURN, values if learnt else values[rng.permutation(9000)], steps)])
-        told = {finding.id for finding in judge.history()} | ids(judge)
+        evaluator.feed([fresh(RETURN, values if learnt else values[rng.permutation(9000)], steps)])
+        told = {finding.id for finding in evaluator.history()} | ids(evaluator)
         assert ("return-no-gain" in told) is not learnt
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_may_stay_where_it_is() -> None:
     """Its start is no untrained policy, so that nothing is gained is only a remark."""
     values = np.random.default_rng(2).normal(780, 60, 600)
-    judge = evaluator()
-    judge.feed([fresh(RETURN, values, 3_000_000 + 5000 * np.arange(1, 601))])
-    assert not ids(judge, "warning")
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(RETURN, values, 3_000_000 + 5000 * np.arange(1, 601))])
+    assert not ids(evaluator, "warning")
 
 
 def test_a_gain_within_the_spread_of_episodes_cannot_be_lost() -> None:
     """Forty more where episodes differ by a hundred is no gain, however sure; 240 more can be lost."""
     rng = np.random.default_rng(4)
     level = np.concatenate((np.zeros(4000), np.full(4000, 40.0), np.zeros(4000)))
-    judge = evaluator(book=LOSSES)
-    judge.feed([fresh(RETURN, 300 + level + rng.normal(0, 100, len(level)))])
-    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
-    judge = evaluator(book=LOSSES)
-    judge.feed([fresh(RETURN, 300 + 6 * level + rng.normal(0, 100, len(level)))])
-    assert FALLS & ids(judge)
+    evaluator = new_evaluator(book=LOSSES)
+    evaluator.feed([fresh(RETURN, 300 + level + rng.normal(0, 100, len(level)))])
+    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
+    evaluator = new_evaluator(book=LOSSES)
+    evaluator.feed([fresh(RETURN, 300 + 6 * level + rng.normal(0, 100, len(level)))])
+    assert FALLS & ids(evaluator)
 
 
 def _deviation(values: np.ndarray, ticks: int) -> float:
@@ -307,9 +307,9 @@ def test_a_success_rate_that_was_never_reached_is_not_lost() -> None:
     curve[100:220] += 0.0005 * np.random.default_rng(0).normal(size=120)
     told = {}
     for times in (1, 20):
-        judge = evaluator()
-        judge.feed([fresh("reward.success_rate", times * np.abs(curve))])
-        told[times] = {"reward-crash", "reward-drop"} & set(ids(judge))
+        evaluator = new_evaluator()
+        evaluator.feed([fresh("reward.success_rate", times * np.abs(curve))])
+        told[times] = {"reward-crash", "reward-drop"} & set(ids(evaluator))
     assert not told[1] and told[20]
 
 
@@ -317,9 +317,9 @@ def test_what_harder_tasks_cost_is_no_loss_while_it_is_learnt_again() -> None:
     """Stages that cost up to three fifths of the gain, and give it back: at most one run of twelve alarms."""
     told = []
     for seed in range(12):
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(SCORE, curriculum(Shape(n=400, noise=0.7, seed=seed))["reward.mean"])])
-        told.append(FALLS & {finding.id for finding in (*judge.findings(), *judge.history())})
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(SCORE, curriculum(Shape(n=400, noise=0.7, seed=seed))["reward.mean"])])
+        told.append(FALLS & {finding.id for finding in (*evaluator.findings(), *evaluator.history())})
     assert sum(map(bool, told)) <= 1
 
 
@@ -330,7 +330,7 @@ def test_a_lasting_loss_of_two_fifths_is_found(offset: float) -> None:
     level = offset + 0.25 + 0.5 * np.clip(at / 0.5, 0, 1) - 0.2 * np.clip((at - 0.6) / 0.1, 0, 1)
     found = []
     for seed in range(10):
-        judge = evaluator(book=LOSSES)
-        judge.feed([fresh(SCORE, level + np.random.default_rng([9, seed]).normal(0, 0.03, 400))])
-        found.append(bool(FALLS & ids(judge, "warning")))
+        evaluator = new_evaluator(book=LOSSES)
+        evaluator.feed([fresh(SCORE, level + np.random.default_rng([9, seed]).normal(0, 0.03, 400))])
+        found.append(bool(FALLS & ids(evaluator, "warning")))
     assert sum(found) >= 9

@@ -7,7 +7,7 @@ import numpy as np
 from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.rules.run_status.liveness import Liveness
 from rltui.rules.run_status.liveness_finding import liveness_finding
-from tests.support.runs.evaluators import evaluator, fresh
+from tests.support.runs.evaluators import fresh, new_evaluator
 
 
 def test_a_stall_names_phase_gap_and_last_line() -> None:
@@ -36,19 +36,19 @@ def test_an_early_end_is_reported_and_a_complete_one_is_not() -> None:
 
 def test_a_run_without_an_outcome_is_not_called_healthy() -> None:
     """Only a run with a return is said to have nothing wrong, not one that logs only losses."""
-    judge = evaluator()
-    judge.feed([fresh("optimizer.loss", 1 / np.arange(1, 60))])
-    assert "shows what the run achieves" in judge.sentence()
-    judge.feed([fresh("reward.episode_return.mean", np.linspace(0, 60, 59))])
-    assert judge.sentence().startswith("nothing is wrong")
-    assert not judge.unknown_outcome()
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("optimizer.loss", 1 / np.arange(1, 60))])
+    assert "shows what the run achieves" in evaluator.sentence()
+    evaluator.feed([fresh("reward.episode_return.mean", np.linspace(0, 60, 59))])
+    assert evaluator.sentence().startswith("nothing is wrong")
+    assert not evaluator.unknown_outcome()
 
 
 def test_a_young_run_needs_no_outcome() -> None:
     """The first episode must end before an outcome can be logged."""
-    judge = evaluator()
-    judge.feed([fresh("optimizer.loss", np.ones(10))])
-    assert not judge.unknown_outcome()
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("optimizer.loss", np.ones(10))])
+    assert not evaluator.unknown_outcome()
 
 
 def test_a_failure_in_a_console_replaces_the_remark() -> None:

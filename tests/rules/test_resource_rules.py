@@ -10,7 +10,7 @@ import pytest
 from rltui.rules.rulebook import load, rulebook
 from rltui.schema.toml_files import DATA
 from tests.rules.test_synthetic_runs import RUNS
-from tests.support.runs.evaluators import evaluator, grow
+from tests.support.runs.evaluators import grow, new_evaluator
 from tests.support.runs.synthetic_runs import (
     Series,
     bottleneck_shift,
@@ -32,10 +32,10 @@ REMARKS: dict[str, tuple[Callable[[Series, int], Series], tuple[str, ...]]] = {
 
 def told(series: Series, cuts: int = 6) -> set[str]:
     """Everything that a run is told while it grows, remarks as well."""
-    judge, found = evaluator(), set()
-    for _ in grow(judge, series, cuts):
-        found |= {finding.id for finding in judge.findings()}
-    return found | {finding.id for finding in judge.history()}
+    evaluator, found = new_evaluator(), set()
+    for _ in grow(evaluator, series, cuts):
+        found |= {finding.id for finding in evaluator.findings()}
+    return found | {finding.id for finding in evaluator.history()}
 
 
 def false_remarks(seeds: range) -> dict[int, set[str]]:

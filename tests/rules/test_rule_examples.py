@@ -9,7 +9,7 @@ from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import ENDED, NON_FINITE, Rule
 from rltui.rules.rulebook import rulebook
 from rltui.store.points import NewPoints, Points
-from tests.support.runs.evaluators import evaluator, fresh, only
+from tests.support.runs.evaluators import fresh, new_evaluator, only
 from tests.support.runs.window_language import values
 
 BOOK = rulebook()
@@ -18,7 +18,7 @@ CASES = [rule for rule in BOOK.rules.values() if rule.fires or rule.quiet]
 
 def _fired(rule: Rule, example: str) -> bool:
     """Whether the rule alone ever fires on the window, fed point by point as in a live run."""
-    judge = evaluator(book=only(rule.id))
+    evaluator = new_evaluator(book=only(rule.id))
     text, _, per = example.partition("/")  # the metric's values, and those of the one that divides it
     tag, series = _tag(rule), values(text)
     below = values(per) if per else None
@@ -31,8 +31,8 @@ def _fired(rule: Rule, example: str) -> bool:
             pieces = [NewPoints("policy.loss", Points(np.array([i + 1]), np.array([wall]), np.ones(1)))]
         if below is not None and i < len(below):
             pieces.append(fresh(rule.per, below[i : i + 1], [i + 1]))
-        judge.feed(pieces)
-        if judge.state.of(rule.id):
+        evaluator.feed(pieces)
+        if evaluator.state.of(rule.id):
             return True
     return False
 
@@ -43,9 +43,9 @@ def _tag(rule: Rule) -> str:
 
 
 def _holds_at_the_end(rule: Rule, example: str) -> bool:
-    judge = evaluator()
-    judge.feed([fresh(_tag(rule), values(example))])
-    return bool(judge.state.of(rule.id))
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(_tag(rule), values(example))])
+    return bool(evaluator.state.of(rule.id))
 
 
 @pytest.mark.parametrize("rule", CASES, ids=lambda rule: rule.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.runs.evaluators import evaluator, fresh, ids, judge_of, names_of
+from tests.support.runs.evaluators import evaluator_of, fresh, ids, names_of, new_evaluator
 from tests.support.runs.synthetic_runs import Shape, healthy
 
 NOISE = np.random.default_rng(5)
@@ -12,18 +12,18 @@ NOISE = np.random.default_rng(5)
 
 def quiet(series: dict[str, object], **kwargs: object) -> bool:
     """Whether nothing of at least a warning fires, now or before."""
-    judge = judge_of(series, **kwargs)  # type: ignore[arg-type]
-    return not ids(judge, "warning") and not [f for f in judge.history() if f.rank]
+    evaluator = evaluator_of(series, **kwargs)  # type: ignore[arg-type]
+    return not ids(evaluator, "warning") and not [f for f in evaluator.history() if f.rank]
 
 
 def test_rows_of_evaluation_only() -> None:
     """Steps at which only evaluation wrote leave holes in training tags, no NaN and no stall of a metric."""
-    judge = evaluator()
+    evaluator = new_evaluator()
     steps = [k for k in range(1, 201) if k % 10]
-    judge.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * NOISE.normal(size=len(steps)), steps)])
-    judge.feed([fresh("validation.accuracy", np.linspace(0.3, 0.6, 20), range(10, 201, 10))])
-    assert judge.findings() == []
-    assert judge.diagnostics() == []
+    evaluator.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * NOISE.normal(size=len(steps)), steps)])
+    evaluator.feed([fresh("validation.accuracy", np.linspace(0.3, 0.6, 20), range(10, 201, 10))])
+    assert evaluator.findings() == []
+    assert evaluator.diagnostics() == []
 
 
 def test_kl_of_zero_with_no_penalty() -> None:
@@ -35,9 +35,9 @@ def test_kl_of_zero_with_no_penalty() -> None:
 
 def test_mfu_that_is_always_zero() -> None:
     """MFU 0.0 means not reported: told as data quality, never as a finding."""
-    judge = judge_of({"perf.mfu.actor": np.zeros(200)})
-    assert judge.findings() == []
-    assert [problem.code for problem in judge.diagnostics()] == ["not-reported"]
+    evaluator = evaluator_of({"perf.mfu.actor": np.zeros(200)})
+    assert evaluator.findings() == []
+    assert [problem.code for problem in evaluator.diagnostics()] == ["not-reported"]
 
 
 def test_entropy_of_continuous_actions_falls_below_zero() -> None:
@@ -81,30 +81,30 @@ def test_one_outlier() -> None:
 
 def test_restarts_do_not_look_like_jumps() -> None:
     """A resumed run writes some steps again; rewards and KL go on from where the checkpoint was."""
-    judge = evaluator()
+    evaluator = new_evaluator()
     rise = np.linspace(0.2, 0.8, 200) + 0.02 * NOISE.normal(size=200)
-    judge.feed([fresh("reward.mean", rise[:120])])
-    judge.feed([fresh("reward.mean", rise[100:], range(101, 201), rewound_to=101)])
-    assert not ids(judge)
+    evaluator.feed([fresh("reward.mean", rise[:120])])
+    evaluator.feed([fresh("reward.mean", rise[100:], range(101, 201), rewound_to=101)])
+    assert not ids(evaluator)
 
 
 def test_step_axes_that_differ_per_tag() -> None:
     """Environment steps, updates and epochs in one log are three axes, none of them stuck."""
-    judge = evaluator()
-    judge.feed([fresh("reward.episode_return.mean", np.linspace(0, 200, 90), range(1000, 91000, 1000))])
-    judge.feed([fresh("critic.loss", np.exp(-np.linspace(0, 2, 90)), range(90))])
-    judge.feed([fresh("perf.fps", 900 + 5 * NOISE.normal(size=90), [k // 10 for k in range(90)])])
-    assert not ids(judge)
-    assert judge.diagnostics() == []
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.episode_return.mean", np.linspace(0, 200, 90), range(1000, 91000, 1000))])
+    evaluator.feed([fresh("critic.loss", np.exp(-np.linspace(0, 2, 90)), range(90))])
+    evaluator.feed([fresh("perf.fps", 900 + 5 * NOISE.normal(size=90), [k // 10 for k in range(90)])])
+    assert not ids(evaluator)
+    assert evaluator.diagnostics() == []
 
 
 def test_tags_of_every_tenth_step() -> None:
     """A ratio of two tags uses the steps that both have."""
-    judge = evaluator()
-    judge.feed([fresh("timing.step", np.full(300, 10.0))])
-    judge.feed([fresh("timing.reward", np.full(30, 1.0), range(10, 301, 10))])
-    judge.feed([fresh("lengths.response.mean", 100 + 3 * NOISE.normal(size=30), range(10, 301, 10))])
-    assert not ids(judge)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("timing.step", np.full(300, 10.0))])
+    evaluator.feed([fresh("timing.reward", np.full(30, 1.0), range(10, 301, 10))])
+    evaluator.feed([fresh("lengths.response.mean", 100 + 3 * NOISE.normal(size=30), range(10, 301, 10))])
+    assert not ids(evaluator)
 
 
 def test_five_points_say_nothing() -> None:
@@ -117,7 +117,7 @@ def test_a_solved_task_is_no_collapse() -> None:
     """Groups that all succeed, rewards without spread and tiny gradients at the top are success."""
     reward = np.minimum(np.linspace(0.4, 2.4, 200), 2.0)
     spread = np.where(reward < 2, 0.3, 0.0)
-    judge = judge_of(
+    evaluator = evaluator_of(
         {
             "reward.mean": reward,
             "reward.std": spread,
@@ -125,16 +125,16 @@ def test_a_solved_task_is_no_collapse() -> None:
             "optimizer.grad_norm": np.where(reward < 2, 0.5, 1e-7),
         }
     )
-    assert not ids(judge, "warning")
-    assert "no-reward-spread" in ids(judge)
+    assert not ids(evaluator, "warning")
+    assert "no-reward-spread" in ids(evaluator)
 
 
 def test_what_holds_from_the_start_is_dated_from_the_start() -> None:
     """A rule that gives a model 36 points to learn to stop says afterwards since when it has not."""
-    judge = judge_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(60)})
-    found = next(finding for finding in judge.findings() if finding.id == "truncation-lasting")
+    evaluator = evaluator_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(60)})
+    found = next(finding for finding in evaluator.findings() if finding.id == "truncation-lasting")
     assert found.since_step == 1
-    late = judge_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(30)})
+    late = evaluator_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(30)})
     assert not ids(late, "warning")
 
 
@@ -145,9 +145,9 @@ def test_the_end_of_a_console_does_not_tell_where_the_reward_began() -> None:
         "reward.episode_return.mean": 0.84 + 0.004 * NOISE.normal(size=40),
     }
     for first, collapsed in ((1024, True), (17_661_952, False)):
-        judge = evaluator()
-        judge.feed([fresh(tag, values, first + 1024 * np.arange(40)) for tag, values in series.items()])
-        assert ("policy-collapsed" in ids(judge)) is collapsed
+        evaluator = new_evaluator()
+        evaluator.feed([fresh(tag, values, first + 1024 * np.arange(40)) for tag, values in series.items()])
+        assert ("policy-collapsed" in ids(evaluator)) is collapsed
 
 
 def test_a_long_fall_of_entropy_does_not_become_a_quick_one() -> None:
@@ -155,9 +155,9 @@ def test_a_long_fall_of_entropy_does_not_become_a_quick_one() -> None:
     at = np.arange(4000)
     entropy = np.interp(at, [0, 400], [1.75, 0.04]) + 0.01 * NOISE.random(len(at))
     reward = np.interp(at, [0, 400], [0.05, 0.97]) + 0.002 * NOISE.normal(size=len(at))
-    judge = judge_of({"policy.entropy": entropy, "reward.episode_return.mean": reward})
-    assert "entropy-collapse" not in ids(judge) | {finding.id for finding in judge.history()}
-    assert not ids(judge, "warning")
+    evaluator = evaluator_of({"policy.entropy": entropy, "reward.episode_return.mean": reward})
+    assert "entropy-collapse" not in ids(evaluator) | {finding.id for finding in evaluator.history()}
+    assert not ids(evaluator, "warning")
 
 
 def test_one_rewarded_episode_among_a_thousand_is_not_none() -> None:
@@ -165,16 +165,16 @@ def test_one_rewarded_episode_among_a_thousand_is_not_none() -> None:
     for success, told in ((0.0, True), (1.0, False)):
         values = np.zeros(4096)
         values[2001] = success
-        judge = evaluator()
-        judge.feed([fresh("reward.episode_return.mean", values, 500 * np.arange(1, 4097))])
-        assert ("return-constant-long" in ids(judge)) is told
+        evaluator = new_evaluator()
+        evaluator.feed([fresh("reward.episode_return.mean", values, 500 * np.arange(1, 4097))])
+        assert ("return-constant-long" in ids(evaluator)) is told
 
 
 def test_held_out_scores_are_not_training_scores() -> None:
     """Evaluation under a training name is kept apart from it."""
-    judge = evaluator(names_of(aliases={"eval/reward": "reward.mean"}))
-    judge.feed([fresh("eval/reward", [0.9] * 30 + [0.1] * 30)])
-    assert not ids(judge)
+    evaluator = new_evaluator(names_of(aliases={"eval/reward": "reward.mean"}))
+    evaluator.feed([fresh("eval/reward", [0.9] * 30 + [0.1] * 30)])
+    assert not ids(evaluator)
 
 
 def test_an_early_truncation_that_the_model_learns_to_avoid() -> None:
@@ -187,26 +187,26 @@ def test_the_total_reward_is_not_judged_beside_the_score() -> None:
     """A crash of the reward with its penalties counts only where no score without them is logged."""
     crash = np.concatenate((np.linspace(0.2, 0.9, 60), np.full(20, 0.9), np.full(20, 0.3)))
     crash += 0.01 * np.random.default_rng(0).normal(size=100)
-    assert "reward-crash" in ids(judge_of({"reward.mean": crash}))
+    assert "reward-crash" in ids(evaluator_of({"reward.mean": crash}))
     assert "reward-crash" not in ids(
-        judge_of({"reward.mean": crash, "reward.score.mean": crash[:80].repeat(2)})
+        evaluator_of({"reward.mean": crash, "reward.score.mean": crash[:80].repeat(2)})
     )
-    assert "reward-crash" in ids(judge_of({"reward.mean": crash, "reward.score.mean": crash}))
+    assert "reward-crash" in ids(evaluator_of({"reward.mean": crash, "reward.score.mean": crash}))
 
 
 def test_a_key_that_nobody_knows_is_judged_in_place_of_no_other() -> None:
     """What is found of a score is found beside a series without a meaning, too."""
     crash = np.concatenate((np.linspace(0.2, 0.9, 60), np.full(20, 0.9), np.full(20, 0.3)))
     crash += 0.01 * np.random.default_rng(0).normal(size=100)
-    assert "reward-crash" in ids(judge_of({"reward.score.mean": crash, "own/number": crash}))
+    assert "reward-crash" in ids(evaluator_of({"reward.score.mean": crash, "own/number": crash}))
 
 
 def test_a_value_back_within_its_limit_is_told_by_its_worst() -> None:
     """A size that fell below its limit, though not far, is told by how large it was and what it is now."""
     size = np.concatenate([np.full(60, 0.1), np.full(12, 5.0), np.full(12, 0.7)])
-    judge = evaluator()
-    judge.feed([fresh("policy.loss", size)])
-    told = next(each for each in judge.findings() if each.id == "loss-jump")
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("policy.loss", size)])
+    told = next(each for each in evaluator.findings() if each.id == "loss-jump")
     assert told.message.startswith("The size of the loss is 5, more than ten times")
     assert "now 0.7)" in told.message
 
@@ -219,11 +219,11 @@ def test_a_fall_is_never_told_by_a_value_above_where_it_began() -> None:
         score = (
             np.concatenate([np.full(6, 0.62), np.zeros(12), np.full(back, 0.69)]) + 0.01 * noise[: 18 + back]
         )
-        judge = evaluator()
-        judge.feed(
+        evaluator = new_evaluator()
+        evaluator.feed(
             [fresh("validation.accuracy", score), fresh("reward.mean", np.linspace(0.6, 0.7, 18 + back))]
         )
-        told += [each for each in judge.findings() if each.id == "validation-below-start"]
+        told += [each for each in evaluator.findings() if each.id == "validation-below-start"]
     assert len(told) > 2
     assert any("; now 0." in each.message for each in told)
     assert all(each.evidence[0].now < each.evidence[0].before for each in told)
@@ -238,12 +238,12 @@ def _told_of_few_prompts(seed: int, gain: float, fall: float) -> set[str]:
     reward = rng.binomial(64, right) / 64
     scores = rng.binomial(64, right[steps // 20 - 1 :: steps // 20]) / 64
     entropy = (1 - fall * (1 - np.exp(-3 * at))) * np.exp(0.05 * rng.standard_normal(steps))
-    judge, told = evaluator(), set()
+    evaluator, told = new_evaluator(), set()
     for end in range(1, len(scores) + 1):
         now = np.arange(steps // 20 * (end - 1), min(steps // 20 * end, steps))
         pieces = [fresh("reward.mean", reward[now], now + 1), fresh("policy.entropy", entropy[now], now + 1)]
-        judge.feed([*pieces, fresh("validation.accuracy", scores[end - 1 : end], [int(now[-1]) + 1])])
-        told |= ids(judge, "warning")
+        evaluator.feed([*pieces, fresh("validation.accuracy", scores[end - 1 : end], [int(now[-1]) + 1])])
+        told |= ids(evaluator, "warning")
     return told
 
 
@@ -263,14 +263,14 @@ def test_a_tag_of_no_metric_hides_no_rule() -> None:
     """An accuracy that is lost is told beside a tag that nobody knows."""
     lost = np.array([0.99, 0.79, 0.61, 0.65, *[0.64] * 17])
     for others in ({}, {"nobody/knows": np.arange(21.0)}):
-        assert "reward-below-start" in ids(judge_of({"reward.accuracy": lost, **others}), "warning")
+        assert "reward-below-start" in ids(evaluator_of({"reward.accuracy": lost, **others}), "warning")
 
 
 def test_one_group_a_step_ties_by_chance() -> None:
     """Where one group is logged, single steps have no spread; an alarm needs more of them than before."""
     wrong = 0
     for seed in range(20):
-        rng, judge, told = np.random.default_rng([seed, 8]), evaluator(), set()
+        rng, evaluator, told = np.random.default_rng([seed, 8]), new_evaluator(), set()
         solved = rng.binomial(8, rng.beta(0.6, 0.9, 200)) / 8
         spread = np.sqrt(solved * (1 - solved))
         series = {
@@ -282,8 +282,10 @@ def test_one_group_a_step_ties_by_chance() -> None:
         }
         for begin in range(0, 200, 10):
             part = slice(begin, begin + 10)
-            judge.feed([fresh(tag, each[part], np.arange(begin, begin + 10)) for tag, each in series.items()])
-            told |= ids(judge, "warning")
+            evaluator.feed(
+                [fresh(tag, each[part], np.arange(begin, begin + 10)) for tag, each in series.items()]
+            )
+            told |= ids(evaluator, "warning")
         wrong += bool(told)
     assert wrong <= 1
 
@@ -292,12 +294,12 @@ def test_episodes_that_are_won_or_lost_crash_by_no_row_of_losses() -> None:
     """Single episodes of a policy that wins more and more of them: some losses in a row are chance."""
     wrong = 0
     for seed in range(21):
-        rng, judge, told = np.random.default_rng([seed, 4]), evaluator(), set()
+        rng, evaluator, told = np.random.default_rng([seed, 4]), new_evaluator(), set()
         won = (rng.random(400) < np.linspace(0, 0.75, 400)) * 1.0
         for begin in range(0, 400, 10):
             part = slice(begin, begin + 10)
-            judge.feed([fresh("reward.episode_return.mean", won[part], np.arange(begin, begin + 10))])
-            told |= ids(judge, "warning")
+            evaluator.feed([fresh("reward.episode_return.mean", won[part], np.arange(begin, begin + 10))])
+            told |= ids(evaluator, "warning")
         wrong += bool(told)
     assert wrong <= 1
 
@@ -308,9 +310,9 @@ def test_rewards_on_another_scale_are_not_lost() -> None:
     factor = np.where(np.arange(200) < 120, 1.0, 0.1)
     scaled = series | {tag: factor * series[tag] for tag in ("reward.mean", "reward.std")}
     assert quiet(scaled)
-    remark = next(each for each in judge_of(scaled).findings() if each.id == "reward-scale-set-anew")
+    remark = next(each for each in evaluator_of(scaled).findings() if each.id == "reward-scale-set-anew")
     assert remark.since_step == 121
-    assert "reward-crash" in ids(judge_of(series | {"reward.mean": factor * series["reward.mean"]}))
+    assert "reward-crash" in ids(evaluator_of(series | {"reward.mean": factor * series["reward.mean"]}))
 
 
 def test_a_reward_that_changes_its_sign_is_no_crash() -> None:
@@ -318,13 +320,13 @@ def test_a_reward_that_changes_its_sign_is_no_crash() -> None:
     series = healthy("grpo", Shape(n=200, seed=6, noise=0.5))
     turned = np.where(np.arange(200) < 120, 1.0, -1.0) * np.abs(series["reward.mean"])
     spread = series["reward.std"]
-    told = next(each for each in judge_of(series | {"reward.mean": turned}).findings() if each.rank)
+    told = next(each for each in evaluator_of(series | {"reward.mean": turned}).findings() if each.rank)
     assert told.id == "reward-turned-over"
     assert told.since_step == 121
     other = series | {"reward.mean": turned, "reward.std": np.where(turned > 0, 1.0, 0.3) * spread}
-    assert "reward-turned-over" not in ids(judge_of(other))
+    assert "reward-turned-over" not in ids(evaluator_of(other))
     slow = np.concatenate((np.linspace(0.6, -0.6, 60), np.full(140, -0.6))) + 0.02 * NOISE.normal(size=200)
-    assert "reward-turned-over" not in ids(judge_of(series | {"reward.mean": slow}))
+    assert "reward-turned-over" not in ids(evaluator_of(series | {"reward.mean": slow}))
 
 
 def test_a_crash_after_a_change_of_the_scale_is_told() -> None:
@@ -333,7 +335,7 @@ def test_a_crash_after_a_change_of_the_scale_is_told() -> None:
     factor = np.where(np.arange(300) < 120, 1.0, 0.3)
     lost = np.where(np.arange(300) < 200, 1.0, 0.1)
     assert "reward-crash" in ids(
-        judge_of(
+        evaluator_of(
             series
             | {
                 "reward.mean": factor * lost * series["reward.mean"],

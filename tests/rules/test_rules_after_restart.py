@@ -19,21 +19,21 @@ from rltui.rules.evaluated_series.ticks import CAP, NONFINITE_KEPT, Ticks
 from rltui.rules.evaluator import Evaluator
 from rltui.session.session import Session
 from tests.support.logs.live_logs import Live, append, line, write
-from tests.support.runs.evaluators import evaluator, fresh, ids
+from tests.support.runs.evaluators import fresh, ids, new_evaluator
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 SICK = sorted(PATHOLOGIES)
 Logged = dict[str, tuple[np.ndarray, np.ndarray]]  # steps and values by tag
 
 
-def said(judge: Evaluator) -> tuple[object, ...]:
+def said(evaluator: Evaluator) -> tuple[object, ...]:
     """All findings of an evaluator, in comparable form."""
-    found = [*judge.findings(), *judge.history()]
+    found = [*evaluator.findings(), *evaluator.history()]
     return (
-        judge.health,
-        judge.sentence(),
+        evaluator.health,
+        evaluator.sentence(),
         [repr(finding) for finding in found],
-        [(problem.code, problem.message, problem.count) for problem in judge.diagnostics()],
+        [(problem.code, problem.message, problem.count) for problem in evaluator.diagnostics()],
     )
 
 
@@ -55,14 +55,16 @@ def part(log: Logged, low: float, high: float) -> Logged:
     return found
 
 
-def feed(judge: Evaluator, log: Logged, cuts: Sequence[float] = (), rewound_to: int | None = None) -> None:
+def feed(
+    evaluator: Evaluator, log: Logged, cuts: Sequence[float] = (), rewound_to: int | None = None
+) -> None:
     """Feed a log in pieces, cut at shares of its steps; the first piece is a restart."""
     last = max((int(steps[-1]) for steps, _ in log.values() if len(steps)), default=0)
     first = min((int(steps[0]) for steps, _ in log.values() if len(steps)), default=0)
     edges = sorted({first + share * (last - first) for share in cuts} | {first, last + 1})
     for low, high in pairwise(edges):
         pieces = part(log, low, high)
-        judge.feed([fresh(tag, values, steps, rewound_to) for tag, (steps, values) in pieces.items()])
+        evaluator.feed([fresh(tag, values, steps, rewound_to) for tag, (steps, values) in pieces.items()])
         rewound_to = None
 
 
@@ -112,7 +114,7 @@ def test_only_what_is_shown_counts(
     if odd:
         first, second = noisy(first, seed), noisy(second, seed + 1)
     step = int(240 * back)
-    live, shown = (evaluator(config=OWN) for _ in range(2))
+    live, shown = (new_evaluator(config=OWN) for _ in range(2))
     feed(live, first, before)
     feed(live, part(second, step, 1e9), after, rewound_to=step)
     kept, new = part(first, 0, step), part(second, step, 1e9)
@@ -133,7 +135,7 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
         pieces.append(
             fresh("optimizer.grad_norm", values.tolist(), range(begin, end), begin if pieces else None)
         )
-    held, shown = (evaluator() for _ in range(2))
+    held, shown = (new_evaluator() for _ in range(2))
     held.feed(pieces)
     values = np.concatenate((pieces[0].points.value[:100], pieces[2].points.value))
     shown.feed([fresh("optimizer.grad_norm", values, range(1100))])
@@ -144,13 +146,13 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
 def test_a_job_that_starts_over_has_no_past(points: int) -> None:
     """A run of any length that restarts at its first step has the findings of a new run."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(1).normal(size=points)
-    live, new = (evaluator() for _ in range(2))
+    live, new = (new_evaluator() for _ in range(2))
     live.feed([fresh("reward.mean", rise, range(points))])
-    for judge, back in ((live, 0), (new, None)):
-        judge.feed([fresh("reward.mean", rise[:1] * 0.5, [0], back)])
+    for evaluator, back in ((live, 0), (new, None)):
+        evaluator.feed([fresh("reward.mean", rise[:1] * 0.5, [0], back)])
         for step in range(1, 200):
-            judge.feed([fresh("reward.mean", rise[step : step + 1] * 0.5, [step])])
-            assert judge.findings() == []
+            evaluator.feed([fresh("reward.mean", rise[step : step + 1] * 0.5, [step])])
+            assert evaluator.findings() == []
     assert said(live) == said(new)
 
 
@@ -159,12 +161,14 @@ def test_a_job_that_starts_over_has_no_past(points: int) -> None:
 def test_resuming_from_an_old_checkpoint_is_no_crash(points: int, share: float) -> None:
     """The reward of an older checkpoint is lower, which is not a loss."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(2).normal(size=points)
-    judge = evaluator()
-    judge.feed([fresh("reward.mean", rise, range(points))])
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.mean", rise, range(points))])
     begin = int(points * share)
     for step in range(begin, points):
-        judge.feed([fresh("reward.mean", rise[step : step + 1], [step], begin if step == begin else None)])
-    assert judge.findings() == judge.history() == []
+        evaluator.feed(
+            [fresh("reward.mean", rise[step : step + 1], [step], begin if step == begin else None)]
+        )
+    assert evaluator.findings() == evaluator.history() == []
 
 
 def test_too_few_joined_ticks_are_dropped_at_a_restart() -> None:
@@ -187,14 +191,14 @@ def test_episodes_resolved_before_a_restart_are_kept() -> None:
     """A long run that resumes near its end keeps its history."""
     values = 0.02 * np.exp(0.1 * np.random.default_rng(3).normal(size=4_000))
     values[300:340] = 20.0
-    judge = evaluator()
-    judge.feed([fresh("policy.kl_ref", values, range(4_000))])
-    before = [repr(finding) for finding in judge.history()]
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("policy.kl_ref", values, range(4_000))])
+    before = [repr(finding) for finding in evaluator.history()]
     assert before
-    assert not ids(judge)
-    judge.feed([fresh("policy.kl_ref", values[3_900:], range(3_900, 4_000), 3_900)])
-    assert [repr(finding) for finding in judge.history()] == before
-    assert not ids(judge)
+    assert not ids(evaluator)
+    evaluator.feed([fresh("policy.kl_ref", values[3_900:], range(3_900, 4_000), 3_900)])
+    assert [repr(finding) for finding in evaluator.history()] == before
+    assert not ids(evaluator)
 
 
 def test_stored_episodes_of_non_finite_values_are_bounded() -> None:

@@ -20,12 +20,12 @@ PARTS = 12  # pieces in which a run is fed, as it grows
 
 def told(framework: str, run: dict[str, str], *, at_end: bool = False) -> list[Finding]:
     """All findings of a run at any time, including resolved ones; or those at its end."""
-    judge = Evaluator(run_with(), MetricNames(framework))
+    evaluator = Evaluator(run_with(), MetricNames(framework))
     series = {tag: values(text) for tag, text in run.items()}
     found: dict[str, Finding] = {}
-    for _ in grow(judge, series, PARTS):
-        found |= {finding.id: finding for finding in judge.findings()}
-    return judge.findings() if at_end else list(found.values())
+    for _ in grow(evaluator, series, PARTS):
+        found |= {finding.id: finding for finding in evaluator.findings()}
+    return evaluator.findings() if at_end else list(found.values())
 
 
 @pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: row["says"])

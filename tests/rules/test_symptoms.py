@@ -10,7 +10,7 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.rulebook import load, rulebook
 from rltui.store.points import NewPoints, Points
-from tests.support.runs.evaluators import canonical_names, evaluator, fresh, ids, judge_of, run_with
+from tests.support.runs.evaluators import canonical_names, evaluator_of, fresh, ids, new_evaluator, run_with
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 NOISE = np.random.default_rng(11)
@@ -136,8 +136,8 @@ SYMPTOMS = {
 @pytest.mark.parametrize("name", SYMPTOMS)
 def test_a_symptom_is_told(name: str) -> None:
     """Its parts together are said in one sentence that names what moved, from where to where, since when."""
-    judge = judge_of(SYMPTOMS[name])
-    told = {finding.id: finding for finding in judge.findings()}
+    evaluator = evaluator_of(SYMPTOMS[name])
+    told = {finding.id: finding for finding in evaluator.findings()}
     assert name in told
     assert told[name].symptom and told[name].evidence and told[name].since_step > 0
     assert all(item.since_step > 0 and item.tag for item in told[name].evidence)
@@ -147,25 +147,25 @@ def test_a_symptom_is_told(name: str) -> None:
 def test_half_of_a_symptom_is_not_the_symptom(name: str) -> None:
     """Without its first metric the symptom is not told."""
     series = dict(list(SYMPTOMS[name].items())[1:])
-    assert name not in ids(judge_of(series))
+    assert name not in ids(evaluator_of(series))
 
 
 def test_what_is_explained_stands_below() -> None:
     """Findings that a symptom explains carry its id, so that the overview shows one line, not four."""
     sick = PATHOLOGIES["length_collapse"]
-    judge = judge_of(sick.make(healthy("grpo", Shape(n=300, seed=4)), 150))
-    top = [f for f in judge.findings() if f.rank and f.explained_by is None]
+    evaluator = evaluator_of(sick.make(healthy("grpo", Shape(n=300, seed=4)), 150))
+    top = [f for f in evaluator.findings() if f.rank and f.explained_by is None]
     assert [f.id for f in top] == ["length-hacking"]
-    assert any(f.explained_by == "length-hacking" for f in judge.findings())
-    assert judge.health == "critical"
-    assert "since step" in judge.sentence()
+    assert any(f.explained_by == "length-hacking" for f in evaluator.findings())
+    assert evaluator.health == "critical"
+    assert "since step" in evaluator.sentence()
 
 
 def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
     """A reward that crashed and is as high as before says how low it was beside what it is now."""
     reward = np.concatenate((RISE[:120], flat(0.1, 76), flat(0.9, 4)))
-    judge = judge_of(SYMPTOMS["learning-rate-blow-up"] | {"reward.mean": reward})
-    told = next(each for each in judge.findings() if each.id == "learning-rate-blow-up")
+    evaluator = evaluator_of(SYMPTOMS["learning-rate-blow-up"] | {"reward.mean": reward})
+    told = next(each for each in evaluator.findings() if each.id == "learning-rate-blow-up")
     moved = next(each for each in told.evidence if each.canonical == "reward.mean")
     assert moved.now is not None and moved.now > 0.8
     assert moved.worst is not None and moved.worst < 0.2
@@ -176,7 +176,7 @@ def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
 
 def test_a_held_out_score_is_told_from_its_own_level() -> None:
     """It was never where the training pairs are that it trails."""
-    told = next(f for f in judge_of(SYMPTOMS["preference-overfit"]).findings() if f.symptom)
+    told = next(f for f in evaluator_of(SYMPTOMS["preference-overfit"]).findings() if f.symptom)
     moved = next(each for each in told.evidence if each.tag.startswith("eval/"))
     assert moved.before is not None and moved.before < 0.6
 
@@ -184,10 +184,10 @@ def test_a_held_out_score_is_told_from_its_own_level() -> None:
 def test_steps_that_take_eight_times_as_long_are_told_without_a_tag_of_times() -> None:
     """By the times of its points alone; the evidence names seconds per step, not the tag that was written."""
     wall = np.cumsum(np.concatenate((np.full(60, 0.1), np.full(30, 2.0))))
-    judge, step = evaluator(), np.arange(1, 91)
+    evaluator, step = new_evaluator(), np.arange(1, 91)
     points = Points(step, wall, np.full(90, 3e-4))
-    judge.feed([NewPoints("optimizer.learning_rate", points, None)])
-    told = next(each for each in judge.findings() if each.id == "slow-training")
+    evaluator.feed([NewPoints("optimizer.learning_rate", points, None)])
+    told = next(each for each in evaluator.findings() if each.id == "slow-training")
     assert 58 <= told.since_step <= 64
     assert [each.tag for each in told.evidence] == ["seconds per step"]
     assert told.metrics == ("optimizer.learning_rate",)
@@ -196,8 +196,8 @@ def test_steps_that_take_eight_times_as_long_are_told_without_a_tag_of_times() -
 def test_a_schedule_that_ends_at_zero_is_meant() -> None:
     """A rate that came down to zero over the run, as printed with few digits, is no learning that stopped."""
     rate = np.round(np.concatenate((np.linspace(1e-4, 0, 100), np.zeros(20))), 5)
-    judge = judge_of({"optimizer.learning_rate": rate, "policy.approx_kl": np.round(100 * rate, 4)})
-    assert "learning-stopped" not in ids(judge)
+    evaluator = evaluator_of({"optimizer.learning_rate": rate, "policy.approx_kl": np.round(100 * rate, 4)})
+    assert "learning-stopped" not in ids(evaluator)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_a_schedule_that_ends_at_zero_is_meant() -> None:
 def test_a_rate_that_is_set_to_zero_is_the_cause(schedule: np.ndarray) -> None:
     """Whether it was constant or on its way down, and though nothing else shows that updates have stopped."""
     rate = np.concatenate((schedule, np.zeros(30)))
-    judge = judge_of({"optimizer.learning_rate": rate, "preference.margin": np.linspace(0, 1, 90)})
-    told = next(finding for finding in judge.findings() if finding.rank)
+    evaluator = evaluator_of({"optimizer.learning_rate": rate, "preference.margin": np.linspace(0, 1, 90)})
+    told = next(finding for finding in evaluator.findings() if finding.rank)
     assert told.id == "learning-stopped"
     assert abs(told.since_step - 61) <= 1
 
@@ -219,7 +219,7 @@ def test_a_reward_model_that_overflowed_is_said_to_score_all_alike() -> None:
         "reward_model.accuracy": np.concatenate((np.linspace(0.5, 0.95, 80), np.zeros(30))),
         "optimizer.grad_norm": np.concatenate((flat(2, 80), np.zeros(30))),
     }
-    told = min((found for found in judge_of(series).findings() if found.rank), key=order)
+    told = min((found for found in evaluator_of(series).findings() if found.rank), key=order)
     assert told.id == "rm-margin-zero"
     assert abs(told.since_step - 81) <= 2
 
@@ -231,7 +231,7 @@ def test_preferences_lost_with_the_gradient_are_what_followed() -> None:
         "preference.accuracy": np.concatenate((np.linspace(0.5, 0.95, 80), flat(0.06, 80))),
         "optimizer.grad_norm": np.concatenate((flat(2, 80), np.zeros(80))),
     }
-    told = min((found for found in judge_of(series).findings() if found.rank), key=order)
+    told = min((found for found in evaluator_of(series).findings() if found.rank), key=order)
     assert told.id == "gradient-lost"
     assert abs(told.since_step - 81) <= 2
     saturated = {
@@ -239,7 +239,7 @@ def test_preferences_lost_with_the_gradient_are_what_followed() -> None:
         "preference.accuracy": np.concatenate((np.linspace(0.5, 1, 80), np.ones(80))),
         "optimizer.grad_norm": 2 * np.exp(-np.arange(160) / 8),
     }
-    assert "gradient-lost" not in ids(judge_of(saturated))
+    assert "gradient-lost" not in ids(evaluator_of(saturated))
 
 
 def test_swapped_pairs_are_told_from_what_is_forgotten() -> None:
@@ -250,20 +250,20 @@ def test_swapped_pairs_are_told_from_what_is_forgotten() -> None:
         "preference.accuracy": np.minimum(np.linspace(0.5, 1.2, 160), 0.96) + wave,
         "eval/preference.accuracy": np.full(8, 0.06),
     }
-    told = min((found for found in judge_of(learnt).findings() if found.rank), key=order)
+    told = min((found for found in evaluator_of(learnt).findings() if found.rank), key=order)
     assert told.id == "held-out-pairs-swapped"
     del learnt["eval/preference.accuracy"]
-    assert not [found for found in judge_of(learnt).findings() if found.rank]
+    assert not [found for found in evaluator_of(learnt).findings() if found.rank]
     turned = np.where(np.arange(160) < 80, 1.0, -1.0)
     swapped = learnt | {
         "preference.margin": turned * (1 + wave),
         "preference.accuracy": 0.5 + 0.45 * turned + wave,
     }
-    told = min((found for found in judge_of(swapped).findings() if found.rank), key=order)
+    told = min((found for found in evaluator_of(swapped).findings() if found.rank), key=order)
     assert told.id == "pairs-swapped"
     assert abs(told.since_step - 81) <= 3
     forgotten = swapped | {"preference.accuracy": np.where(turned > 0, 0.95, 0.55) + wave}
-    assert "pairs-swapped" not in ids(judge_of(forgotten))
+    assert "pairs-swapped" not in ids(evaluator_of(forgotten))
 
 
 def test_scores_that_become_equal_at_their_usual_level_are_told() -> None:
@@ -273,29 +273,29 @@ def test_scores_that_become_equal_at_their_usual_level_are_told() -> None:
         "reward.mean": np.concatenate((np.linspace(0.2, 0.55, 60) + 0.02 * wave[:60], np.full(40, 0.5))),
         "reward.std": np.concatenate((0.2 + 0.02 * wave[:60], np.zeros(40))),
     }
-    told = min((found for found in judge_of(series).findings() if found.rank), key=order)
+    told = min((found for found in evaluator_of(series).findings() if found.rank), key=order)
     assert told.id == "scoring-broke"
     assert abs(told.since_step - 61) <= 2
     learnt = {
         "reward.mean": np.minimum(np.linspace(0.2, 1.3, 100), 1.0),
         "reward.std": np.maximum(np.linspace(0.3, -0.1, 100), 0.0),
     }
-    assert not [found for found in judge_of(learnt).findings() if found.rank]
+    assert not [found for found in evaluator_of(learnt).findings() if found.rank]
 
 
 def test_groups_that_tie_lose_no_gradient() -> None:
     """A gradient of zero where all samples of a group score the same is none that was lost."""
     lost = next(
-        found for found in judge_of(SYMPTOMS["gradient-lost"]).findings() if found.id == "gradient-lost"
+        found for found in evaluator_of(SYMPTOMS["gradient-lost"]).findings() if found.id == "gradient-lost"
     )
     assert abs(lost.since_step - 61) <= 2
     tied = SYMPTOMS["gradient-lost"] | {"reward.zero_std_fraction": step(0.1, 1.0, at=60, n=100, noise=0.0)}
-    assert "gradient-lost" not in ids(judge_of(tied))
+    assert "gradient-lost" not in ids(evaluator_of(tied))
 
 
 def test_a_healthy_run_is_said_to_be_well() -> None:
     """The header of a healthy run says so."""
-    assert judge_of({"reward.mean": RISE}).sentence() == "nothing is wrong"
+    assert evaluator_of({"reward.mean": RISE}).sentence() == "nothing is wrong"
 
 
 def test_every_symptom_names_rules_and_has_words() -> None:
@@ -330,7 +330,7 @@ def test_what_has_no_beginning_dates_no_symptom(
     symptom: str, series: dict[str, np.ndarray], began: int
 ) -> None:
     """A reward that rises, or never rose, is evidence without a step: the rest says when it began."""
-    found = {finding.id: finding for finding in judge_of(series).findings()}
+    found = {finding.id: finding for finding in evaluator_of(series).findings()}
     assert abs(found[symptom].since_step - began) <= 4
 
 
@@ -338,7 +338,7 @@ def test_a_collapse_takes_no_older_crash_over() -> None:
     """A policy that became deterministic long after the reward was lost is not what lost it."""
     reward = np.concatenate((RISE[:60], flat(0.1, 140)))
     for at, cause in ((70, True), (150, False)):
-        told = ids(judge_of({"reward.mean": reward, "policy.entropy": step(2.0, 0.02, at=at)}))
+        told = ids(evaluator_of({"reward.mean": reward, "policy.entropy": step(2.0, 0.02, at=at)}))
         assert "reward-crash" in told
         assert ("policy-collapsed" in told) is cause
 
@@ -348,16 +348,18 @@ def test_large_updates_are_told_where_two_metrics_agree() -> None:
     clipped, moved = flat(0.4, 80, 0.05), flat(0.04, 80, 0.1)
     rise = np.linspace(10, 200, 80)
     both = {"policy.clip_fraction": clipped, "policy.approx_kl": moved, "reward.episode_return.mean": rise}
-    assert "updates-too-large" in ids(judge_of(both), "warning")
+    assert "updates-too-large" in ids(evaluator_of(both), "warning")
     for quiet in ("policy.clip_fraction", "policy.approx_kl"):
-        assert not ids(judge_of({**both, quiet: both[quiet] / 3}), "warning")
+        assert not ids(evaluator_of({**both, quiet: both[quiet] / 3}), "warning")
 
 
 def test_a_symptom_is_as_severe_as_what_it_explains() -> None:
     """Large updates are a warning until one of them is extreme: then the one finding of them is critical."""
     series = {"policy.clip_fraction": flat(0.4, 80, 0.05), "policy.approx_kl": flat(0.04, 80, 0.1)}
     series["policy.approx_kl"][-10:] = 0.5
-    top = [finding for finding in judge_of(series).findings() if finding.rank and not finding.explained_by]
+    top = [
+        finding for finding in evaluator_of(series).findings() if finding.rank and not finding.explained_by
+    ]
     assert [(finding.id, finding.severity) for finding in top] == [("updates-too-large", "critical")]
 
 
@@ -369,10 +371,10 @@ def test_half_of_a_schedule_without_gain_is_told() -> None:
         (130, same, False),
         (300, same + np.linspace(0, 18, 300), False),
     ):
-        judge = judge_of(
+        evaluator = evaluator_of(
             {"optimizer.learning_rate": rate[:length], "reward.episode_return.mean": values[:length]}
         )
-        assert ("half-spent-without-gain" in ids(judge)) is told
+        assert ("half-spent-without-gain" in ids(evaluator)) is told
 
 
 def test_entropy_may_collapse_where_nearly_all_answers_are_right() -> None:
@@ -380,9 +382,11 @@ def test_entropy_may_collapse_where_nearly_all_answers_are_right() -> None:
     entropy = np.concatenate(([2.0, 2.0, 1.9, 1.0, 0.3], flat(0.01, 55, 0.1)))
     for right, severity in ((0.99, "info"), (0.4, "critical")):
         accuracy = np.concatenate((np.linspace(0.4, right, 5), flat(right, 55, 0.003)))
-        judge = judge_of({"policy.entropy": entropy, "reward.accuracy": accuracy, "reward.mean": accuracy})
-        assert {one.severity for one in judge.findings() if "collapse" in one.id} >= {severity}
-        assert bool(ids(judge, "warning")) is (severity != "info")
+        evaluator = evaluator_of(
+            {"policy.entropy": entropy, "reward.accuracy": accuracy, "reward.mean": accuracy}
+        )
+        assert {one.severity for one in evaluator.findings() if "collapse" in one.id} >= {severity}
+        assert bool(ids(evaluator, "warning")) is (severity != "info")
 
 
 @pytest.mark.parametrize(
@@ -402,12 +406,12 @@ def test_a_setting_that_leaves_nothing_to_learn_with_is_the_cause(
     for gain in (0, 200):
         run = run_with()
         run.hparams.update(hparams)
-        judge = Evaluator(run, canonical_names())
+        evaluator = Evaluator(run, canonical_names())
         returns = 22 + np.linspace(0, gain, 300) + 6 * np.random.default_rng(4).standard_normal(300)
-        judge.feed([fresh("reward.episode_return.mean", returns), fresh("lengths.episode.mean", returns)])
-        told = [finding for finding in judge.findings() if finding.id == "setting-without-gain"]
+        evaluator.feed([fresh("reward.episode_return.mean", returns), fresh("lengths.episode.mean", returns)])
+        told = [finding for finding in evaluator.findings() if finding.id == "setting-without-gain"]
         assert [finding.message[: len(said)] for finding in told] == ([said] if said and not gain else [])
-        assert all(finding.explained_by for finding in judge.findings() if told and finding not in told)
+        assert all(finding.explained_by for finding in evaluator.findings() if told and finding not in told)
 
 
 @pytest.mark.parametrize(
@@ -431,22 +435,22 @@ def test_a_run_is_lost_only_where_numbers_do_not_come_back(
     series: dict[str, list[float]], told: dict[str, str]
 ) -> None:
     """A NaN that passes is a remark of gradients, a warning of losses; in the policy it ends the run."""
-    judge = judge_of({name: np.asarray(values) for name, values in series.items()})
-    assert {finding.id: finding.severity for finding in judge.findings()} == told
+    evaluator = evaluator_of({name: np.asarray(values) for name, values in series.items()})
+    assert {finding.id: finding.severity for finding in evaluator.findings()} == told
 
 
 def test_a_value_that_is_no_number_is_one_finding() -> None:
     """NaN is told by the symptom alone, and once in the header."""
-    judge = judge_of({"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))})
-    assert [finding.id for finding in judge.findings()] == ["numerical-breakdown"]
-    assert "more" not in judge.sentence()
+    evaluator = evaluator_of({"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))})
+    assert [finding.id for finding in evaluator.findings()] == ["numerical-breakdown"]
+    assert "more" not in evaluator.sentence()
 
 
 def test_an_older_fall_does_not_hide_a_learning_rate_that_is_raised() -> None:
     """A fall that lasts since step 41 is no part of what a jump of the rate at step 121 brings about."""
     older = np.concatenate((np.linspace(0.3, 0.9, 40), flat(0.2, 160)))
-    judge = judge_of(SYMPTOMS["learning-rate-blow-up"] | {"reward.mean": older})
-    head = judge.findings()[0]
+    evaluator = evaluator_of(SYMPTOMS["learning-rate-blow-up"] | {"reward.mean": older})
+    head = evaluator.findings()[0]
     assert head.id == "learning-rate-blow-up"
     assert 118 <= head.since_step <= 125
 
@@ -456,8 +460,8 @@ def test_numbers_break_from_the_first_metric_on(first: str) -> None:
     """A return that is no number is no cause beside a loss that is none; what broke first stands first."""
     length = {"critic.loss": 50, "reward.episode_return.mean": 50} | {first: 44}
     series = {tag: np.concatenate((flat(0.5, n), np.full(60 - n, np.nan))) for tag, n in length.items()}
-    judge = judge_of(series)
-    head, *others = judge.findings()
+    evaluator = evaluator_of(series)
+    head, *others = evaluator.findings()
     assert (head.id, head.since_step, head.evidence[0].tag) == ("numerical-breakdown", 45, first)
     assert not any(finding.rank and not finding.explained_by for finding in others)
 
@@ -466,8 +470,10 @@ def test_numbers_break_from_the_first_metric_on(first: str) -> None:
 def test_numbers_that_break_explain_what_falls_with_them(fell: int, explained: bool) -> None:
     """A reward that is lost as losses become NaN is an effect, one that was lost long before is none."""
     reward = np.concatenate((np.linspace(0.2, 0.9, fell), flat(0.05, 200 - fell)))
-    judge = judge_of({"reward.mean": reward, "optimizer.loss": [*flat(0.5, 120), *np.full(80, np.nan)]})
-    told = {finding.id: finding for finding in judge.findings()}
+    evaluator = evaluator_of(
+        {"reward.mean": reward, "optimizer.loss": [*flat(0.5, 120), *np.full(80, np.nan)]}
+    )
+    told = {finding.id: finding for finding in evaluator.findings()}
     assert abs(told["numerical-breakdown"].since_step - 121) <= 1
     assert (told["reward-crash"].explained_by == "numerical-breakdown") is explained
 
@@ -476,9 +482,9 @@ def test_a_rule_that_lacks_what_it_requires_hides_none() -> None:
     """A held-out score that falls with the training reward is no over-optimisation, and is told."""
     held_out = np.concatenate((np.linspace(0.3, 0.9, 24), flat(0.3, 16)))
     reward = np.concatenate((RISE[:120], flat(0.35, 80)))
-    judge = judge_of({"reward.mean": reward, "validation.accuracy": held_out})
-    assert "over-optimised" not in ids(judge)
-    assert "validation-drop" in ids(judge)
+    evaluator = evaluator_of({"reward.mean": reward, "validation.accuracy": held_out})
+    assert "over-optimised" not in ids(evaluator)
+    assert "validation-drop" in ids(evaluator)
 
 
 def test_evaluation_that_sees_nothing_of_what_training_gained_is_told() -> None:
@@ -489,14 +495,14 @@ def test_evaluation_that_sees_nothing_of_what_training_gained_is_told() -> None:
         "reward.episode_return.mean": training,
         "validation.return.mean": -214 + 30 * rng.standard_normal(40),
     }
-    judge = judge_of(apart)
-    found = next(finding for finding in judge.findings() if finding.rank)
+    evaluator = evaluator_of(apart)
+    found = next(finding for finding in evaluator.findings() if finding.rank)
     assert found.id == "evaluation-gap"
     assert found.message.startswith("Training earns 1,7")
     assert "evaluation only -2" in found.message
     assert 100 <= found.since_step <= 250
     together = apart | {"validation.return.mean": training[9::10] + 60 * rng.standard_normal(40)}
-    assert "evaluation-gap" not in ids(judge_of(together))
+    assert "evaluation-gap" not in ids(evaluator_of(together))
 
 
 def _noise(n: int, level: float, spread: float) -> np.ndarray:
@@ -552,7 +558,8 @@ def test_a_reported_fault_is_named_from_where_it_began(name: str) -> None:
     """What users report to veRL, TRL, ms-swift, rlkit and Stable-Baselines3 is said first, with its step."""
     onset, series = REPORTED[name]
     head = min(
-        (found for found in judge_of(series).findings() if found.rank and not found.explained_by), key=order
+        (found for found in evaluator_of(series).findings() if found.rank and not found.explained_by),
+        key=order,
     )
     assert head.id == name
     assert abs(head.since_step - onset) <= 30
@@ -562,30 +569,32 @@ def test_a_loss_that_an_outcome_excuses_is_no_alarm() -> None:
     """The loss of a policy that learns rises with its KL; so does that of values with the return."""
     rise = np.concatenate((_noise(80, 0.01, 0.2), 0.01 * np.exp(np.linspace(0, 4.6, 60)), _noise(60, 1, 0.2)))
     for other in ("reward.mean", "critic.q.mean", "validation.accuracy"):
-        assert "loss-risen" not in ids(judge_of({"optimizer.loss": rise, other: np.linspace(0.1, 0.9, 200)}))
+        assert "loss-risen" not in ids(
+            evaluator_of({"optimizer.loss": rise, other: np.linspace(0.1, 0.9, 200)})
+        )
 
 
 def test_the_entropy_of_given_tokens_is_no_exploration() -> None:
     """What a supervised run is asked for is not called a collapse; of a policy that samples it is."""
     entropy = np.concatenate((flat(0.9, 20), np.linspace(0.9, 0.01, 8), flat(0.01, 60)))
-    assert "entropy-collapse" in ids(judge_of({"policy.entropy": entropy}))
+    assert "entropy-collapse" in ids(evaluator_of({"policy.entropy": entropy}))
     supervised = {"policy.entropy": entropy, "policy.token_accuracy": np.linspace(0.6, 1, 88)}
-    assert not [found for found in judge_of(supervised).findings() if found.rank]
+    assert not [found for found in evaluator_of(supervised).findings() if found.rank]
 
 
 def test_equal_responses_do_not_invert_preferences() -> None:
     """Pairs that a policy writes become equal: fewer have a margin above zero, but those that differ do."""
     fewer = np.linspace(0.6, 0.1, 200) + 0.02 * NOISE.normal(size=200)
-    assert "preference-inverted" in ids(judge_of({"preference.accuracy": fewer}))
+    assert "preference-inverted" in ids(evaluator_of({"preference.accuracy": fewer}))
     pairs = {"preference.accuracy": fewer, "preference.margin": flat(0.05, noise=0.3)}
-    assert "preference-inverted" not in ids(judge_of(pairs))
+    assert "preference-inverted" not in ids(evaluator_of(pairs))
 
 
 def test_overfitted_pairs_begin_with_the_held_out_loss() -> None:
     """All training pairs were told apart long before: that alone was no fault."""
     held_out = np.concatenate((np.linspace(0.7, 0.3, 8), np.linspace(0.35, 0.9, 12)))
     accuracy = np.concatenate((np.linspace(0.5, 1, 20), np.ones(180)))
-    told = judge_of({"preference.accuracy": accuracy, "validation.loss": held_out})
+    told = evaluator_of({"preference.accuracy": accuracy, "validation.loss": held_out})
     found = next(each for each in told.findings() if each.id == "preference-overfit")
     assert 80 <= found.since_step <= 120
 
@@ -593,10 +602,10 @@ def test_overfitted_pairs_begin_with_the_held_out_loss() -> None:
 def test_a_reward_that_is_not_logged_any_more_is_told() -> None:
     """TRL writes no reward that is NaN: the others go on, and so must a reward of another name."""
     on = {name: flat(1.0) for name in ("optimizer.loss", "optimizer.grad_norm", "policy.entropy")}
-    judge = evaluator(canonical_names(None))
+    evaluator = new_evaluator(canonical_names(None))
     for tag, values in {**on, "reward.mean": RISE[:120]}.items():
-        judge.feed([fresh(tag, values)])
-    assert "reward-ended" in ids(judge, "warning")
-    judge.feed([fresh("eval/reward.mean", RISE)])
-    assert "reward-ended" in ids(judge, "warning")
-    assert "reward-ended" not in ids(judge_of({**on, "reward.mean": RISE}))
+        evaluator.feed([fresh(tag, values)])
+    assert "reward-ended" in ids(evaluator, "warning")
+    evaluator.feed([fresh("eval/reward.mean", RISE)])
+    assert "reward-ended" in ids(evaluator, "warning")
+    assert "reward-ended" not in ids(evaluator_of({**on, "reward.mean": RISE}))

@@ -13,7 +13,7 @@ from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.resolve import MetricNames
 from tests.fault_sweep import MAX_POINTS, faulty, shape_of, told
-from tests.support.runs.evaluators import evaluator, fresh, grow
+from tests.support.runs.evaluators import fresh, grow, new_evaluator
 from tests.support.runs.synthetic_runs import KINDS, PATHOLOGIES, Series, healthy, random_shape
 from tests.support.runs.unusual_runs import ALARMED_AT_TIMES, UNUSUAL
 
@@ -24,10 +24,10 @@ CUTS = 6  # looks at each healthy run while it grows: an alarm that passes is an
 
 def alarms(series: Series, cuts: int = CUTS) -> set[str]:
     """Everything of at least a warning that a run raises while it grows."""
-    judge, raised = evaluator(), set()
-    for _ in grow(judge, series, cuts):
-        raised |= {finding.id for finding in judge.findings() if finding.rank}
-    raised |= {finding.id for finding in judge.history() if finding.rank}
+    evaluator, raised = new_evaluator(), set()
+    for _ in grow(evaluator, series, cuts):
+        raised |= {finding.id for finding in evaluator.findings() if finding.rank}
+    raised |= {finding.id for finding in evaluator.history() if finding.rank}
     return raised
 
 
@@ -80,9 +80,9 @@ def test_healthy_runs_stay_quiet_under_the_names_of_a_framework(framework: str) 
     }
     for kind, make in KINDS.items():
         series = {written[tag]: values for tag, values in make(shape_of(9100)).items() if tag in written}
-        judge = evaluator(names)
-        judge.feed([fresh(tag, values) for tag, values in series.items()])
-        assert not [finding.id for finding in judge.findings() if finding.rank], kind
+        evaluator = new_evaluator(names)
+        evaluator.feed([fresh(tag, values) for tag, values in series.items()])
+        assert not [finding.id for finding in evaluator.findings() if finding.rank], kind
 
 
 @pytest.mark.parametrize(

@@ -352,7 +352,7 @@ def test_problems_texts_and_plans() -> None:
 
 
 def test_fresh_points_by_tag_in_order_of_arrival() -> None:
-    """The judge gets each new shown point once, by tag, in order of arrival."""
+    """The evaluator gets each new shown point once, by tag, in order of arrival."""
     store = Store()
     rows = [("a", 1, 1.0), ("b", 1, 2.0), ("a", 2, 3.0), ("a", 2, 4.0), ("b", 2, 5.0)]
     _, fresh = store.apply(delivery(rows))

@@ -1,1 +1,1 @@
-"""Runs from arrays, synthetic and labelled runs, and helpers to judge them."""
+"""Runs from arrays, synthetic and labelled runs, and helpers to evaluate them."""

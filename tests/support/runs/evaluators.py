@@ -67,7 +67,7 @@ def fresh(
     return NewPoints(tag, Points(step, step.astype(np.float64), value), rewound_to)
 
 
-def evaluator(
+def new_evaluator(
     names: MetricNames | None = None, config: Config | None = None, book: Rulebook | None = None
 ) -> Evaluator:
     """A new evaluator."""
@@ -75,24 +75,26 @@ def evaluator(
 
 
 def only(*names: str) -> Rulebook:
-    """The shipped rules of these ids alone: judging by them takes a third of the time."""
+    """The shipped rules of these ids alone: evaluating them takes a third of the time."""
     book = rulebook()
     return book._replace(rules={name: book.rules[name] for name in names}, symptoms=(), joint={})
 
 
-def judge_of(
+def evaluator_of(
     series: Mapping[str, Sequence[float]], *, framework: str | None = None, book: Rulebook | None = None
 ) -> Evaluator:
     """An evaluator after complete series; shorter ones are logged at larger intervals."""
-    judge = evaluator(canonical_names(framework), book=book)
+    evaluator = new_evaluator(canonical_names(framework), book=book)
     longest = max(map(len, series.values()), default=1)
     for tag, values in series.items():
         every = max(longest // max(len(values), 1), 1)
-        judge.feed([fresh(tag, values, [every * (k + 1) for k in range(len(values))])])
-    return judge
+        evaluator.feed([fresh(tag, values, [every * (k + 1) for k in range(len(values))])])
+    return evaluator
 
 
-def grow(judge: Evaluator, series: Mapping[str, np.ndarray], pieces: int, stride: int = 1) -> Iterator[None]:
+def grow(
+    evaluator: Evaluator, series: Mapping[str, np.ndarray], pieces: int, stride: int = 1
+) -> Iterator[None]:
     """Feed a run in pieces, as if it were being written; yields after each of them.
 
     Points are `stride` steps apart; shorter series are logged every so many of them.
@@ -105,11 +107,11 @@ def grow(judge: Evaluator, series: Mapping[str, np.ndarray], pieces: int, stride
             if begin < end:
                 every = stride * max(longest // len(values), 1)
                 new.append(fresh(tag, values[begin:end], every * np.arange(begin + 1, end + 1)))
-        judge.feed(new)
+        evaluator.feed(new)
         yield
 
 
-def ids(judge: Evaluator, least: str = "info") -> set[str]:
+def ids(evaluator: Evaluator, least: str = "info") -> set[str]:
     """The ids of findings at or above a severity."""
     rank = ("info", "warning", "critical").index(least)
-    return {finding.id for finding in judge.findings() if finding.rank >= rank}
+    return {finding.id for finding in evaluator.findings() if finding.rank >= rank}

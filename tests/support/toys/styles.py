@@ -1,4 +1,4 @@
-"""The series of a toy run under the names that frameworks give, and what the judge says of such a log."""
+"""The series of a toy run under the names that frameworks give, and what the evaluator says of such a log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
-from tests.support.runs.evaluators import evaluator, grow
+from tests.support.runs.evaluators import grow, new_evaluator
 
 _K = "policy.approx_kl"
 LANGUAGE: dict[str, dict[str, str]] = {
@@ -246,11 +246,11 @@ def written(series: Mapping[str, np.ndarray], names: Mapping[str, str]) -> dict[
 
 
 def told_of(log: Mapping[str, np.ndarray], cuts: int = 8, stride: int = 1) -> dict[str, str]:
-    """What the judge says while a log grows: id -> worst severity. Names are the real resolver's."""
-    judge = evaluator(MetricNames(recognise(log).label))
+    """What the evaluator says while a log grows: id -> worst severity. Names are the real resolver's."""
+    evaluator = new_evaluator(MetricNames(recognise(log).label))
     told: dict[str, str] = {}
-    for _ in grow(judge, log, cuts, stride):
-        for finding in judge.findings():
+    for _ in grow(evaluator, log, cuts, stride):
+        for finding in evaluator.findings():
             if told.get(finding.id) in (None, "info") or finding.severity == "critical":
                 told[finding.id] = finding.severity
     return told
