@@ -36,20 +36,22 @@ class Problem:
 
 
 def merged(problems: Iterable[Problem]) -> list[Problem]:
-    """Problems as people read them: those that say the same of several keys, `KEY: what`, become one."""
+    """Problems as people read them: those that say the same become one, also of several keys, `KEY: what`."""
     groups: dict[tuple[str, str, str], list[tuple[str, Problem]]] = {}
     for one in problems:
         key, _, what = one.message.partition(": ")
-        groups.setdefault((one.code, one.path, what or one.message), []).append((key, one))
+        if not what or " " in key:  # a sentence, not a key
+            key, what = "", one.message
+        groups.setdefault((one.code, one.path, what), []).append((key, one))
     out = []
     for (_, _, what), same in groups.items():
         first = same[0][1]
         if len(same) > 1:
-            keys = [key for key, _ in same]
+            keys = list(dict.fromkeys(key for key, _ in same if key))
             more = f" and {len(keys) - MERGED_KEYS} more keys" if len(keys) > MERGED_KEYS + 1 else ""
             named = ", ".join(keys[:MERGED_KEYS] if more else keys)
             count = sum(one.count for _, one in same)
-            message = f"{what}: {named}{more}"
+            message = f"{what}: {named}{more}" if named else f"{what} ({len(same)} times)"
             first = Problem(first.level, first.code, first.path, message, first.offset, count, first.healed)
         out.append(first)
     return out

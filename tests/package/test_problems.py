@@ -54,3 +54,11 @@ def test_what_several_keys_have_in_common_is_told_once() -> None:
     ]
     assert merged(keys)[0].count == 7
     assert merged(keys[:2])[0].message == "3 values not finite: loss/0, loss/1"
+
+
+def test_a_problem_at_several_places_is_told_once() -> None:
+    """Its sentence does not stand there several times, and what a sentence has after a colon is no key."""
+    lines = [replace(_problem("a", "a line was skipped"), offset=place) for place in (10, 20, 30)]
+    assert [one.message for one in merged(lines)] == ["a line was skipped (3 times)"]
+    records = [_problem("a", f"skipped one record at byte {place}: bad checksum") for place in (10, 20)]
+    assert merged(records) == records
