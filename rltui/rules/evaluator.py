@@ -75,7 +75,7 @@ class Evaluator:
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the log has a metric for the time of a step
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
-        self._judged: EvaluatedSeries | None = None
+        self._evaluated: EvaluatedSeries | None = None
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
         self._external_findings: tuple[Finding, ...] = ()
         # Computed on demand, reset by new ticks:
@@ -102,7 +102,7 @@ class Evaluator:
             by_tag.setdefault(piece.tag, []).append(piece)
             restarted |= piece.rewound_to is not None
         if restarted:  # all tags are rewound before points are added, so that ratios join no superseded ones
-            self._judged = None
+            self._evaluated = None
             self._worded.clear()
             for tag, pieces in by_tag.items():
                 steps = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
@@ -175,10 +175,12 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series."""
         if self._state is None:
-            derived, judged, settings = self._derived(), self._judged, self._settings_beyond()
-            if judged is None or not judged.is_current(self.series, derived, settings):
-                judged = self._judged = EvaluatedSeries(self._selection.book, self.series, derived, settings)
-            self._state = FiringState(judged)
+            derived, evaluated, settings = self._derived(), self._evaluated, self._settings_beyond()
+            if evaluated is None or not evaluated.is_current(self.series, derived, settings):
+                evaluated = self._evaluated = EvaluatedSeries(
+                    self._selection.book, self.series, derived, settings
+                )
+            self._state = FiringState(evaluated)
         return self._state
 
     def _settings_beyond(self) -> Mapping[str, HParam]:
@@ -266,13 +268,13 @@ class Evaluator:
 
         Empty also for few points, since an outcome may be logged only when the first episode ends.
         """
-        judged = [each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recordings]
-        points = max((each.ticks.points for each in judged), default=0)
+        evaluated = [each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recordings]
+        points = max((each.ticks.points for each in evaluated), default=0)
         outcomes = metric_roles().outcomes
-        known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in judged)
+        known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in evaluated)
         if known or points < OUTCOME_POINTS or any(each.user_states for each in self.series.values()):
             return ""
-        count = f"{len(judged)} metrics that were" if len(judged) > 1 else "one metric that was"
+        count = f"{len(evaluated)} metrics that were" if len(evaluated) > 1 else "one metric that was"
         return (
             f"nothing is wrong in the {count} judged, but no reward, return, score, success or "
             "held-out metric shows what the run achieves"

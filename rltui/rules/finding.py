@@ -122,8 +122,8 @@ def health_of(findings: Iterable[Finding]) -> Health:
 
 def worst(healths: Iterable[RunHealth]) -> RunHealth:
     """The worst of the judged ones; `unjudged` if there are none."""
-    judged = [health for health in healths if health != "unjudged"]
-    return max(judged, key=RUN_HEALTHS.index, default="unjudged")
+    evaluated = [health for health in healths if health != "unjudged"]
+    return max(evaluated, key=RUN_HEALTHS.index, default="unjudged")
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

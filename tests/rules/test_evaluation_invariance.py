@@ -96,12 +96,12 @@ def test_a_waiting_rule_is_evaluated_at_ticks_before_they_were_joined(stagger: i
     values[200:300] *= 0.01
     past = []
     for size in (len(steps), 1):
-        judged = RuledTicks(Ticks("x", rule.metrics[0]), False, stagger, Rules(recordings=(rule,)))
+        evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, stagger, Rules(recordings=(rule,)))
         with np.errstate(invalid="ignore", divide="ignore"):
             for at in range(0, len(steps), size):
-                judged.feed(steps[at : at + size], values[at : at + size])
-            judged.settle(judged.recordings[0])
-        past.append(judged.recordings[0].past)
+                evaluated.feed(steps[at : at + size], values[at : at + size])
+            evaluated.settle(evaluated.recordings[0])
+        past.append(evaluated.recordings[0].past)
     assert past[0] and past[0] == past[1]
 
 
@@ -144,17 +144,17 @@ def test_a_recording_is_the_same_however_often_it_is_asked_for(every: int) -> No
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(CAP + 60)
     values[200:300] *= 0.01
     values[6:18:3] = 0.0  # it may hold there
-    judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
-    state = judged.recordings[0]
+    evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
+    state = evaluated.recordings[0]
     waited = []
     with np.errstate(invalid="ignore", divide="ignore"):
         for at in range(len(values)):
-            judged.feed(np.array([at]), values[at : at + 1])
+            evaluated.feed(np.array([at]), values[at : at + 1])
             if 10 <= at < 16:  # a rule sees each of the first ticks
                 waited.append(state.waiting is not None)
             if at % every == 0:
-                judged.ask(state)
-    judged.ask(state)
+                evaluated.ask(state)
+    evaluated.ask(state)
     assert len(state.past) == 1
     assert (state.past[0].since_step, state.past[0].resolved_step) == (200, 324)
     assert waited == {1: [False] * 6, 3: [False, True, True] * 2, CAP: [True] * 6}[every]
@@ -164,11 +164,11 @@ def test_a_recording_that_surely_does_not_hold_waits_although_it_is_asked_for() 
     """While it cannot hold it is not evaluated at each question; it misses nothing when it can."""
     rule = rulebook().rules["reward-dead"]
     assert rule.kind in IDLE_RANGES
-    judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
-    state = judged.recordings[0]
+    evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
+    state = evaluated.recordings[0]
     for at in range(100):
-        judged.feed(np.array([at]), np.array([1 + at % 7.0 if at < 60 else 0.0]))
-        judged.ask(state)
+        evaluated.feed(np.array([at]), np.array([1 + at % 7.0 if at < 60 else 0.0]))
+        evaluated.ask(state)
         assert at < 10 or at >= 60 or state.waiting is not None
     assert state.period is not None
     assert (state.period.since_step, state.waiting) == (60, None)
@@ -180,11 +180,11 @@ def test_the_worst_value_of_limits_on_two_sides_is_the_farthest() -> None:
     values = np.repeat((1.0, 1.3, 0.2, 1.3), 20)
     steps = np.arange(len(values))
     for size in (len(steps), 1):
-        judged = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(shown=(rule,)))
+        evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(shown=(rule,)))
         with np.errstate(invalid="ignore", divide="ignore"):
             for at in range(0, len(steps), size):
-                judged.feed(steps[at : at + size], values[at : at + size])
-        period = judged.shown[0].period
+                evaluated.feed(steps[at : at + size], values[at : at + size])
+        period = evaluated.shown[0].period
         assert period is not None
         assert (period.worst, period.since_step) == (0.2, 20)
 
@@ -321,10 +321,10 @@ def test_a_kind_reads_every_parameter_that_it_permits() -> None:
             )
             for rule in rules
         ]
-        judged = RuledTicks(Ticks("x", None), False, 0, Rules(shown=tuple(noted)))
+        evaluated = RuledTicks(Ticks("x", None), False, 0, Rules(shown=tuple(noted)))
         with np.errstate(invalid="ignore", divide="ignore"):
             for at in range(len(values)):
-                judged.feed(np.array([at]), values[at : at + 1])
+                evaluated.feed(np.array([at]), values[at : at + 1])
     assert {kind: names - read[kind] for kind, names in permitted.items() if names - read[kind]} == {}
 
 

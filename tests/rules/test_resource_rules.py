@@ -47,15 +47,15 @@ def false_remarks(seeds: range) -> dict[int, set[str]]:
 def found_of(name: str, seeds: range) -> tuple[int, list[int]]:
     """Runs that are long enough for a fault, and those of which nobody was told of it."""
     make, answers = REMARKS[name]
-    judged, missed = 0, []
+    evaluated, missed = 0, []
     for seed in seeds:
         shape = random_shape(seed)
         if shape.n < 150 or shape.noise > 1.2:
             continue
-        judged += 1
+        evaluated += 1
         if not told(make(healthy("timed", shape), int(shape.n * 0.6))) & set(answers):
             missed.append(seed)
-    return judged, missed
+    return evaluated, missed
 
 
 def test_the_rules_have_a_file_of_their_own() -> None:
@@ -73,8 +73,8 @@ def test_healthy_runs_are_left_alone() -> None:
 @pytest.mark.parametrize("name", REMARKS)
 def test_what_costs_accelerators_is_remarked(name: str) -> None:
     """A bottleneck that moves, tokens that take longer and memory that creeps up are told."""
-    judged, missed = found_of(name, range(12))
-    assert judged >= 4
+    evaluated, missed = found_of(name, range(12))
+    assert evaluated >= 4
     assert missed == []
 
 

@@ -28,15 +28,20 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats, Ints, distinct, median
+from rltui.common.arrays import Bools, Floats, distinct, median
 from rltui.metrics.glossary_files import glossary
+from rltui.rules.evaluated_series.change_point import (
+    NEIGHBOURS,
+    last_step_down,
+    onset_of_fall,
+    overlapping_windows,
+)
 from rltui.rules.evaluated_series.means_with_errors import (
     BINNED,
     LENGTHS,
     MAX_WINDOW_SHARE,
     RunMeans,
     changes,
-    sums_of,
 )
 from rltui.rules.evaluated_series.robust_statistics import one_of_them
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
@@ -55,9 +60,6 @@ LOCAL = 4.0  # errors of a fall by the noise of its two windows alone, which few
 FEW = 8  # ticks of a window all of which must be on one side of the limit: a dip of three does not count
 FEW_VALUES = 3  # of single episodes that are won, lost or drawn
 RECOVERING = 0.03  # share of a loss that must be recovered for it to count as temporary
-NEIGHBOURS = math.sqrt(math.pi) / 2  # from mean differences of neighbours to the deviation of normal noise
-STEP_SIDE = 3  # ticks on each side of a step of the level
-STEP, STEP_ERRORS = 0.25, 4.0  # share of a loss that a step makes at least, and errors of it
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
 RESET_SHARE = 0.8  # of the fall, in one step, where a sum starts again at zero
 YOUNG = 100  # ticks in which small changes are exploration, and means of 100 episodes are one wave
@@ -232,7 +234,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             if not fell[row].max() > sigmas * error:
                 continue
             count = int(means.ticks[row])
-            parts = means.mean(*_parts(count, max(count // START, 2)))
+            parts = means.mean(*overlapping_windows(count, max(count // START, 2)))
             before = float(start[row, 0])
             limit = before - rule.number("fraction", 0.5) * (max(parts.max(), before) - parts.min())
             lost = np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
@@ -365,32 +367,6 @@ def _is_reset_sum(values: Floats, length: int, before: float, limit: float) -> b
     return -float(np.diff(since).min()) > RESET_SHARE * (before - float(since.min()))
 
 
-def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
-    """Begin and end of windows of a length, from the last tick backwards; neighbours overlap by half."""
-    end = np.arange(ticks, length - 1, -((length + 1) // 2))
-    return end - length, end
-
-
-def _last_step_down(values: Floats, began: int, loss: float) -> int:
-    """The last tick since `began` at which a large part of a loss happened in one step; 0 without one.
-
-    The step is the difference between means of a few ticks on both sides, and must exceed their noise. Such
-    steps come from new or changed tasks; a policy gets worse gradually.
-    """
-    first = max(began - STEP_SIDE, 0)
-    if len(values) - first < 2 * STEP_SIDE:
-        return 0
-    sums = sums_of(values[first:])
-    means = (sums[STEP_SIDE:] - sums[:-STEP_SIDE]) / STEP_SIDE
-    noise = NEIGHBOURS * float(np.abs(changes(values[first:])).mean()) * math.sqrt(2 / STEP_SIDE)
-    step = means[:-STEP_SIDE] - means[STEP_SIDE:]
-    large = np.flatnonzero(step > max(STEP * loss, STEP_ERRORS * noise))
-    if not len(large):
-        return 0
-    near = max(int(large[-1]) - STEP_SIDE + 1, 0)  # means next to a step contain a part of it
-    return first + STEP_SIDE + near + int(step[near : int(large[-1]) + 1].argmax())
-
-
 def _is_temporary(fallen: Floats, before: float, lasting: float) -> bool:
     """Whether ticks below a level are too few, or rise: their later half is above the earlier one.
 
@@ -426,15 +402,15 @@ class _Fall:
         if not _surely(newest, limit, np.less) or _is_reset_sum(values, length, before, limit):
             return False
         now = float(newest.mean())
-        began = _began(values, length, limit)
+        began = onset_of_fall(values, length, limit)
         if lasting:
-            step = _last_step_down(values, began, before - now)
+            step = last_step_down(values, began, before - now)
             least = lasting if step else lasting * (before - limit) / (before - now)
             if _is_temporary(values[max(step, began) :], before, least if ticks >= YOUNG else least / 2):
                 return False
         # The onset is at half of the loss, whatever the fraction of the rule: noise crosses a limit near the
         # best level before the fall does, and a slow fall crosses a low one late.
-        began = _began(values, length, (before + now) / 2)
+        began = onset_of_fall(values, length, (before + now) / 2)
         self._falls[moment] = now, limit, before, now + RECOVERY * (before - now), began
         return True
 
@@ -459,27 +435,3 @@ class _Fall:
             on, off, value, limit, lambda k: self._falls[k][-1],
             upward=False, recovery=recovery, surely=surely, before=before,
         )  # fmt: skip
-
-
-def _began(values: Floats, length: int, limit: float) -> int:
-    """Position of the first tick of a fall: the first of the ticks below a limit around its change point.
-
-    The change point is within or after the last window of a length whose mean is not below the limit. It is
-    that of least squares, because noise takes single ticks below the limit long before a step.
-    """
-    begin, end = _parts(len(values), length)
-    sums = sums_of(values)
-    above = np.flatnonzero((sums[end] - sums[begin])[1:] >= limit * length)
-    first = int(begin[above[0] + 1]) if len(above) else 0
-    rest = values[first : first + 2 * length]
-    before = np.arange(1, len(rest))
-    part = sums[first : first + len(rest) + 1] - sums[first]
-    contrast = part[1:-1] / before - (part[-1] - part[1:-1]) / (len(rest) - before)
-    weight = np.sqrt(before * (len(rest) - before))
-    if not len(above) or not len(before) or (contrast * weight).max() <= 0:
-        low = np.flatnonzero(rest < limit)
-        return first + int(low[0]) if len(low) else len(values) - 1
-    found = first + 1 + int((contrast * weight).argmax())
-    while found > first and values[found - 1] < limit:
-        found -= 1
-    return found

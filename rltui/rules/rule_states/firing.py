@@ -56,17 +56,17 @@ class EvaluatedSeries:
         settings: Mapping[str, HParam],
     ) -> None:
         self.book, self._settings = book, settings
-        self.judged = [*(each.ruled for each in series.values()), *derived]
-        self.judged += [each.nonzero for each in series.values() if each.nonzero is not None]
+        self.evaluated = [*(each.ruled for each in series.values()), *derived]
+        self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived), self._known()
         # For `unless_logged`.
         logged = {
-            each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
+            each.ticks.canonical for each in self.evaluated if each.ticks.n >= START and not each.held_out
         } - {None}
         self.states: list[RuleState | UserRuleState] = []  # without recordings and rules judged elsewhere
         self.states += [state for each in series.values() for state in each.user_states]
         self.recordings: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
-        for each in self.judged:
+        for each in self.evaluated:
             canonical = each.ticks.canonical or ""
             self.states += [
                 state for state in each.shown if state.rule.unless_logged.get(canonical) not in logged
@@ -140,13 +140,13 @@ class EvaluatedSeries:
 
     def span(self) -> tuple[int, int]:
         """The first step and the last one with a tick."""
-        held = [each.ticks for each in self.judged if each.ticks.n]
+        held = [each.ticks for each in self.evaluated if each.ticks.n]
         first = min((int(each.first[0]) for each in held), default=0)
         return first, max((int(each.last[each.n - 1]) for each in held), default=first)
 
     def _known(self) -> int:
         """Number of series that have enough ticks for `unless_logged`."""
-        return [each.ticks.n >= START for each in self.judged].count(True)
+        return [each.ticks.n >= START for each in self.evaluated].count(True)
 
 
 class FiringState:
@@ -336,12 +336,12 @@ def _rescaling_firing(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Fi
     return None
 
 
-def _sides(gap: Gap, judged: Sequence[RuledTicks]) -> tuple[list[Ticks], list[Ticks]]:
+def _sides(gap: Gap, evaluated: Sequence[RuledTicks]) -> tuple[list[Ticks], list[Ticks]]:
     """The series of the training metric, and of its held-out counterpart."""
-    train = [each.ticks for each in judged if each.ticks.canonical == gap.train and not each.held_out]
+    train = [each.ticks for each in evaluated if each.ticks.canonical == gap.train and not each.held_out]
     held_out = [
         each.ticks
-        for each in judged
+        for each in evaluated
         if each.ticks.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
     ]
     return train, held_out

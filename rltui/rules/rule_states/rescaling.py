@@ -52,10 +52,10 @@ class RewardScale:
 
     def change(self) -> Change | None:
         """The change of the scale, or None."""
-        judged = self.mean, *self._spread
-        if not all(each.n for each in judged):
+        evaluated = self.mean, *self._spread
+        if not all(each.n for each in evaluated):
             return None
-        seen = [min(int(each.last[each.n - 1]) for each in judged), *(each.stride for each in judged)]
+        seen = [min(int(each.last[each.n - 1]) for each in evaluated), *(each.stride for each in evaluated)]
         if seen != self._seen:
             self._seen, self._change = seen, self._find(self.mean, self._spread)
         return self._change
