@@ -24,7 +24,7 @@ from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 
 MAX_ROWS = 20  # without --all
-LARGE_PERCENTAGE = 1000.0  # shown without decimals
+LARGE_PERCENTAGE = 1000.0  # shown as a factor
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
 MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
@@ -132,11 +132,17 @@ def _place(comparison: Comparison) -> str:
     return f"step {format_step(int(comparison.matched))}: medians over the last tenth of the way there"
 
 
+def _factor(percent: float) -> str:
+    """A large difference as a factor in three digits: `509x`."""
+    factor = 1 + abs(percent) / 100
+    return f"{float(f'{factor:.3g}'):,g}x"
+
+
 def _cells(difference: Difference) -> tuple[str, ...]:
     unit = difference.unit
     mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
     size = difference.percent
-    percent = "" if size is None else f"{size:+.1f}" if abs(size) < LARGE_PERCENTAGE else f"{size:+,.0f}"
+    percent = "" if size is None else f"{size:+.1f}" if abs(size) < LARGE_PERCENTAGE else _factor(size)
     return (
         mark,
         difference.title,
