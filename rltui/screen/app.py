@@ -22,7 +22,7 @@ from rltui.common.problem import Problem
 from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.run_context.console.console_scan_thread import ConsoleThread
+from rltui.run_context.console.console_scan_thread import ConsoleScanThread
 from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.screen import run_list, shown_run
 from rltui.screen.apply_deliveries import SLICE_SECONDS, DeliveryQueue
@@ -71,7 +71,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.state = state
         for worker in (state.hparams.files, state.samples.files, state.console.files, state.node):
             worker.thread.ready = lambda: self.post_message(DataArrived())
-        self.consoles = ConsoleThread(state.options.logdirs)
+        self.consoles = ConsoleScanThread(state.options.logdirs)
         self.jobs = JobThread(state.options.logdirs)
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None

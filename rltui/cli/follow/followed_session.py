@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.run_context.console.console_scan_thread import ConsoleThread
+from rltui.run_context.console.console_scan_thread import ConsoleScanThread
 from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.session.session import Session
 
@@ -46,7 +46,7 @@ class FollowedSession:
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )
         self._file_problems = FileProblemReporter()
-        self._consoles = ConsoleThread(logdirs if deliveries is None else ())
+        self._consoles = ConsoleScanThread(logdirs if deliveries is None else ())
         self._jobs = JobThread(logdirs if deliveries is None else ())
 
     def __iter__(self) -> Iterator[Session]:

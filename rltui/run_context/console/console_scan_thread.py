@@ -15,7 +15,7 @@ TIME_FACTOR = 20  # and at least this multiple of its duration, since file syste
 Reports = Mapping[str, tuple[ConsoleReport, ...]]
 
 
-class ConsoleThread:
+class ConsoleScanThread:
     """The reports on consoles by run. Scans begin with `follow`, if there are LOGDIRs."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:

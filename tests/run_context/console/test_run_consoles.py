@@ -7,7 +7,7 @@ from pathlib import Path
 from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.follow.follower import Follower
 from rltui.many_runs.plan import make_plan
-from rltui.run_context.console.console_scan_thread import ConsoleThread
+from rltui.run_context.console.console_scan_thread import ConsoleScanThread
 from rltui.run_context.console.failures import is_console
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.session import Session
@@ -36,7 +36,7 @@ def test_the_state_of_a_trainer_is_no_console(tmp_path: Path) -> None:
 def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     """A look is taken once; without LOGDIRs nothing is looked at."""
     _run(tmp_path, OOM)
-    thread = ConsoleThread([str(tmp_path)])
+    thread = ConsoleScanThread([str(tmp_path)])
     assert thread.take() is None
     thread.follow({".": ("metrics.jsonl",)}, {})
     assert thread.thread.wait(20)
@@ -46,7 +46,7 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     (report,) = reports["."]
     assert [found.failure.id for found in report.failures] == ["cuda-out-of-memory"]
     assert thread.take() is None
-    idle = ConsoleThread([])
+    idle = ConsoleScanThread([])
     idle.follow({".": ("metrics.jsonl",)}, {})
     assert not idle.thread.wait(0)
 
@@ -120,7 +120,7 @@ def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> Non
 
     def last_line(text: str) -> str:
         _run(tmp_path, text)
-        thread = ConsoleThread([str(tmp_path)])
+        thread = ConsoleScanThread([str(tmp_path)])
         thread.follow({".": ("metrics.jsonl",)}, {})
         assert thread.thread.wait(20)
         thread.thread.stop()
@@ -164,7 +164,7 @@ def test_consoles_are_searched_for_when_folders_changed(tmp_path: Path) -> None:
 def test_a_thread_tells_consoles_that_say_the_same_once(tmp_path: Path) -> None:
     """A failure is told at each look, since what it means depends on the time."""
     _run(tmp_path, "hello\n")
-    thread = ConsoleThread([str(tmp_path)])
+    thread = ConsoleScanThread([str(tmp_path)])
     thread._runs = ({".": ("metrics.jsonl",)}, {}, 1)
     looks = []
     for text in (None, None, "hello\nmore\n", None, OOM, None):
