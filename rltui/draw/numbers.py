@@ -71,6 +71,11 @@ def format_share(share: float) -> str:
     return f"{size:.1f} %" if size >= 0.095 else "< 0.1 %"
 
 
+def format_progress(share: float) -> str:
+    """Whole percents of what is done, rounded down: 100% is the end."""
+    return f"{math.floor(share * 100 + NEGLIGIBLE_CHANGE)}%"  # 0.29 * 100 is 28.999999999999996
+
+
 def format_si(value: float, digits: int = 3) -> str:
     """A large number with a letter: `12.3k`, `4.56M`; with an exponent beyond peta."""
     if not math.isfinite(value):

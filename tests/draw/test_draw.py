@@ -14,6 +14,7 @@ from rltui.draw.numbers import (
     format_age,
     format_change,
     format_duration,
+    format_progress,
     format_range,
     format_si,
     format_value,
@@ -172,3 +173,9 @@ def test_a_step_that_does_not_fit_gets_a_letter() -> None:
     assert short_step(12_340, 9) == "12,340"
     assert short_step(1_234_567, 9) == "1,234,567"
     assert short_step(4_950_000_000, 11) == "4.95G"
+
+
+def test_progress_is_rounded_down_but_not_by_errors_of_floats() -> None:
+    """29 of 100 steps are 29 %, and 100 % are the end."""
+    assert [format_progress(done / 100) for done in range(101)] == [f"{done}%" for done in range(101)]
+    assert format_progress(999_999 / 1_000_000) == "99%"

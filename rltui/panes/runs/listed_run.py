@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rltui.common.text import cell_width
 from rltui.draw.cells import cut
-from rltui.draw.numbers import format_age, format_duration, short_step
+from rltui.draw.numbers import format_age, format_duration, format_progress, short_step
 from rltui.draw.value_range import share_of
 from rltui.rules.finding import NO_POINTS, Finding
 from rltui.rules.run_status.liveness import Liveness
@@ -72,7 +71,7 @@ def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, un
         parts.insert(1, f"{alive.word}{age}{usual}")  # after the cause, since lists show the state as well
     elif alive.cut_short:
         code = f"exit code {alive.exit_code}" if alive.exit_code else ""
-        done = f"ended early, {math.floor((alive.progress or 0.0) * 100)}% done" if alive.unfinished else ""
+        done = f"ended early, {format_progress(alive.progress or 0.0)} done" if alive.unfinished else ""
         parts.insert(1, ", ".join(filter(None, (code, done))))
     if last_error:
         parts.append(f"last error: {last_error}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, cut_sentence, line, sides
+from rltui.draw.numbers import format_progress
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
@@ -42,7 +43,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     # In the order of display, each with a rank: the highest is left out first.
     ranked = [(head.step_text, 0)]
     if head.progress is not None and math.isfinite(head.progress):
-        ranked.append((f"{math.floor(head.progress * 100)}%", 1))  # 100% is the end
+        ranked.append((format_progress(head.progress), 1))
     ranked.append((head.eta_text if head.state == "live" else "", 2))
     ranked += [(head.rate_text, 6), (head.counter_text, 5), (head.job_text, 4), (head.age_text, 3)]
     ranked = [fact for fact in ranked if fact[0]]
