@@ -23,7 +23,7 @@ QUEUE_LENGTH = 200  # alerts waiting for one receiver; further ones are dropped 
 
 
 class Dispatcher:
-    """Sends an alert for each episode of a finding. No method blocks or raises.
+    """Sends an alert for each period of a finding. No method blocks or raises.
 
     Each receiver has its own thread and queue, created with its first alert, so that a hanging webhook delays
     no other receiver. The terminal is written to by the caller of `update`. With a `sent_log`, several
@@ -52,7 +52,7 @@ class Dispatcher:
         self._stop = threading.Event()
         self._sleep = sleep if sleep is not None else self._stop.wait
         self._failing: dict[str, Problem] = {}
-        self._sent_elsewhere: set[tuple[str, str]] = set()  # episodes sent by other monitors: run, finding id
+        self._sent_elsewhere: set[tuple[str, str]] = set()  # periods sent by other monitors: run, finding id
         self._lock = threading.Lock()
 
     def update_run(self, view: RunView, wall: float, acknowledged: Collection[str] = ()) -> None:

@@ -16,8 +16,8 @@ Event = Literal["firing", "resolved", "test"]
 class Alert(NamedTuple):
     """A finding to send to receivers.
 
-    sent_rank: the severity rank with which the same episode was sent before, -1 for a new episode. A receiver
-    gets one alert per episode, when it first reaches the receiver's severity.
+    sent_rank: the severity rank with which the same period was sent before, -1 for a new period. A receiver
+    gets one alert per period, when it first reaches the receiver's severity.
     """
 
     event: Event
@@ -28,7 +28,7 @@ class Alert(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The same for all alerts of an episode and event, so that receivers can drop duplicates."""
+        """The same for all alerts of a period and event, so that receivers can drop duplicates."""
         finding = self.finding
         text = "\0".join((self.run, *map(str, finding.key), self.event, finding.severity))
         return digest(text, 24)

@@ -27,7 +27,7 @@ _LOCK_ATTEMPTS, _LOCK_PAUSE = 5, 0.01  # seconds; another monitor holds the lock
 class SentAlert(NamedTuple):
     """The latest alert of a finding id in a run."""
 
-    since_step: int  # of the episode
+    since_step: int  # of the period
     rank: int
     at: float  # seconds since 1970
 
@@ -50,8 +50,8 @@ class SentLog:
     def add(self, run: str, finding_id: str, alert: SentAlert, repeat_interval: float = 0.0) -> bool:
         """Add an alert and write the file immediately.
 
-        False if another monitor has sent an alert with at least the same rank for the same episode, or for
-        any episode in the last `repeat_interval` seconds.
+        False if another monitor has sent an alert with at least the same rank for the same period, or for
+        any period in the last `repeat_interval` seconds.
         """
         key = (run, finding_id)
         if self.path is None:

@@ -1,4 +1,4 @@
-"""Which findings become alerts: one per episode, after `for`, and not again within `repeat_interval`."""
+"""Which findings become alerts: one per active period, after `for`, not again within `repeat_interval`."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class _FindingState:
 
     first_seen: float
     last_seen: float
-    sent_rank: int = -1  # in the current episode
-    sent_at: float | None = None  # last alert of any episode
+    sent_rank: int = -1  # in the current period
+    sent_at: float | None = None  # last alert of any period
     finding: Finding | None = None  # as it was sent
 
 
 class Throttle:
     """Applies `for`, `resolve_after` and `repeat_interval` per run and finding id.
 
-    An episode lasts until the finding has been absent for `resolve_after` seconds. A changed first step, as
-    when one of several series recovers, begins no new episode. A finding that a symptom explains is sent with
+    A period lasts until the finding has been absent for `resolve_after` seconds. A changed first step, as
+    when one of several series recovers, begins no new period. A finding that a symptom explains is sent with
     the symptom.
 
-    sent_before: alerts that were sent before this process started; their episodes are not sent again, and
-    other episodes only after the repeat interval. clock_lead: wall time (seconds since 1970) minus the time
+    sent_before: alerts that were sent before this process started; their periods are not sent again, and
+    other periods only after the repeat interval. clock_lead: wall time (seconds since 1970) minus the time
     passed to `update`.
     """
 
@@ -105,7 +105,7 @@ class Throttle:
         """Whether to send an alert for a firing finding now."""
         config = self.config
         if state.sent_rank < 0 and now - state.last_seen >= max(config.resolve_after, 1.0):
-            state.first_seen = now  # a new episode
+            state.first_seen = now  # a new period
         state.last_seen = now
         if acknowledged or state.sent_rank >= finding.rank or now - state.first_seen < config.for_:
             return False

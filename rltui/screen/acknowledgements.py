@@ -21,7 +21,7 @@ _Key = tuple[str, str, int | None]  # run, id of the finding, its first step; no
 class Acknowledgements:
     """Saved with the layout as `[run, id, since_step, until]`, one JSON text each.
 
-    An acknowledgement is valid for one episode of a finding, until it resolves; a snooze for all episodes of
+    An acknowledgement is valid for one period of a finding, until it resolves; a snooze for all periods of
     a finding in a run, until a time in seconds since 1970.
     """
 
@@ -67,7 +67,7 @@ class Acknowledgements:
         )
 
     def acknowledge(self, run: str, finding: Finding) -> bool:
-        """Acknowledge an episode, or undo that. True if it is acknowledged now."""
+        """Acknowledge a period, or undo that. True if it is acknowledged now."""
         entries = self._load()
         key = (run, finding.id, finding.since_step)
         if entries.pop(key, None) is None:

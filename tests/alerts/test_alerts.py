@@ -1,4 +1,4 @@
-"""Alerts out: one for each episode, by the user's own ways only, with no secret shown."""
+"""Alerts out: one for each period, by the user's own ways only, with no secret shown."""
 
 from __future__ import annotations
 

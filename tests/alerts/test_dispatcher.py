@@ -128,7 +128,7 @@ def test_a_way_that_fails_is_told_once_and_withdrawn() -> None:
 
 
 def test_acknowledged_for_the_episode_snoozed_for_half_an_hour(tmp_path: Any) -> None:
-    """An acknowledgement ends with its episode, a snooze with time; both outlive the program."""
+    """An acknowledgement ends with its period, a snooze with time; both outlive the program."""
     known = Acknowledgements(SavedLayout())
     assert known.acknowledge("a", finding()) and known.snooze("a", finding("clip"), 1000.0)
     path = tmp_path / "layout.json"

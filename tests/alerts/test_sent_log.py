@@ -51,7 +51,7 @@ class Monitor:
 
 
 def test_a_restart_repeats_no_alert(tmp_path: Path) -> None:
-    """The same episode is told once, however often and however much later a monitor is started."""
+    """The same period is told once, however often and however much later a monitor is started."""
     path = tmp_path / "ledger.json"
     assert Monitor(path, begin=5.0).look(finding()) == ["firing 640"]
     assert Monitor(path, begin=9e5, wall=NOW + 60).look(finding()) == []
@@ -141,7 +141,7 @@ def test_of_two_monitors_one_sends(tmp_path: Path) -> None:
     for each in (first, second):
         each.wall += 3600
     assert first.look(finding(since=900)) == ["firing 900"]
-    assert second.look(finding(since=901)) == []  # the same episode, as this one sees it
+    assert second.look(finding(since=901)) == []  # the same period, as this one sees it
 
 
 def _with_a_webhook(path: Path, begin: float) -> Monitor:
