@@ -139,10 +139,11 @@ def test_a_share_has_no_axis_above_one() -> None:
 
 
 def test_three_decades_are_drawn_on_a_logarithmic_axis_that_says_so() -> None:
-    """What crosses three powers of ten; not a share, not what touches zero, not two decades."""
+    """What crosses three powers of ten; no share, nothing that should rise, not what touches zero."""
     steep = 10.0 ** np.linspace(-3, 1, STEPS)
     assert "log" in card(row_of(steep))[0] and ticks(card(row_of(steep)))[0] == "10"
     assert "log" not in card(row_of(steep / 20, unit="fraction"))[0]
+    assert "log" not in card(row_of(steep, direction="up"))[0]  # such as a return, whose fall is to be seen
     assert "log" not in card(row_of(10.0 ** np.linspace(-1, 1, STEPS)))[0]
     assert "log" not in card(row_of(steep - 5))[0]
     assert "log" not in card(row_of(np.where(np.arange(STEPS) < 9, 0.02, 1e-36)))[0]  # zero but for rounding

@@ -107,7 +107,9 @@ def logarithmic_band(band: SisterBand) -> SisterBand:
 def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
     """Whether a row's axis is logarithmic: as the user chose, else if columns (n,) span three decades.
 
-    The axis of a metric with two finite bounds, such as a share, or with a declared range is linear.
+    The axis of a metric with two finite bounds, such as a share, or with a declared range is linear. So is
+    that of a metric which should rise, such as a return: on a logarithmic one its fall to a quarter is lost
+    beside the decades of its beginning.
     """
     chosen = None if ranges is None else ranges.scales.get(row.tag)
     if chosen is not None:
@@ -118,6 +120,8 @@ def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:
     if bounds is not None and all(map(math.isfinite, bounds)):
         return False
     if row.unit in SHARES or (name is not None and name.declared_range is not None):
+        return False
+    if metric is not None and metric.direction == "up":
         return False
     held = ranges is not None and row.tag in ranges.automatic
     log = decades(low, high) >= (LINEAR_DECADES if held else LOG_DECADES)
