@@ -44,7 +44,7 @@ FRAME_SECONDS = 0.25  # between frames that follow from data, not from keys
 JOBS_SECONDS = 15.0  # between updates of the traces of jobs
 SLICE_PAUSE_SECONDS = 0.002  # between two slices of applying data, for keys
 MAX_RUNS_FOR_LINEAGE = 200  # in which continued runs are looked for: 0.1 ms each
-MAX_STATES_PER_SECOND = 500  # runs whose state is updated: 0.03 ms each, so that no key waits
+MAX_LIVENESS_UPDATES_PER_SECOND = 500  # runs whose state is updated: 0.03 ms each, so that no key waits
 
 
 class DataArrived(Message):
@@ -297,7 +297,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._ask_for_jobs()
             if self._progress() is None and len(self.session.runs) <= MAX_RUNS_FOR_LINEAGE:
                 self.session.mark_continued_runs()
-            if self.session.update_state_findings(self.state.options.clock(), MAX_STATES_PER_SECOND):
+            if self.session.update_liveness_findings(
+                self.state.options.clock(), MAX_LIVENESS_UPDATES_PER_SECOND
+            ):
                 self.changed()
         words = state.message
         if view is not None:

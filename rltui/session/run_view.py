@@ -219,7 +219,7 @@ class RunView:
             "job", [time_limit_finding(job, alive, now, len(run.step_walls), run.last_step, before)]
         )
 
-    def update_state_finding(self, now: float) -> bool:
+    def update_liveness_finding(self, now: float) -> bool:
         """Update the remark that it writes no more; now: seconds since 1970. True when findings changed."""
         failures, told = self._external_findings("consoles"), self._state_checked
         pace = self._now_pace()

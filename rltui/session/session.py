@@ -191,7 +191,7 @@ class Session:
         self.refilter()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
 
-    def update_state_findings(self, now: float, most: int | None = None) -> set[str]:
+    def update_liveness_findings(self, now: float, most: int | None = None) -> set[str]:
         """Update the remarks on runs that write no more; returns the runs whose findings changed.
 
         most: how many runs are updated in this call; the next calls continue with those after them.
@@ -201,7 +201,7 @@ class Session:
             begin = self._next_state_index % len(views)
             self._next_state_index = begin + most
             views = [*views, *views][begin : begin + most]
-        return {view.name for view in views if view.update_state_finding(now)}
+        return {view.name for view in views if view.update_liveness_finding(now)}
 
     def job_traces(self) -> dict[str, RunTraces]:
         """By run, the traces of the job that writes it."""

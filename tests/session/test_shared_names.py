@@ -58,10 +58,10 @@ def test_states_of_many_runs_are_told_in_turns() -> None:
     session.apply([delivery(rows, run=f"run{n}", path=f"run{n}/metrics.jsonl", wall=1.7e9) for n in range(7)])
     session.evaluate(force=True)
     late = 1.7e9 + 1800  # seconds since 1970: all have stalled
-    turns = [session.update_state_findings(late, 3) for _ in range(3)]
+    turns = [session.update_liveness_findings(late, 3) for _ in range(3)]
     assert [len(turn) for turn in turns] == [3, 3, 1]
     assert set().union(*turns) == set(session.runs)
-    assert session.update_state_findings(late) == set()
+    assert session.update_liveness_findings(late) == set()
 
 
 def test_a_state_that_changes_is_told_at_the_next_call() -> None:
@@ -73,7 +73,7 @@ def test_a_state_that_changes_is_told_at_the_next_call() -> None:
     view = session.runs["run"]
 
     def told(now: float) -> Finding | None:
-        session.update_state_findings(now)
+        session.update_liveness_findings(now)
         found = [one for one in view.evaluator.findings() if one.id in (STALLED, ENDED_EARLY)]
         expected = liveness_finding(view.liveness(now), view.run.last_step, view.last_line)
         assert found == [one for one in (expected,) if one is not None]

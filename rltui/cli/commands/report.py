@@ -51,7 +51,7 @@ def command(
     colors = theme_named(theme or "paper")
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
-        session.update_state_findings(time.time())
+        session.update_liveness_findings(time.time())
     views = session.ordered() if run_glob is not None else session.ordered()[:1]
     views.sort(key=lambda view: -RUN_HEALTHS.index(view.health))
     digest = settings_below(logdirs).digest

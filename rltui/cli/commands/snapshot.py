@@ -111,7 +111,7 @@ def command(
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
         session.set_jobs(jobs_by_traces(session.job_traces(), logdirs), time.time())
-        session.update_state_findings(time.time())
+        session.update_liveness_findings(time.time())
     if width is None:
         width = WIDTH if output is not None else text_width(WIDTH)
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)

@@ -57,7 +57,7 @@ def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def _run(view: RunView, now: float) -> Answer:
-    view.update_state_finding(now)
+    view.update_liveness_finding(now)
     found = view.evaluator.findings()
     first = {"finding": found[0].message, "since_step": found[0].since_step} if found else {}
     return {**view.describe(now), "metrics": len(view.run.series), **first}

@@ -13,7 +13,7 @@ from rltui.rules.run_status.liveness import Liveness
 STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
 STATES = (STALLED, ENDED_EARLY, CRASHED)
 PANE = "timing"
-_ADVICE = "Look at the end of its console: a time limit, no memory, a full disk, or somebody stopped it."
+_ADVICE = "Look at the end of its console: a time limit, no memory, a full disk or a signal can end it."
 
 
 def liveness_finding(
