@@ -140,7 +140,9 @@ class RecordBatcher:
         if key is not None:
             self._explicit = True
             self._note_planned_steps(record, key, key_set.planned, step, wall)
-        skip = tuple(name for name in (key, axis) if name is not None)
+        skip: tuple[str, ...] = () if key is None else (key,)
+        if axis is not None:
+            skip = (*skip, axis)
         if key_set.writer is not None and (prefix := self._writer_prefix(key_set.writer, record, step)):
             skip = (*skip, key_set.writer)
             body = {prefix + name: value for name, value in record.items() if name not in skip}
