@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rltui.rules.condition_states import ConditionStates, IdleRange
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.kinds import (
     collapse,
@@ -32,7 +33,6 @@ from rltui.rules.kinds import (
     threshold,
     whole_run_trend,
 )
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange
 from rltui.rules.rule import Rule
 
 Kind = Callable[[Rule, RollingWindow, bool], ConditionStates | None]

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.arrays import Bools
+from rltui.rules.condition_states import ConditionStates, IdleRange, first_in, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import trend_length
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle
 from rltui.rules.rule import Rule
 
 

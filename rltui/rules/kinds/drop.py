@@ -13,9 +13,9 @@ from functools import cache
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats
+from rltui.rules.condition_states import ConditionStates, first_in, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import rate_error
 from rltui.rules.evaluated_series.rolling_window import BEFORE_MIN, RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, first_in, stays_idle
 from rltui.rules.rule import Rule
 
 HELD = 12  # ticks for which a level that was not gained must have lasted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import medians
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
 from rltui.rules.rule import Rule
 
 

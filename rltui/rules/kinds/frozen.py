@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
 from rltui.rules.rule import Rule
 
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest value

@@ -30,6 +30,7 @@ import numpy as np
 
 from rltui.common.arrays import Bools, Floats, distinct, median
 from rltui.metrics.glossary_files import glossary
+from rltui.rules.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.evaluated_series.change_point import (
     NEIGHBOURS,
     last_step_down,
@@ -45,7 +46,6 @@ from rltui.rules.evaluated_series.means_with_errors import (
 )
 from rltui.rules.evaluated_series.robust_statistics import one_of_them
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.rule import Rule
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.evaluated_series.rolling_window import BEFORE, RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.rule import Rule
 
 AFTER = 3  # usual ticks that must follow

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.condition_states import ConditionStates, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, stays_idle
 from rltui.rules.rule import Rule
 
 LEVEL = 3  # ticks of a level

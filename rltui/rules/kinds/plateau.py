@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from rltui.common.arrays import Floats
+from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_tick, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import NORMAL, concordance, middle
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_tick, stays_idle
 from rltui.rules.rule import Rule
 
 GAIN = 0.15  # share of its size that a reward must have gained

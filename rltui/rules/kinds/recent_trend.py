@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from rltui.common.arrays import median
+from rltui.rules.condition_states import ConditionStates, IdleRange, stays_idle, within_times
 from rltui.rules.evaluated_series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, stays_idle, within_times
 from rltui.rules.rule import Rule
 
 NEWEST = 8  # ticks of the level at the end of a trend

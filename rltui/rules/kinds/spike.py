@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.evaluated_series.robust_statistics import medians
 from rltui.rules.evaluated_series.rolling_window import BEFORE, RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.rule import Rule
 
 RECENT = 40  # ticks among which `recurring` counts

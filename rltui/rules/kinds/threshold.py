@@ -27,9 +27,9 @@ import math
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats
+from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
 from rltui.rules.rule import Rule
 
 Limit = Floats | float  # one for each moment, or for all

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.arrays import Floats
+from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, stays_idle
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
-from rltui.rules.kinds.condition_states import ConditionStates, IdleRange, at_start, stays_idle
 from rltui.rules.rule import Rule
 
 MIN_Z = 3.0  # of the test; that of twelve values in strict order is 4.5
