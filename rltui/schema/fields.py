@@ -10,6 +10,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
@@ -38,14 +39,14 @@ class Invalid(Enum):
 INVALID: Final = Invalid.INVALID
 
 
-class Field(Generic[T_co]):
+class Field(ABC, Generic[T_co]):
     """Describes the permitted values of a key."""
 
     description = ""
 
+    @abstractmethod
     def check(self, value: object, path: KeyPath, report: Report) -> T_co | Invalid:
         """The value without its invalid parts, or INVALID; reports each invalid part."""
-        raise NotImplementedError
 
     def json_schema(self) -> JsonSchema:
         """The field as JSON schema."""
