@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from rltui.alerts.finding_alert import Alert
 from rltui.alerts.sent_log import SentAlert
-from rltui.common.data_class import dataclass
 from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import click
 
 from rltui.cli.printing import EXTRAS, fail, progress_line, require_extra
-from rltui.common.data_class import dataclass
 from rltui.common.paths import is_url
 from rltui.common.text import clean
 from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
-
-from rltui.common.data_class import dataclass
 
 ProblemLevel = Literal["info", "warning", "error"]
 Severity = Literal["info", "warning", "critical"]

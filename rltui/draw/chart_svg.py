@@ -6,6 +6,7 @@ PNG is made from it by cairosvg (extra `rltui[png]`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TypeAlias
@@ -13,7 +14,6 @@ from typing import TypeAlias
 import numpy as np
 
 from rltui.common.arrays import Floats, contiguous_parts
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut

@@ -8,12 +8,11 @@ A theme is one TOML file with `title`, `about`, `dark`, the tables `colors` and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from rltui.common.data_class import dataclass
 from rltui.common.paths import config_file
 from rltui.common.problem import Problem
 from rltui.common.text import clean

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem, Problems
 from rltui.logs.run_names import with_namesakes
 from rltui.many_runs.plan import LostShard

@@ -7,10 +7,9 @@ depends on nothing but the files, so that every machine that sees them makes the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery
 from rltui.logs.found_file import PlacedLog, Walked

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.draw.numbers import json_value

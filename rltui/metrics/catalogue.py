@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
 from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
 from rltui.metrics.frameworks.framework_schema import Conventions

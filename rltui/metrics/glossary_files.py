@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.schema.fields import Field, ListField, TableField, TextField, as_dict, table_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.common.data_class import dataclass
 from rltui.common.text import count_of
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of

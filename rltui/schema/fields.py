@@ -12,13 +12,12 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Final, Generic, TypeVar
 
-from rltui.common.data_class import dataclass
 from rltui.common.text import clean
 
 KeyPath = tuple[str | int, ...]  # keys from the top of the file; integers are indices of list items, from 0

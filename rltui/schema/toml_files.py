@@ -11,10 +11,10 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
 from rltui.schema.fields import Field, Invalid, KeyPath, dotted_key

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rltui.common import paths
-from rltui.common.data_class import dataclass
 
 _MAX_BYTES = 1 << 20  # a larger file is not a layout
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.charts.value_axis import Ranges

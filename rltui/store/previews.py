@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rltui.common.data_class import dataclass
 from rltui.store.points import Points, join
 from rltui.store.tag_rows import PointBlock
 

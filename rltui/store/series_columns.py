@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Floats, Ints
-from rltui.common.data_class import dataclass
 from rltui.store.bucket_table import BucketTable, Values
 from rltui.store.points import HIGHEST, Points, sensible
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.common.data_class import dataclass
 from rltui.store.points import NO_POINTS, Points, join
 
 KEPT = 1024  # superseded points of a series that are kept

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Bools
-from rltui.common.data_class import dataclass
 from rltui.logs.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.points import Points

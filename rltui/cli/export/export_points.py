@@ -7,7 +7,7 @@ are held in memory until then; larger ones are read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Bools
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problems
 from rltui.logs.batch import Batch

@@ -13,7 +13,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -32,7 +32,6 @@ from rltui.cli.output_file import refuse_inside
 from rltui.cli.printing import fail, note
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.common import paths
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean, count_of
 from rltui.config import Config

@@ -9,9 +9,9 @@ A folder counts as a sub-run only if its content agrees with its name. For dupli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun

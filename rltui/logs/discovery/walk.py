@@ -8,11 +8,10 @@ import posixpath
 import stat
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.paths import local_path
 from rltui.common.problem import Problem

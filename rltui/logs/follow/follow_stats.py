@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rltui.common.arrays import median
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem, Problems
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls

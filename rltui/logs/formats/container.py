@@ -12,9 +12,9 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import File, Format

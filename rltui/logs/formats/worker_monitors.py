@@ -14,9 +14,8 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts

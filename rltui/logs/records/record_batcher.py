@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import record_keys

@@ -11,13 +11,12 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
 from rltui.common import paths
-from rltui.common.data_class import dataclass
 
 _SCHEMA = 1
 _LOCK_INTERVAL = 0.1  # seconds between two attempts to get the lock

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.frameworks.framework_schema import FrameworkFile
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text

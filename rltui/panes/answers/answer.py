@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.common.data_class import dataclass
 from rltui.draw.numbers import format_value
 from rltui.draw.value_range import share_of
 

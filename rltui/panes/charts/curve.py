@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
-from rltui.common.data_class import dataclass
 from rltui.draw.sparkline import Spark, sparkline
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow

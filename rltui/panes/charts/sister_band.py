@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.common.arrays import Floats
-from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import Curve, Spread
 from rltui.store.series_columns import Columns
 

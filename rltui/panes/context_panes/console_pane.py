@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rltui.common.data_class import dataclass
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.lines import ConsoleLine
 from rltui.run_context.console.run_consoles import RunConsoles

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rltui.common.data_class import dataclass
 from rltui.draw.numbers import SHARE, format_change, format_range, format_value
 from rltui.panes.pane_tabs import worst_of
 from rltui.rules.metric_roles import metric_roles

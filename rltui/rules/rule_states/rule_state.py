@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from rltui.common.arrays import median
-from rltui.common.data_class import dataclass
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.evaluated_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from rltui.common.data_class import dataclass
 from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.logs.formats.printed_metrics.line_items import ANSI

@@ -10,11 +10,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rltui.common import paths
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.regex import regex

@@ -10,13 +10,12 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import orjson
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from posixpath import basename, dirname
 from typing import Literal
 
 import numpy as np
 
 from rltui.common.arrays import Bools, Ints, distinct_sorted
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.log_file_names import file_order

@@ -10,10 +10,11 @@ restarts. For a single repeated step see `repeated_step`. All rules count points
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rltui.common.arrays import Ints
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, Points, join
 from rltui.store.restarts.repeated_step import RepeatedStep

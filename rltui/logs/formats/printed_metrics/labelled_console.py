@@ -15,9 +15,8 @@ import math
 import re
 from collections import Counter as TotalOf
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.common.data_class import dataclass
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import Format

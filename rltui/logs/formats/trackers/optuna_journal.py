@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import orjson
 
-from rltui.common.data_class import dataclass
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines.line_reader import LineParser, LineReader
 from rltui.logs.records.parse_number import wall_time

@@ -6,13 +6,12 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.logs.batch import EMPTY, Batch, Text, concat

@@ -6,13 +6,12 @@ Trackers measure them during a run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.common.arrays import Floats, distinct, median
-from rltui.common.data_class import dataclass
 from rltui.common.regex import regex
 from rltui.common.text import in_sentence
 from rltui.draw.numbers import SHARE, format_duration

@@ -8,13 +8,12 @@ falls counts since the start.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.panes.answers.recent_values import RunValues, Values

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.common.data_class import dataclass
 from rltui.panes.answers.recent_values import RunValues
 from rltui.rules.metric_roles import metric_roles
 

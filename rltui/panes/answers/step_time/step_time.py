@@ -8,12 +8,11 @@ steps, and phases that add up to more than the step run at the same time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median, quantile
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_seconds, format_share, format_step

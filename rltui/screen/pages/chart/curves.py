@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints
-from rltui.common.data_class import dataclass
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from rltui.common.arrays import Floats
-from rltui.common.data_class import dataclass
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_tabs import overview_tables

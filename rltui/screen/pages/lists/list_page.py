@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.common.data_class import dataclass
 from rltui.common.text import count_of
 from rltui.draw.cells import Line, Span, line
 from rltui.screen.pages.page import Hint, Page, Spot, box, scrolled
