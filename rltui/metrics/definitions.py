@@ -44,7 +44,7 @@ class Definition(Protocol):
 
 
 class Term(NamedTuple):
-    """A term of reinforcement learning. see: ids of related terms. metrics: canonical ids that measure it."""
+    """A term of reinforcement learning. see: ids of related terms. check_next: metrics that measure it."""
 
     id: str
     title: str
@@ -52,29 +52,20 @@ class Term(NamedTuple):
     sources: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
+    check_next: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """See Definition."""
-        return {
-            "kind": "term",
-            "id": self.id,
-            "title": self.title,
-            "meaning": self.meaning,
-            "healthy": " ".join(filter(None, map(_healthy, self.metrics))),
-            "aliases": list(self.aliases),
-            "see": list(self.see),
-            "check_next": list(self.metrics),
-            "sources": list(self.sources),
-        }
+        healthy = " ".join(filter(None, map(_healthy, self.check_next)))
+        return {"kind": "term", **self._asdict(), "healthy": healthy}
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """See Definition."""
         yield "meaning", self.meaning
         if self.aliases:
             yield "also called", ", ".join(self.aliases)
-        yield from listed("healthy", filter(None, map(_healthy, self.metrics)))
-        yield from listed("measured by", map(with_title, self.metrics))
+        yield from listed("healthy", filter(None, map(_healthy, self.check_next)))
+        yield from listed("measured by", map(with_title, self.check_next))
         if self.see:
             yield "see also", ", ".join(self.see)
         yield "sources", "; ".join(self.sources)
@@ -83,44 +74,32 @@ class Term(NamedTuple):
 class TrainingProblem(NamedTuple):
     """A problem of a training: its meaning, what to look at, and what to do.
 
-    first, next: canonical ids to look at. rules: ids of the rules and symptoms that report it.
+    check_first, check_next: metrics to look at. findings: the rules and symptoms that report it.
     """
 
     id: str
     title: str
-    means: str
+    meaning: str
     look: str
     do: str
     sources: tuple[str, ...]
     aliases: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
+    check_first: tuple[str, ...] = ()
+    check_next: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """See Definition."""
-        return {
-            "kind": "problem",
-            "id": self.id,
-            "title": self.title,
-            "meaning": self.means,
-            "aliases": list(self.aliases),
-            "look": self.look,
-            "check_first": list(self.first),
-            "check_next": list(self.next),
-            "do": self.do,
-            "findings": list(self.rules),
-            "sources": list(self.sources),
-        }
+        return {"kind": "problem", **self._asdict()}
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """See Definition."""
-        yield "means", self.means
+        yield "means", self.meaning
         yield "look at", self.look
-        yield from listed("first", map(with_title, self.first))
-        yield from listed("then", map(with_title, self.next))
+        yield from listed("first", map(with_title, self.check_first))
+        yield from listed("then", map(with_title, self.check_next))
         yield "do", self.do
-        yield "findings", ", ".join(self.rules)
+        yield "findings", ", ".join(self.findings)
         yield "sources", "; ".join(self.sources)
 
 

@@ -128,74 +128,44 @@ def worst(healths: Iterable[RunHealth]) -> RunHealth:
 
 def as_json(finding: Finding) -> dict[str, Any]:
     """The fields documented for `check --json`, and more. The writer spells out non-finite numbers."""
-    return {
-        "id": finding.id,
-        "severity": finding.severity,
-        "pane": finding.pane,
-        "metrics": list(finding.metrics),
-        "canonical": list(finding.canonical),
-        "since_step": finding.since_step,
-        "value": finding.value,
-        "limit": finding.limit,
-        "message": finding.message,
-        "advice": finding.advice,
-        "check_next": list(finding.check_next),
-        "look_next": list(finding.look_next),
-        "title": finding.title,
-        "state": finding.state,
-        "resolved_step": finding.resolved_step,
-        "symptom": finding.symptom,
-        "explained_by": finding.explained_by,
-        "source": finding.source,
-        "evidence": [
-            {
-                "metric": item.tag,
-                "canonical": item.canonical,
-                "from": item.before,
-                "to": item.now,
-                "since_step": item.since_step,
-                **({} if item.worst is None else {"worst": item.worst}),
-            }
-            for item in finding.evidence
-        ],
-        **({} if finding.console is None else {"console": finding.console._asdict()}),
-    }
+    fields = finding._asdict()
+    fields["evidence"] = [
+        {
+            "metric": item.tag,
+            "canonical": item.canonical,
+            "from": item.before,
+            "to": item.now,
+            "since_step": item.since_step,
+            **({} if item.worst is None else {"worst": item.worst}),
+        }
+        for item in finding.evidence
+    ]
+    console = fields.pop("console")
+    return fields if console is None else {**fields, "console": console._asdict()}
 
 
 def from_json(data: Mapping[str, Any]) -> Finding:
     """The inverse of `as_json`; non-finite numbers may be spelled out."""
-    return Finding(
-        id=data["id"],
-        severity=data["severity"],
-        pane=data["pane"],
-        metrics=tuple(data["metrics"]),
-        canonical=tuple(data["canonical"]),
-        since_step=data["since_step"],
-        message=data["message"],
-        advice=data["advice"],
-        check_next=tuple(data["check_next"]),
-        look_next=tuple(data.get("look_next", ())),
-        title=data["title"],
-        value=number_of(data["value"]),
-        limit=number_of(data["limit"]),
-        state=data["state"],
-        resolved_step=data["resolved_step"],
-        evidence=tuple(
-            Evidence(
-                item["metric"],
-                number_of(item["from"]),
-                number_of(item["to"]),
-                item["since_step"],
-                item["canonical"],
-                worst=number_of(item.get("worst")),
-            )
-            for item in data["evidence"]
-        ),
-        explained_by=data["explained_by"],
-        symptom=data["symptom"],
-        source=data["source"],
-        console=ConsoleEvidence(**data["console"]) if "console" in data else None,
-    )
+    evidence = [
+        Evidence(
+            item["metric"],
+            number_of(item["from"]),
+            number_of(item["to"]),
+            item["since_step"],
+            item["canonical"],
+            worst=number_of(item.get("worst")),
+        )
+        for item in data["evidence"]
+    ]
+    fields = {
+        **data,
+        **{name: tuple(data[name]) for name in ("metrics", "canonical", "check_next", "look_next")},
+        "value": number_of(data["value"]),
+        "limit": number_of(data["limit"]),
+        "evidence": tuple(evidence),
+        "console": ConsoleEvidence(**data["console"]) if "console" in data else None,
+    }
+    return Finding(**fields)
 
 
 def number_of(value: float | str | None) -> float | None:

@@ -46,10 +46,10 @@ def test_definitions_lead_to_what_there_is() -> None:
     terms = {term.id for term in book.term}
     assert len(terms) == len(book.term) and len({each.id for each in book.problem}) == len(book.problem)
     for term in book.term:
-        assert set(term.see) <= terms and set(term.metrics) <= set(glossary().metrics), term.id
+        assert set(term.see) <= terms and set(term.check_next) <= set(glossary().metrics), term.id
     for problem in book.problem:
-        assert {*problem.first, *problem.next} <= set(glossary().metrics), problem.id
-        assert problem.rules and set(problem.rules) <= known, problem.id
+        assert {*problem.check_first, *problem.check_next} <= set(glossary().metrics), problem.id
+        assert problem.findings and set(problem.findings) <= known, problem.id
     assert {id_ for ids in book.words.values() for id_ in ids} <= set(glossary().metrics)
 
 

@@ -52,6 +52,6 @@ def _write_parquet(rows: Iterable[Row], columns: Mapping[str, str], out: BinaryI
 def _cell(value: object) -> bytes:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return b"" if value is None else b"NaN"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return quoted(json.dumps(value))
     return quoted(value if isinstance(value, str) else repr(value))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rltui.common.regex import regex
 from rltui.common.text import clean, fence_for, in_markdown, markdown_table
-from rltui.draw.numbers import format_plain, json_value
+from rltui.draw.numbers import format_plain
 from rltui.logs.sample_layouts.sample import Sample, SampleSummary
 
 _REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
@@ -72,25 +72,10 @@ def as_markdown(sample: Sample) -> str:
 
 def as_json(run: str, sample: Sample) -> dict[str, object]:
     """The fields of a sample; texts are not cleaned, since JSON escapes control characters."""
-    return {
-        "run": run,
-        "step": sample.step,
-        "split": sample.split,
-        "reward": json_value(sample.reward),
-        "rewards": {name: json_value(value) for name, value in sample.rewards.items()},
-        "advantage": json_value(sample.advantage),
-        "length": sample.length,
-        "length_unit": "characters" if sample.counted else "tokens",
-        "stop": sample.stop,
-        "group": sample.group,
-        "id": sample.id,
-        "dataset": sample.dataset,
-        "ok": sample.ok,
-        "prompt": sample.prompt,
-        "response": sample.response,
-        "messages": [{"role": message.role, "text": message.text} for message in sample.messages],
-        "note": sample.note,
-    }
+    fields = sample._asdict()
+    del fields["metadata"]
+    fields["length_unit"] = "characters" if fields.pop("counted") else "tokens"
+    return {"run": run, **fields, "messages": [message._asdict() for message in sample.messages]}
 
 
 def turns(sample: Sample) -> Iterator[tuple[str, list[str]]]:

@@ -27,11 +27,11 @@ def problems_content(state: AppState, width: int) -> ListContent:
     items: list[tuple[int, str]] = []
     told = {finding.id: finding.rank for finding in findings}
     worst_first = sorted(
-        definitions().problem, key=lambda one: -max((told.get(rule, -1) for rule in one.rules), default=-1)
+        definitions().problem, key=lambda one: -max((told.get(rule, -1) for rule in one.findings), default=-1)
     )
     for problem in worst_first:
         lines += _problem(problem, findings, label_cells, width)
-        for label, names in (("first", problem.first), ("then", problem.next)):
+        for label, names in (("first", problem.check_first), ("then", problem.check_next)):
             for name in names:
                 tag = shown_run.tag_of(state, name)
                 if tag is not None and view is not None:
@@ -48,14 +48,14 @@ def problems_content(state: AppState, width: int) -> ListContent:
 
 
 def _problem(problem: TrainingProblem, findings: list[Finding], label_cells: int, width: int) -> list[Line]:
-    told = [finding for finding in findings if finding.id in problem.rules]
+    told = [finding for finding in findings if finding.id in problem.findings]
     worst = max(told, key=lambda finding: finding.rank, default=None)
     lines = [line((part, "strong")) for part in wrap(problem.title, width)]
     if worst is not None:
         glyph, role = SEVERITY_GLYPH[worst.severity], SEVERITY_ROLE[worst.severity]
         text = f"{worst.title or worst.id}, since step {worst.since_step:,}"
         lines += hanging(_label(f"{glyph} now", label_cells), "dim", text, role, width)
-    for label, text in (("means", problem.means), ("look at", problem.look), ("do", problem.do)):
+    for label, text in (("means", problem.meaning), ("look at", problem.look), ("do", problem.do)):
         lines += hanging(_label(label, label_cells), "dim", text, "text", width)
     return lines
 
