@@ -2,8 +2,9 @@
 
 Feeding costs O(new points) and a bounded number of evaluations: ticks make a long series short (see
 `rltui.rules.evaluated_series.ticks`). Rules are evaluated at every tick of a short series, and at every
-second or fourth tick later, staggered so that not all series are evaluated at the same step. The findings
-depend only on the order of points within each series, not on how they are divided into deliveries.
+second or fourth tick later; of which ticks, and how late a tick of a live run is made, differs between
+series, so that not all are evaluated at the same step. The findings depend only on the order of points within
+each series, not on how they are divided into deliveries.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.firing import EvaluatedSeries, Firing, FiringState, settings_beyond
-from rltui.rules.rule_states.rule_selection import RuleSelection, stagger_of
+from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
@@ -33,6 +34,7 @@ from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.points import NewPoints, Points, join
 
+MAX_LATE = 15  # points by which a tick of a live run is late at most; always fewer than the tick has
 OUTCOME_POINTS = 20  # points after which an outcome should have been logged
 
 
@@ -74,6 +76,7 @@ class Evaluator:
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the log has a metric for the time of a step
+        self._has_late_ticks = False
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
         self._evaluated: EvaluatedSeries | None = None
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
@@ -92,8 +95,12 @@ class Evaluator:
 
     # Unknown numbers are NaN, and compare as such; those beyond float64 are infinite.
     @np.errstate(invalid="ignore", divide="ignore", over="ignore")
-    def feed(self, fresh: Sequence[NewPoints]) -> None:
-        """Add new points, per tag in order of arrival."""
+    def feed(self, fresh: Sequence[NewPoints], *, live: bool = False) -> None:
+        """Add new points, per tag in order of arrival.
+
+        live: ticks of several points may be made late, up to `MAX_LATE` points, each series at other steps.
+        They are made by `make_late_ticks` or the next call without `live`.
+        """
         by_tag: dict[str, list[NewPoints]] = {}
         restarted = False
         for piece in fresh:
@@ -102,6 +109,7 @@ class Evaluator:
             by_tag.setdefault(piece.tag, []).append(piece)
             restarted |= piece.rewound_to is not None
         if restarted:  # all tags are rewound before points are added, so that ratios join no superseded ones
+            self.make_late_ticks()
             self._evaluated = None
             self._worded.clear()
             for tag, pieces in by_tag.items():
@@ -112,15 +120,35 @@ class Evaluator:
         for tag, pieces in by_tag.items():
             series, points = self.series[tag], _joined(pieces)
             if len(points.step):
-                changed |= series.feed(points.step, points.value)
+                late = series.number % (MAX_LATE + 1) if live else 0
+                changed |= series.feed(points.step, points.value, late)
                 if series.step_time is not None and not self._logs_step_time:
-                    changed |= series.step_time.feed(points.step, points.wall_time)
+                    changed |= series.step_time.feed(points.step, points.wall_time, late)
+        if self._has_late_ticks and not live:
+            changed |= self.make_late_ticks()
+        self._has_late_ticks |= live
+        self._reset(changed)
+        if self._unsettled:
+            self._settle(max(len(piece.points.step) for piece in fresh))
+
+    @np.errstate(invalid="ignore", divide="ignore", over="ignore")
+    def make_late_ticks(self) -> bool:
+        """Make the ticks of a live run that are late. Returns whether findings may have changed."""
+        if not self._has_late_ticks:
+            return False
+        changed = False
+        for ruled in self._ruled_ticks():
+            changed |= ruled.make_late_ticks()
+        self._has_late_ticks = False
+        self._reset(changed)
+        return changed
+
+    def _reset(self, changed: bool) -> None:
+        """Forget what was computed from fewer points."""
         self._diagnostics = self._unjudged = None
         if changed:  # a live step of a long run mostly completes no tick
             self._state = self._rule_findings = self._findings = self._health = None
             self._unsettled = [each for each in self._ruled_ticks() if each.unsettled]
-        if self._unsettled:
-            self._settle(max(len(piece.points.step) for piece in fresh))
 
     def _settle(self, rules: int) -> None:
         """Evaluate some rules at joined ticks that they have not been evaluated at: one per new step."""
@@ -145,20 +173,20 @@ class Evaluator:
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
-        series = self.series[tag] = SeriesState(plan)
+        series = self.series[tag] = SeriesState(plan, len(self.series))
         for rule in plan.numerator_of:
             self._ratio(rule, plan.held_out).join(series, 0)
         for rule in plan.denominator_of:
             self._ratio(rule, plan.held_out).join(series, 1)
         self._logs_step_time |= plan.is_step_time
         if plan.marks_steps:
-            series.step_time = StepTimeState(tag, plan.stagger, self._selection.step_time_rules)
+            series.step_time = StepTimeState(tag, plan.moment_offset, self._selection.step_time_rules)
             self._step_times.append(series.step_time)
 
     def _ratio(self, rule: Rule, held_out: bool) -> RatioState:
         found = self._ratios.get((rule.id, held_out))
         if found is None:
-            found = self._ratios[rule.id, held_out] = RatioState(rule, held_out, stagger_of(rule.id))
+            found = self._ratios[rule.id, held_out] = RatioState(rule, held_out)
         return found
 
     def set_external_findings(self, findings: Sequence[Finding]) -> bool:

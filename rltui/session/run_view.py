@@ -84,6 +84,7 @@ class RunView:
         self.job: Job | None = None  # of the scheduler, as last known
         # What the state was determined from, and from when until when it holds.
         self._state_checked: tuple[tuple[object, ...], float, float] | None = None
+        self._live = False  # as last determined
         self._external: dict[FindingSource, tuple[Finding, ...]] = {}  # findings by source
         self._cached: dict[str, tuple[object, object]] = {}
 
@@ -220,7 +221,10 @@ class RunView:
         )
 
     def update_liveness_finding(self, now: float) -> bool:
-        """Update the remark that it writes no more; now: seconds since 1970. True when findings changed."""
+        """Update the remark that it writes no more; now: seconds since 1970. True when findings changed.
+
+        Evaluates the newest points if it is not live any more.
+        """
         failures, told = self._external_findings("consoles"), self._state_checked
         pace = self._now_pace()
         known = (pace, self.last_line, failures)
@@ -228,9 +232,10 @@ class RunView:
             return False
         alive = self.liveness(now)
         self._state_checked = (known, now, pace.next_change(now))
-        return self.set_findings(
-            "state", [liveness_finding(alive, self.run.last_step, self.last_line, failures)]
-        )
+        self._live = alive.state == "live"
+        changed = not self._live and self.evaluator.make_late_ticks()
+        found = liveness_finding(alive, self.run.last_step, self.last_line, failures)
+        return self.set_findings("state", [found]) or changed
 
     def job_traces(self) -> RunTraces:
         """The traces of the job that writes it; the same object until data came."""
@@ -276,7 +281,8 @@ class RunView:
     def evaluate_held(self, *, force: bool = False, most: int | None = None) -> bool:
         """Evaluate the points held back, unless more history is about to come. True when there were any.
 
-        most: evaluate about so many points; the rest waits for the next call.
+        most: evaluate about so many points; the rest waits for the next call. Ticks of a live run may be made
+        late then (`Evaluator.feed`).
         """
         if not self._held or (self.loading and not force and self._held_by_all.points < HELD_POINTS):
             return False
@@ -288,7 +294,7 @@ class RunView:
         held = [piece for pieces, _ in self._held[:count] for piece in pieces]
         del self._held[:count]
         self._count_held(-taken)
-        self.evaluator.feed(held)
+        self.evaluator.feed(held, live=self._live and most is not None)
         return True
 
     def drop_held(self) -> None:

@@ -125,7 +125,7 @@ def live(n: int, steps: int = 200, faults: Mapping[str, tuple[float, float, floa
         for k in range(n, n + steps):
             pieces = [fresh(tag, values[k : k + 1], [k + 1]) for tag, values in data.items()]
             begin = time.process_time()
-            evaluator.feed(pieces)
+            evaluator.feed(pieces, live=True)
             told += len(evaluator.findings())
             rounds[-1].append(time.process_time() - begin)
     took = np.min(rounds, axis=0)

@@ -115,6 +115,19 @@ def test_a_replay_judges_as_of_then(tmp_path: Path) -> None:
     assert late["health"] == "critical" and late["runs"][0]["last_step"] == 75
 
 
+@pytest.mark.parametrize("step", [1201, 1212, 1223])
+def test_a_replay_is_the_same_as_a_log_that_ends_there(tmp_path: Path, step: int) -> None:
+    """--at-step N: the findings of a log that was cut after N, whose ticks are of several points."""
+    values = [0.05 + 0.001 * (k % 7) if k < 1199 else float(k) for k in range(1400)]
+    write(tmp_path / "logs" / "a", values)
+    write(tmp_path / "cut" / "a", values[:step])
+    found = [
+        json.loads(rltui("check", *words, "--json").out)["runs"][0]["findings"]
+        for words in (["logs", "--at-step", str(step)], ["cut"])
+    ]
+    assert found[0] == found[1]
+
+
 def test_own_limits_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user's threshold on a tag nobody knows, with severity and words, decides the exit code."""
     write(tmp_path / "logs" / "a", [1.0] * 40 + [9.0] * 3, key="mine/heat[0]")

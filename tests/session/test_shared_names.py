@@ -91,3 +91,24 @@ def test_a_state_that_changes_is_told_at_the_next_call() -> None:
     assert told(last + 9e5) is None and view.liveness(last + 400).state == "ended"
     session.apply([delivery([("loss", 30, 1.0)], run="run", wall=last + 9e5)])
     assert told(last + 9e5 + 10) is None
+
+
+def test_a_run_that_is_live_no_more_is_judged_by_all_its_ticks() -> None:
+    """A monitor may judge the newest ticks of a live run late, but not those of one that has stalled."""
+    last, tags = 1040, [f"own/{number}" for number in range(16)]
+    rows = [[(tag, step, 1.0) for tag in tags] for step in range(last)]
+    followed, read = Session(Config()), Session(Config())
+    read.apply([delivery([row for step in rows for row in step], run="run", wall=1.7e9)])
+    read.evaluate(force=True)
+    ticks = [each.ticks.serial for each in read.runs["run"].evaluator.series.values()]
+
+    def followed_ticks(now: float) -> list[int]:
+        followed.update_liveness_findings(now)
+        return [each.ticks.serial for each in followed.runs["run"].evaluator.series.values()]
+
+    for step in rows:
+        followed.apply([delivery(step, run="run", wall=1.7e9 + step[0][1])])
+        followed.runs["run"].evaluate_held(most=20_000)
+        live = followed_ticks(1.7e9 + step[0][1] + 1)
+    assert live != ticks and sum(live) > sum(ticks) - len(tags)
+    assert followed_ticks(1.7e9 + last + 9e5) == ticks

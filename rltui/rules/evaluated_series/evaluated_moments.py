@@ -81,16 +81,16 @@ def _growths(ticks: Ints) -> Floats:
     return found
 
 
-def moments_between(begin: int, end: int, stagger: int) -> Moments | None:
+def moments_between(begin: int, end: int, offset: int) -> Moments | None:
     """The moments among the ticks from `begin` up to `end`; None if there are none.
 
     Rules are evaluated at each of the first 32 ticks, at every second one up to 128, and at every fourth
-    after that. `stagger`, 0 to 3: at which of them.
+    after that. `offset`, 0 to 3: at which of them.
     """
     if end - begin != 1:
-        return _of_many(begin, end, stagger)
+        return _of_many(begin, end, offset)
     every = 1 if begin < ALL else 2 if begin < HALF else 4
-    return None if (begin + stagger) % every else _of_one(begin)
+    return None if (begin + offset) % every else _of_one(begin)
 
 
 @lru_cache(maxsize=CAP)
@@ -99,7 +99,7 @@ def _of_one(at: int) -> Moments:
 
 
 @lru_cache(maxsize=CAP)
-def _of_many(begin: int, end: int, stagger: int) -> Moments | None:
+def _of_many(begin: int, end: int, offset: int) -> Moments | None:
     at = np.arange(begin, end)
-    at = at[(at < ALL) | ((at < HALF) & ((at + stagger) % 2 == 0)) | ((at + stagger) % 4 == 0)]
+    at = at[(at < ALL) | ((at < HALF) & ((at + offset) % 2 == 0)) | ((at + offset) % 4 == 0)]
     return Moments(at) if len(at) else None

@@ -64,7 +64,6 @@ class Ticks:
         "_steps",
         "_values",
         "canonical",
-        "delay",
         "first",
         "last",
         "last_step",
@@ -101,18 +100,18 @@ class Ticks:
         self.nonfinite_before: list[NonFinitePeriod] = []
         self.nonfinite_count = 0
         self.notes_spread = True  # whether a rule uses `point_spreads`
-        # Ticks of several points are delayed by so many points, modulo the stride, so that not all series of
-        # a run complete a tick at the same step.
-        self.delay = 0
         self._spread = math.nan  # of single points, computed when they are first joined
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
 
-    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
-        """Add points; `evaluate(a)` is called whenever ticks a..n-1 are new."""
+    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[int], None], late: int = 0) -> None:
+        """Add points; `evaluate(a)` is called whenever ticks a..n-1 are new.
+
+        late: so many points, modulo the stride, must follow those of a tick before it is made.
+        """
         count = len(values)
         if count == 1 and math.isfinite(value := float(values[0])):
-            self._add_one(int(steps[0]), value, evaluate)
+            self._add_one(int(steps[0]), value, evaluate, late)
             return
         if not count:
             return
@@ -130,15 +129,20 @@ class Ticks:
         if len(values):
             if self.nonzero_from is None and (low or high):
                 self.nonzero_from = int(steps[0 if values[0] else (values != 0).argmax()])
-            self._add(steps, values, evaluate)
+            self._add(steps, values, evaluate, late)
 
-    def _add(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
+    def make_late(self, evaluate: Callable[[int], None]) -> None:
+        """Make the ticks that are late; `evaluate` as above."""
+        if len(self._values) >= self.stride:
+            self._add(_NO_STEPS, _NO_VALUES, evaluate, 0)
+
+    def _add(self, steps: Ints, values: Floats, evaluate: Callable[[int], None], late: int) -> None:
         """Add finite points."""
         if self._values:
             steps = np.concatenate((np.array(self._steps, np.int64), steps))
             values = np.concatenate((np.array(self._values), values))
         begin = 0
-        while (count := min((len(values) - begin - self._late) // self.stride, CAP - self.n)) > 0:
+        while (count := min((len(values) - begin - late % self.stride) // self.stride, CAP - self.n)) > 0:
             begun, end = self.n, begin + count * self.stride
             self._make_ticks(steps[begin:end], values[begin:end])
             begin = end
@@ -146,11 +150,6 @@ class Ticks:
             if self.n == CAP:
                 self._join()
         self._steps, self._values = steps[begin:].tolist(), values[begin:].tolist()
-
-    @property
-    def _late(self) -> int:
-        """Points that must follow those of a tick before it is made."""
-        return self.delay & (self.stride - 1)
 
     def rewind(self, step: int) -> bool:
         """Remove points at or above a step, which a resumed run writes again. False if there were none.
@@ -245,7 +244,7 @@ class Ticks:
         """The step of the latest non-finite value, or else the smallest integer."""
         return self.nonfinite.last_step if self.nonfinite is not None else -(1 << 63)
 
-    def _add_one(self, step: int, value: float, evaluate: Callable[[int], None]) -> None:
+    def _add_one(self, step: int, value: float, evaluate: Callable[[int], None], late: int) -> None:
         """Add one finite point, the common case of a live run."""
         self.points += 1
         self.last_step = step
@@ -257,7 +256,10 @@ class Ticks:
             self._steps.append(step)
             self._values.append(value)
             stride = self.stride
-            if len(self._values) < stride + self._late:
+            if len(self._values) < stride + late % stride:
+                return
+            if len(self._values) >= 2 * stride:
+                self._add(_NO_STEPS, _NO_VALUES, evaluate, late)
                 return
             ranked = sorted(self._values[:stride])  # plain numbers are faster than arrays here
             middle = (ranked[(stride - 1) // 2] + ranked[stride // 2]) / 2

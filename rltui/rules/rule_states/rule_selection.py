@@ -41,7 +41,7 @@ class RulePlan(NamedTuple):
     offset: float
     bounds: tuple[float, float] | None  # of the metric
     limits: tuple[float, float] | None  # the same with a margin for rounding
-    stagger: int  # modulo 4, which ticks are evaluated; divided by 4, how late ticks are completed
+    moment_offset: int  # at which of every four ticks rules are evaluated, see `moments_between`
     rules: Rules = Rules()
     nonzero_rules: Rules | None = None  # those that skip zeros
     user_rules: tuple[Rule, ...] = ()
@@ -51,9 +51,9 @@ class RulePlan(NamedTuple):
     marks_steps: bool = False  # whether its wall times are those of the updates
 
 
-def stagger_of(word: str) -> int:
-    """0 to 63, from a hash of the word, so that not all series are evaluated at the same step."""
-    return zlib.crc32(word.encode("utf-8", "replace")) & 63
+def moment_offset_of(word: str) -> int:
+    """0 to 3, from a hash of the word, so that not all series are evaluated at the same step."""
+    return zlib.crc32(word.encode("utf-8", "replace")) & 3
 
 
 class RuleSelection:
@@ -112,7 +112,7 @@ class RuleSelection:
             name.offset,
             bounds,
             None if bounds is None else hard_limits(bounds),
-            stagger_of(tag),
+            moment_offset_of(tag),
             user_rules=tuple(user_rules(self._thresholds, name)),
         )
         if canonical is None or not name.main:

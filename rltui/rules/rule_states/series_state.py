@@ -14,7 +14,7 @@ from rltui.rules.evaluated_series.ticks import CAP, START, Ticks, widest
 from rltui.rules.kinds import POINTS_COMPARED, IdleRange
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.rule_selection import RulePlan, Rules
+from rltui.rules.rule_states.rule_selection import RulePlan, Rules, moment_offset_of
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 
@@ -35,14 +35,14 @@ class RuledTicks:
     """
 
     __slots__ = (
-        "_active", "_idle_range", "_resting", "_unjoined", "held_out", "recordings", "shown", "stagger",
-        "ticks", "unsettled",
+        "_active", "_idle_range", "_moment_offset", "_resting", "_unjoined", "held_out", "recordings",
+        "shown", "ticks", "unsettled",
     )  # fmt: skip
 
-    def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Rules) -> None:
+    def __init__(self, ticks: Ticks, held_out: bool, moment_offset: int, rules: Rules) -> None:
         self.ticks = ticks
         self.held_out = held_out
-        self.stagger, ticks.delay = stagger % 4, stagger // 4
+        self._moment_offset = moment_offset
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
         self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
         ticks.notes_spread = any(rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recordings))
@@ -60,14 +60,21 @@ class RuledTicks:
         self._resting: list[RuleState] = []
         self._idle_range = IdleRange()  # common range of the resting rules
 
-    def feed(self, steps: Ints, values: Floats) -> bool:
+    def feed(self, steps: Ints, values: Floats, late: int = 0) -> bool:
         """Add points on the canonical scale, in order of arrival. Returns whether findings may have changed.
 
-        They change only with new ticks, or with any point if there are non-finite ones.
+        They change only with new ticks, or with any point if there are non-finite ones. `late`: see
+        `Ticks.feed`.
         """
         made = self.ticks.serial
-        self.ticks.feed(steps, values, self._evaluate)
+        self.ticks.feed(steps, values, self._evaluate, late)
         return self.ticks.serial != made or self.ticks.nonfinite_count > 0
+
+    def make_late_ticks(self) -> bool:
+        """Make the ticks that are late; returns as `feed`."""
+        made = self.ticks.serial
+        self.ticks.make_late(self._evaluate)
+        return self.ticks.serial != made
 
     def ask(self, state: RuleState) -> None:
         """Evaluate a recording on demand. It is also evaluated at the next ticks, and then waits again."""
@@ -211,7 +218,7 @@ class RuledTicks:
         """The moments among some ticks from `begun` on. None before the start of the series is known."""
         if ticks.serial == ticks.n:
             begun = max(begun, START - 1)
-        return moments_between(begun, ticks.n, self.stagger)
+        return moments_between(begun, ticks.n, self._moment_offset)
 
     def rewind(self, step: int) -> None:
         """Remove points at or above a step, and evaluate all rules again on the others.
@@ -236,12 +243,12 @@ class RuledTicks:
 class RatioState:
     """The ratio of two series, for one rule."""
 
-    __slots__ = ("_held_out", "_joined", "_parts", "_stagger", "rule", "ruled")
+    __slots__ = ("_held_out", "_joined", "_moment_offset", "_parts", "rule", "ruled")
 
-    def __init__(self, rule: Rule, held_out: bool, stagger: int) -> None:
+    def __init__(self, rule: Rule, held_out: bool) -> None:
         self.rule = rule
         self.ruled: RuledTicks | None = None  # None until both sides have points, which most never have
-        self._held_out, self._stagger = held_out, stagger
+        self._held_out, self._moment_offset = held_out, moment_offset_of(rule.id)
         self._joined = Ratio()
         self._parts: list[RulePlan | None] = [None, None]  # numerator, denominator
 
@@ -251,7 +258,7 @@ class RatioState:
             self._parts[side] = series.plan
             series.ratios = (*series.ratios, (self, side))
 
-    def feed(self, side: int, steps: Ints, values: Floats) -> bool:
+    def feed(self, side: int, steps: Ints, values: Floats, late: int) -> bool:
         """Add points of one side; as `RuledTicks.feed`."""
         steps, values = self._joined.feed(side, steps, values)
         if not len(steps):
@@ -260,8 +267,8 @@ class RatioState:
             above, below = self._parts
             assert above is not None and below is not None
             ticks = Ticks(ratio_tag(above.tag, below.tag), above.canonical)
-            self.ruled = RuledTicks(ticks, self._held_out, self._stagger, Rules.of((self.rule,)))
-        return self.ruled.feed(steps, values)
+            self.ruled = RuledTicks(ticks, self._held_out, self._moment_offset, Rules.of((self.rule,)))
+        return self.ruled.feed(steps, values, late)
 
     def rewind(self, side: int, step: int) -> None:
         """Remove points of one side at or above a step, and their ratios."""
@@ -275,13 +282,13 @@ class StepTimeState:
 
     __slots__ = ("_step_time", "ruled")
 
-    def __init__(self, tag: str, stagger: int, rules: Rules) -> None:
-        self.ruled = RuledTicks(Ticks(tag, metric_roles().step_times[0]), False, stagger, rules)
+    def __init__(self, tag: str, moment_offset: int, rules: Rules) -> None:
+        self.ruled = RuledTicks(Ticks(tag, metric_roles().step_times[0]), False, moment_offset, rules)
         self._step_time = StepSeconds()
 
-    def feed(self, steps: Ints, walls: Floats) -> bool:
+    def feed(self, steps: Ints, walls: Floats, late: int) -> bool:
         """Add steps of the series with their wall times (seconds since 1970); as `RuledTicks.feed`."""
-        return self.ruled.feed(*self._step_time.feed(steps, walls))
+        return self.ruled.feed(*self._step_time.feed(steps, walls), late)
 
     def rewind(self, step: int) -> None:
         """Remove points at or above a step."""
@@ -292,15 +299,18 @@ class StepTimeState:
 class SeriesState:
     """The states of all rules on one tag of a run."""
 
-    __slots__ = ("impossible", "nonzero", "plan", "ratios", "ruled", "step_time", "user_states")
+    __slots__ = ("impossible", "nonzero", "number", "plan", "ratios", "ruled", "step_time", "user_states")
 
-    def __init__(self, plan: RulePlan) -> None:
+    def __init__(self, plan: RulePlan, number: int) -> None:
         self.plan = plan
-        self.ruled = RuledTicks(Ticks(plan.tag, plan.canonical), plan.held_out, plan.stagger, plan.rules)
+        self.number = number  # of the series in its run
+        self.ruled = RuledTicks(
+            Ticks(plan.tag, plan.canonical), plan.held_out, plan.moment_offset, plan.rules
+        )
         self.nonzero: RuledTicks | None = None  # without zeros, for rules that skip them
         if plan.nonzero_rules is not None:
             ticks = Ticks(plan.tag, plan.canonical)
-            self.nonzero = RuledTicks(ticks, plan.held_out, plan.stagger, plan.nonzero_rules)
+            self.nonzero = RuledTicks(ticks, plan.held_out, plan.moment_offset, plan.nonzero_rules)
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
         self.ratios: tuple[tuple[RatioState, int], ...] = ()  # with the side of this series
         self.impossible: ImpossibleValues | None = None  # values outside the bounds of the metric
@@ -311,21 +321,21 @@ class SeriesState:
         """Its ticks, including zeros."""
         return self.ruled.ticks
 
-    def feed(self, steps: Ints, values: Floats) -> bool:
+    def feed(self, steps: Ints, values: Floats, late: int) -> bool:
         """Add points on the scale of the log, in order of arrival; as `RuledTicks.feed`."""
         plan = self.plan
         if plan.scale != 1.0 or plan.offset != 0.0:
             values = values * plan.scale + plan.offset
         if plan.limits is not None:
             self.impossible = impossible_values(plan.limits, steps, values, self.impossible)
-        changed = self.ruled.feed(steps, values) or len(self.user_states) > 0
+        changed = self.ruled.feed(steps, values, late) or len(self.user_states) > 0
         if self.nonzero is not None:
             kept = values != 0
-            changed |= self.nonzero.feed(*((steps, values) if kept.all() else (steps[kept], values[kept])))
+            changed |= self.nonzero.feed(steps[kept], values[kept], late)
         for state in self.user_states:
             state.feed(steps, values)
         for ratio, side in self.ratios:
-            changed |= ratio.feed(side, steps, values)
+            changed |= ratio.feed(side, steps, values, late)
         return changed
 
     def rewind(self, step: int) -> None:
