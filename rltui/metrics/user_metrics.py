@@ -9,7 +9,7 @@ from rltui.config import Config
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.framework import Resolved
 from rltui.metrics.frameworks.framework_schema import expand_names
-from rltui.metrics.frameworks.patterns import Matcher, wild_text
+from rltui.metrics.frameworks.patterns import Matcher
 from rltui.schema.fields import KeyPath, dotted_key
 from rltui.schema.metric import Metric, NameTarget
 
@@ -53,8 +53,7 @@ class UserMetrics:
             near = get_close_matches(canonical, [*self._metrics, *self._shipped], 3)
             hint = f"; nearest: {', '.join(near)}" if near else ""
             self._fault(("aliases", name), f"leads to no metric: {canonical}{hint}")
-        self._names, self._entries = list(entries), list(entries.values())
-        self._matcher = Matcher(self._names) if entries else None
+        self._matcher = Matcher(entries) if entries else None
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -69,13 +68,11 @@ class UserMetrics:
         """The configured meaning of a tag."""
         if self._matcher is None:
             return None
-        index, part = self._matcher.exact(tag), ""
-        if index is None:
-            found = self._matcher.wild(tag)
-            if found is None:
-                return None
-            index, part = found.position, wild_text(found.pattern, found.wild)
-        return Resolved(self._entries[index], self._names[index], part, False)
+        entry = self._matcher.exact(tag)
+        if entry is not None:
+            return Resolved(entry, tag, "", False)
+        found = self._matcher.wild(tag)
+        return None if found is None else Resolved(found.target, found.pattern, found.part, False)
 
     def metric(self, canonical: str) -> Metric | None:
         """A metric of the configuration or the glossary."""

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.metrics.frameworks.framework_schema import FrameworkFile
-from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
+from rltui.metrics.frameworks.framework_schema import FrameworkFile, VariantTable
+from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head
 from rltui.schema.metric import NameTarget
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A trainer of a framework that writes different names: `trl-grpo`."""
+class Variant(NamedTuple):
+    """A trainer of a framework, and the names that differ from those of the others, expanded."""
 
-    id: str
-    title: str
-    any: tuple[str, ...]  # names (without logger prefix) of which at least one is required
-    without: tuple[str, ...] = ()
-    names: Mapping[str, NameTarget] = field(default_factory=dict)
+    table: VariantTable
+    names: Mapping[str, NameTarget]
+
+    @property
+    def id(self) -> str:
+        """The end of the label: `grpo` of `trl-grpo`."""
+        return self.table.id
 
 
 class Resolved(NamedTuple):
@@ -66,15 +67,18 @@ class Framework:
         return f"{name}-{self.variant.id}" if self.variant else name
 
     @cached_property
-    def _table(self) -> tuple[list[str], list[NameTarget], Matcher]:
-        names = {**self.names, **(self.variant.names if self.variant else {})}
-        return list(names), list(names.values()), Matcher(list(names))
+    def _all_names(self) -> Mapping[str, NameTarget]:
+        return {**self.names, **(self.variant.names if self.variant else {})}
+
+    @cached_property
+    def _matcher(self) -> Matcher[NameTarget]:
+        return Matcher(self._all_names)
 
     @cached_property
     def _heads(self) -> frozenset[str] | None:
         """First parts of all names; None if they may occur within a part of a key, or have wildcards."""
         prefixes = (*self.prefixes, *self.held_out)
-        heads = frozenset(name.split("/", 1)[0] for name in self._table[0])
+        heads = frozenset(name.split("/", 1)[0] for name in self._all_names)
         whole = all(prefix.endswith("/") for prefix in prefixes if prefix) and not self.file.held_out_sets
         return None if not whole or any(map(is_wild, heads)) else heads
 
@@ -130,26 +134,26 @@ class Framework:
         return bare is not key and bare.startswith(self.held_out)
 
     def _find_name(self, key: str) -> Resolved | None:
-        names, entries, matcher = self._table
+        matcher = self._matcher
         bares = (
             (key,)
             if self.prefixes == ("",)
             else [key[len(prefix) :] for prefix in self.prefixes if key.startswith(prefix)]
         )
         for bare in bares:
-            index = matcher.exact(bare)
-            if index is not None:
-                return Resolved(entries[index], names[index], "", False)
+            entry = matcher.exact(bare)
+            if entry is not None:
+                return Resolved(entry, bare, "", False)
         for bare in bares:
             found = matcher.wild(bare)
             # Wildcards of training names do not match evaluation prefixes.
             if found is not None and (
                 literal_head(found.pattern).startswith(self.held_out) or not self.is_held_out(key)
             ):
-                part = wild_text(found.pattern, found.wild)
+                part = found.part
                 if self.file.silent and part:
                     part = " ".join([word for word in part.split(" ") if word not in self.file.silent])
-                return Resolved(entries[found.position], found.pattern, part, False)
+                return Resolved(found.target, found.pattern, part, False)
         return None
 
     def _find_after_domain(self, key: str) -> Resolved | None:

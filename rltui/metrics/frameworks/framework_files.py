@@ -31,7 +31,6 @@ from rltui.metrics.frameworks.patterns import (
     literal_tail,
     specificity,
     to_regex,
-    wild_text,
 )
 from rltui.schema.metric import NameTarget
 from rltui.schema.toml_files import DATA, FileReport, read_folder
@@ -116,13 +115,7 @@ class Frameworks:
             file, own = self._files[id_], self._own_names(id_)
             report = self._reports[id_].fault
             variants = tuple(
-                Variant(
-                    each.id,
-                    each.title or each.id,
-                    each.any,
-                    each.without,
-                    expand_names(each.names, ("variant", index, "names"), report),
-                )
+                Variant(each, expand_names(each.names, ("variant", index, "names"), report))
                 for index, each in enumerate(file.variant)
             )
             self._frameworks[id_, variant] = Framework(
@@ -165,7 +158,7 @@ class Frameworks:
         A log with a key that its framework does not write needs them: 3 instead of 17 ms. The names of
         individual frameworks are not cached, since a run needs those of few.
         """
-        len(self.signs), len(self._exact), len(self._wild), len(self._flat), len(self._flat_inside)
+        len(self.signs), len(self._exact), self._wild, len(self._flat), len(self._flat_inside)
         self._own.clear()
         return self
 
@@ -231,8 +224,8 @@ class Frameworks:
         return tuple(filter(None, self._prefixes))
 
     @cached_property
-    def _wild(self) -> tuple[list[str], list[Vote], Matcher]:
-        """All names with wildcards, with logger prefixes; the vote on each; and a matcher for them."""
+    def _wild(self) -> Matcher[Vote]:
+        """The votes on all names with wildcards, with logger prefixes."""
         meanings: dict[str, list[tuple[str, NameTarget]]] = {}
         for id_, name, entry in self._shared(wild=True):
             for prefix in self._files[id_].prefixes:
@@ -241,7 +234,7 @@ class Frameworks:
         for one, other in ambiguous(list(votes)):
             if one in votes:  # two frameworks write the pattern differently; the first one wins
                 votes.pop(other, None)
-        return list(votes), list(votes.values()), Matcher(list(votes))
+        return Matcher(votes)
 
     def vote(self, key: str, *, wild: bool = True) -> tuple[Resolved, Vote] | None:
         """The meaning of `key` in most frameworks; without `wild`, patterns are not considered."""
@@ -259,14 +252,10 @@ class Frameworks:
             return Resolved(vote.entry, key, "", False), vote
         if not wild:
             return None
-        names, votes, matcher = self._wild
-        match = matcher.wild(key)
+        match = self._wild.wild(key)
         if match is None:
             return None
-        part = wild_text(match.pattern, match.wild)
-        return Resolved(votes[match.position].entry, names[match.position], part, False), votes[
-            match.position
-        ]
+        return Resolved(match.target.entry, match.pattern, match.part, False), match.target
 
     @cached_property
     def _flat(self) -> Mapping[str, str]:

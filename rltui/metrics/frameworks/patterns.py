@@ -16,12 +16,15 @@ match one name are ambiguous (`ambiguous`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product, repeat
+from typing import Generic, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
+
+T = TypeVar("T")
 
 _BRACES = regex(r"\{([^{}]*)\}")
 _TOKEN = regex(r"\*\*|\*|<n>")
@@ -161,41 +164,48 @@ def ambiguous(patterns: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-class PatternMatch(NamedTuple):
-    """A pattern that matched, and the text that each of its wildcards matched."""
+class PatternMatch(NamedTuple, Generic[T]):
+    """A pattern that matched, its target, and the text that each of its wildcards matched."""
 
     pattern: str
+    target: T
     wild: tuple[str, ...]
-    position: int  # of the pattern in the matcher
+
+    @property
+    def part(self) -> str:
+        """The texts matched by wildcards, for display: `openai/gsm8k @8`."""
+        if len(self.wild) == 1 and "@" not in self.pattern:
+            return self.wild[0]
+        return " ".join([sign + text for sign, text in zip(_signs(self.pattern), self.wild, strict=True)])
 
 
-class Matcher:
+class Matcher(Generic[T]):
     """Finds the pattern with the highest precedence for a key. Regular expressions are compiled on demand."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        """names: expanded patterns with or without wildcards; the first of duplicates counts."""
-        self._exact: dict[str, int] = {}
-        self._buckets: dict[str, list[tuple[str, int]]] = {}  # by first part; "" if that has a wildcard
+    def __init__(self, targets: Mapping[str, T]) -> None:
+        """targets: by expanded pattern with or without wildcards."""
+        self._exact: dict[str, T] = {}
+        self._buckets: dict[str, list[tuple[str, T]]] = {}  # by first part; "" if that has a wildcard
         self._longest = 0  # maximum number of slashes in a pattern
         self._lasts: set[str] = set()  # last parts of patterns, if without wildcards
-        self._compiled: dict[tuple[str, int, str], _Alternatives | None] = {}
-        for index, name in enumerate(names):
+        self._compiled: dict[tuple[str, int, str], _Alternatives[T] | None] = {}
+        for name, target in targets.items():
             if is_wild(name):
                 first = name.split("/", 1)[0]
                 bucket = "" if is_wild(first) else first
-                self._buckets.setdefault(bucket, []).append((name, index))
+                self._buckets.setdefault(bucket, []).append((name, target))
                 self._longest = max(self._longest, name.count("/"))
                 last = name.rpartition("/")[2]
                 if not is_wild(last):
                     self._lasts.add(last)
             else:
-                self._exact.setdefault(name, index)
+                self._exact[name] = target
 
-    def exact(self, key: str) -> int | None:
-        """The index of the name without wildcards that equals `key`."""
+    def exact(self, key: str) -> T | None:
+        """The target of the name without wildcards that equals `key`."""
         return self._exact.get(key)
 
-    def wild(self, key: str) -> PatternMatch | None:
+    def wild(self, key: str) -> PatternMatch[T] | None:
         """The match of the pattern with wildcards that takes precedence for `key`."""
         for bucket in (key.split("/", 1)[0], ""):
             if bucket not in self._buckets:
@@ -205,25 +215,25 @@ class Matcher:
             alternatives = self._compiled[kind] if kind in self._compiled else self._compile(*kind)
             match = alternatives.regex.fullmatch(key) if alternatives is not None else None
             if alternatives is not None and match is not None and match.lastindex is not None:
-                pattern, index, end = alternatives.by_group[match.lastindex]
-                return PatternMatch(pattern, match.groups()[match.lastindex : end], index)
+                pattern, target, end = alternatives.by_group[match.lastindex]
+                return PatternMatch(pattern, target, match.groups()[match.lastindex : end])
         return None
 
-    def _compile(self, bucket: str, slashes: int, last: str) -> _Alternatives | None:
+    def _compile(self, bucket: str, slashes: int, last: str) -> _Alternatives[T] | None:
         """The patterns of a bucket that can match keys with this number of slashes and this last part.
 
         This excludes most patterns, which a single regular expression would have to try. `last` is "" if no
         pattern has the last part of the key.
         """
         entries = []
-        for pattern, index in self._buckets[bucket]:
+        for pattern, target in self._buckets[bucket]:
             count, end = pattern.count("/"), pattern.rpartition("/")[2]
             if (count <= slashes if _ANY in pattern else count == slashes) and (end == last or is_wild(end)):
-                entries.append((pattern, index))
+                entries.append((pattern, target))
         entries.sort(key=lambda entry: specificity(entry[0]), reverse=True)
         pieces, by_group, group = [], {}, 1
-        for pattern, index in entries:
-            by_group[group] = (pattern, index, group + len(_TOKEN.findall(pattern)))
+        for pattern, target in entries:
+            by_group[group] = (pattern, target, group + len(_TOKEN.findall(pattern)))
             pieces.append(f"({to_regex(pattern)})")
             group += 1 + len(_TOKEN.findall(pattern))
         compiled = _Alternatives(re.compile("|".join(pieces), re.DOTALL), by_group) if pieces else None
@@ -231,11 +241,11 @@ class Matcher:
         return compiled
 
 
-class _Alternatives(NamedTuple):
-    """Patterns as one regular expression. by_group: pattern, index, group of its last wildcard."""
+class _Alternatives(NamedTuple, Generic[T]):
+    """Patterns as one regular expression. by_group: pattern, target, group of its last wildcard."""
 
     regex: re.Pattern[str]
-    by_group: dict[int, tuple[str, int, int]]
+    by_group: dict[int, tuple[str, T, int]]
 
 
 def to_regex(pattern: str) -> str:
@@ -249,13 +259,6 @@ def filled(pattern: str, wild: Sequence[str]) -> str:
     """An expanded pattern with its wildcards replaced by the given texts."""
     texts = iter(wild)
     return _TOKEN.sub(lambda _: next(texts), pattern)
-
-
-def wild_text(pattern: str, wild: Sequence[str]) -> str:
-    """The texts matched by wildcards, for display: `openai/gsm8k @8`."""
-    if len(wild) == 1 and "@" not in pattern:
-        return wild[0]
-    return " ".join([sign + text for sign, text in zip(_signs(pattern), wild, strict=True)])
 
 
 @lru_cache(4_096)

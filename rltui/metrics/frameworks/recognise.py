@@ -61,7 +61,10 @@ def recognise(
     confidence, share, framework = best
     title = framework.title
     if (variant := _variant(framework, written)) is not None:
-        framework, title = known.framework(framework.id, variant.id), f"{title}, {variant.title}"
+        framework, title = (
+            known.framework(framework.id, variant.id),
+            f"{title}, {variant.table.title or variant.id}",
+        )
     found = sorted(signs[framework.id].items(), key=lambda item: (-item[1], item[0]))
     examples = ", ".join(sign for sign, weight in found[:3] if weight)
     reason = f"{title}: it writes {examples}; {share:.0%} of the run's names are known there"
@@ -104,6 +107,6 @@ def _points(known: Frameworks, id_: str, found: Mapping[str, float]) -> float:
 def _variant(framework: Framework, tags: Sequence[str]) -> Variant | None:
     bare = {framework.bare(tag) for tag in tags} if framework.variants else set()
     for variant in framework.variants:
-        if not bare.isdisjoint(variant.any) and bare.isdisjoint(variant.without):
+        if not bare.isdisjoint(variant.table.any) and bare.isdisjoint(variant.table.without):
             return variant
     return None
