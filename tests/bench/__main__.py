@@ -1,33 +1,35 @@
-"""Run the benchmarks: all of them, or those whose names are given. `python -m tests.bench [NAME ...]`."""
+"""Run all benchmarks, or those that are named: `python -m tests.bench [NAME [ARGUMENT ...] ...]`."""
 
 from __future__ import annotations
 
 import importlib
-import runpy
 import sys
 import time
 from pathlib import Path
 
 
-def main(names: list[str]) -> int:
-    """Run `main()` of every `bench_NAME.py`; returns the number of those that failed to run."""
+def main(words: list[str]) -> int:
+    """Run `main` of every `bench_NAME.py`; returns the number of those that failed.
+
+    Words after a name that are no names are its arguments.
+    """
     here = Path(__file__).parent
-    found = sorted(path.stem.removeprefix("bench_") for path in here.glob("bench_*.py"))
-    unknown = [name for name in names if name not in found]
-    if unknown:
-        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(found)}", file=sys.stderr)
-        return 2
+    known = sorted(path.stem.removeprefix("bench_") for path in here.glob("bench_*.py"))
+    chosen: dict[str, list[str]] = {} if words else {name: [] for name in known}
+    for word in words:
+        if word in known:
+            chosen[word] = []
+        elif not chosen:
+            print(f"no benchmark {word}; there are {', '.join(known)}", file=sys.stderr)
+            return 2
+        else:
+            chosen[list(chosen)[-1]].append(word)
     failed = 0
-    del sys.argv[1:]  # a benchmark that takes arguments of its own must not take these names for them
-    for name in names or found:
+    for name, arguments in chosen.items():
         print(f"\n== {name}", flush=True)
         began = time.monotonic()
         try:
-            module = importlib.import_module(f"tests.bench.bench_{name}")
-            if hasattr(module, "main"):
-                module.main()
-            else:
-                runpy.run_path(str(module.__file__), run_name="__main__")
+            failed += bool(importlib.import_module(f"tests.bench.bench_{name}").main(*arguments))
         except Exception as error:  # noqa: BLE001 - one broken benchmark must not keep the others from running
             failed += 1
             print(f"{name} failed: {error!r}", file=sys.stderr)

@@ -6,7 +6,7 @@ printing takes. It reads and judges everything: what was remembered of a round b
 that would save is the last of the programs. Imports and the rules themselves, which a log of one row costs as
 well, are told apart: the last line is the same ratio without them.
 
-Run: python -m tests.bench.bench_check [scalars] [rounds]
+`python -m tests.bench check [SCALARS] [ROUNDS]`
 """
 
 from __future__ import annotations
@@ -80,10 +80,9 @@ def cost(words: list[str], home: str) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, time.perf_counter() - began
 
 
-def main() -> None:
+def main(number: str = "1_000_000", repeats: str = "5") -> None:
     """Print the table."""
-    scalars = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    scalars, rounds = int(number), int(repeats)
     with tempfile.TemporaryDirectory() as home:
         written = {
             name: (str(write(Path(home), scalars)), str(write(Path(home) / "row", len(TAGS))))
@@ -116,7 +115,3 @@ def main() -> None:
             judged = median["check"] - median["check of one row"]
             read = base - median["export of one row"]
             print(f"  {'check beyond one row':40}{judged:8.2f}{'':8}{judged / read:8.2f}")
-
-
-if __name__ == "__main__":
-    main()

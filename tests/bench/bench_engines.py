@@ -1,6 +1,6 @@
 """The same bytes whatever works on the runs, and no silent gap where a worker is killed.
 
-`python tests/bench/bench_engines.py [RUNS]`: `check --json` of 300 runs in one process, in two, on Ray, Dask
+`python -m tests.bench engines [RUNS]`: `check --json` of 300 runs in one process, in two, on Ray, Dask
 and submitit's local executor (those that are installed), and in shards that are merged. Each engine once more
 with the first worker killed that is seen with a log open. Ends with 1 where bytes or exit code differ from
 those of one process, or where a worker was lost and neither the whole document nor a diagnostic and exit code
@@ -114,9 +114,9 @@ def merged(home: Path, logs: Path) -> tuple[int, bytes, float, float]:
     return code, out, seconds + took, spent + cpu
 
 
-def main(count: int = RUNS) -> int:
-    """Print the table; the exit code."""
-    wrong = 0
+def main(number: str = str(RUNS)) -> bool:
+    """Print the table; whether anything failed."""
+    count, wrong = int(number), 0
     _adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="rltui-") as folder:
         home = Path(folder)
@@ -147,7 +147,7 @@ def main(count: int = RUNS) -> int:
         print(
             f"{f'{SHARDS} shards, merged':22}{done[2]:8.1f}{done[3]:8.1f}  {'equal' if same else 'OTHER'}   -"
         )
-    return int(wrong > 0)
+    return wrong > 0
 
 
 def _fate(code: int, out: bytes, whole: tuple[int, bytes], count: int) -> tuple[str, bool]:
@@ -159,7 +159,3 @@ def _fate(code: int, out: bytes, whole: tuple[int, bytes], count: int) -> tuple[
     judged = len(document.get("runs", ()))
     said = f"exit code {code}, {lost} diagnostics of lost shards, {judged} of {count} runs judged"
     return said, code == 2 and lost > 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))

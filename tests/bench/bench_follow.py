@@ -1,6 +1,6 @@
 """Following at scale: start, idle cost, newest values first, throughput over many runs, huge folders.
 
-`python tests/bench/bench_follow.py [name ...]`. Each figure stands beside another one of the same run.
+`python -m tests.bench follow [PART ...]`. Each figure stands beside another one of the same run.
 """
 
 from __future__ import annotations
@@ -276,6 +276,8 @@ ALL: dict[str, Callable[[], None]] = {
     "headless64": lambda: headless(64, 2000),
 }
 
-if __name__ == "__main__":
-    for name in sys.argv[1:] or ALL:
+
+def main(*parts: str) -> None:
+    """Run these parts, by default all."""
+    for name in parts or ALL:
         ALL[name]()

@@ -1,8 +1,8 @@
 """Reading and storing together: one large file, many runs, live steps, and a week of following.
 
-`python -m tests.bench large` (`python tests/bench/bench_large.py [--slow] [--week]`). Processor time of a
-process of its own for each figure, beside the reader alone and, with `--slow`, beside peers that keep all
-points. The long week is only run with `--week`.
+`python -m tests.bench large [slow] [week]`. Processor time of a
+process of its own for each figure, beside the reader alone and, with `slow`, beside peers that keep all
+points. The long week is only run with `week`.
 """
 
 from __future__ import annotations
@@ -201,22 +201,18 @@ def long_week(folder: Path) -> None:
     print(f"a week in {time.perf_counter() - began:.0f} s")
 
 
-def main(slow: bool = False, week: bool = False) -> None:
+def main(*parts: str) -> None:
     """Print the tables."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         small = folder / "small"
         many(small / "run" / peers.NAME, 6000)
-        large_file(folder, small, 1, slow)
+        large_file(folder, small, 1, "slow" in parts)
         large_file(folder, small, 10, slow=False)
         many_runs(small, 64, 50_000)
         many_runs(small, 1000, 1000)
         live(folder)
         focus(64)
         focus(300)
-        if week:
+        if "week" in parts:
             long_week(folder)
-
-
-if __name__ == "__main__":
-    main("--slow" in sys.argv, "--week" in sys.argv)

@@ -3,7 +3,7 @@
 The user's logs are only read: the newest steps of the run are written again into a temporary folder, a
 step each second, and the real screen watches that, at the size and with the colours of this terminal.
 
-Run: python -m tests.bench.bench_logdir [LOGDIR ...]; a recorded run without one. See bench_wire for budgets.
+`python -m tests.bench logdir [LOGDIR ...]`; a recorded run without one. See bench_wire for budgets.
 """
 
 from __future__ import annotations
@@ -148,6 +148,7 @@ def _rounded(value: float) -> float | None:
     return round(value, 2) if math.isfinite(value) else None
 
 
-if __name__ == "__main__":
-    for sentence in sentences(measure(sys.argv[1:])):
+def main(*logdirs: str) -> None:
+    """Print the report."""
+    for sentence in sentences(measure(logdirs)):
         print(sentence)

@@ -1,18 +1,12 @@
-"""Names: resolving ten thousand tags and loading the data.
-
-Run: python -m tests.bench.bench_names
-"""
+"""Names: resolving ten thousand tags and loading the data."""
 
 from __future__ import annotations
-
-import time
-from collections.abc import Callable
-from typing import Any
 
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
+from tests.bench.timing import median_cpu
 
 
 def tags(count: int) -> list[str]:
@@ -21,16 +15,6 @@ def tags(count: int) -> list[str]:
     made += [f"timing_s/agent_loop/phase_{i}/mean" for i in range(count // 4)]
     made += [f"actor/module_{i}/grad_norm" for i in range(count // 4)]
     return made + [f"custom/group_{i % 97}/metric_{i}" for i in range(count - len(made))]
-
-
-def best(work: Callable[[], Any], rounds: int = 5) -> float:
-    """Shortest of a few rounds, seconds of processor time: other programs do not count."""
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def main() -> None:
@@ -44,17 +28,13 @@ def main() -> None:
             for tag in some:
                 names.name(tag)
 
-        print(f"10,000 tags as {label:9} {best(resolve) * 1e3:7.1f} ms")
+        print(f"10,000 tags as {label:9} {median_cpu(resolve) * 1e3:7.1f} ms")
     one = MetricNames("verl")
-    first = best(lambda: [MetricNames("verl").name(tag) for tag in some[:2500]], 3)
+    first = median_cpu(lambda: [MetricNames("verl").name(tag) for tag in some[:2500]], 3)
     for tag in some:
         one.name(tag)
-    again = best(lambda: [one.name(tag) for tag in some[:2500]])
+    again = median_cpu(lambda: [one.name(tag) for tag in some[:2500]])
     print(f"remembered against resolved: {first / again:.0f} times quicker")
 
-    print(f"recognising 10,000 tags  {best(lambda: recognise(some)) * 1e3:7.1f} ms")
-    print(f"frameworks loaded {best(frameworks.__wrapped__, 3) * 1e3:.1f} ms")
-
-
-if __name__ == "__main__":
-    main()
+    print(f"recognising 10,000 tags  {median_cpu(lambda: recognise(some)) * 1e3:7.1f} ms")
+    print(f"frameworks loaded {median_cpu(frameworks.__wrapped__, 3) * 1e3:.1f} ms")

@@ -1,4 +1,4 @@
-"""What judging costs: in bulk, many short runs, one live step: `python -m tests.bench.bench_rules`.
+"""What judging costs: in bulk, many short runs, one live step: `python -m tests.bench rules`.
 
 Processor time of this process, which does not depend on who else uses the machine.
 """
@@ -185,7 +185,3 @@ def main() -> None:
         many(points=n)
     seconds = min(bulk() for _ in range(3))
     print(f"  a million scalars at once: {seconds:.3f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """What a frame costs as a run and its company grow: thousands of metrics, hundreds of runs, long runs.
 
-Run by `python -m tests.bench.bench_screen`. Prints milliseconds per frame and the ratio to the small case.
+Prints milliseconds per frame and the ratio to the small case.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def session_of(runs: int, tags: int, steps: int) -> Session:
     return session
 
 
-def compare() -> None:
+def main() -> None:
     """Print the table."""
     few, tags, runs, steps = (1, 0, 300), (1, 5000, 20), (300, 0, 60), (1, 0, 20_000)
     cases = {
@@ -92,7 +92,3 @@ def compare() -> None:
             f"{name:24}{figures[0]:10.2f}{figures[1]:10.2f}{figures[1] / figures[0]:8.1f}   {small} / {large}"
         )
     print("small, large: runs, further metrics, steps")
-
-
-if __name__ == "__main__":
-    compare()

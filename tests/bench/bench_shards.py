@@ -1,7 +1,7 @@
 """Many small runs: how cost grows with their count, two processes beside one, the second `check`.
 
-`python -m tests.bench shards` (`python tests/bench/bench_shards.py [RUNS]`; 1,000 by default, 10,000 for the
-figures of the change log). Seconds of a process of its own for each figure, with a cache of its own.
+`python -m tests.bench shards [RUNS]`; 1,000 by default, 10,000 for the figures of the change log. Seconds of a
+process of its own for each figure, with a cache of its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 RUNS = 1000
 STEPS = 40
@@ -63,8 +61,9 @@ def measure(home: Path, *words: str) -> tuple[float, float]:
     return float(seconds), float(peak)
 
 
-def main(count: int = RUNS) -> None:
+def main(number: str = str(RUNS)) -> None:
     """Print the figures."""
+    count = int(number)
     with tempfile.TemporaryDirectory(prefix="rltui-shards-") as folder:
         home = Path(folder)
         logs = str(write_tree(home / "logs", count))
@@ -79,7 +78,3 @@ def main(count: int = RUNS) -> None:
     print(f"in two processes: {two:.1f} s, {one / two:.2f} times as fast; the driver holds {peak:.0f} MB")
     print(f"the second check: {again:.1f} s, {two / again:.1f} times as fast")
     print(f"runs after it: {listed:.1f} s, {least:.0f} MB")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

@@ -38,7 +38,3 @@ def main() -> None:
             ratio = statistics.median(own / other for own, other in rounds)
             what = command.replace(logs, "LOGDIR")
             print(f"  {what:32}{took * 1e3:8.0f} ms{ratio:8.2f} x `{beside[1]}`")
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -18,6 +17,7 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.run import Run
 from rltui.store.store import Store
+from tests.bench.timing import cpu
 
 TAGS = tuple(f"actor/metric_{number}" for number in range(60))
 SOURCE = Source("run", "events.out.tfevents.1763600000.node.1.0", "tfevents")
@@ -32,13 +32,6 @@ def rows(first: int, steps: int) -> Batch:
     value = np.sin(step * 0.01).astype(np.float32).astype(np.float64)
     tag = np.tile(np.arange(len(TAGS), dtype=np.uint32), steps)
     return Batch(TAGS, tag, step, 1763600000.0 + step, value, np.ones(size, np.bool_))
-
-
-def cpu(work: Callable[[], object]) -> float:
-    """CPU seconds of one call."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 def compare(what: str, unit: str, per: float, ways: dict[str, Callable[[], object]], rounds: int = 5) -> None:
@@ -194,7 +187,3 @@ def main() -> None:
     """Run all."""
     for each in (bulk, small_runs, ticks, queries, memory, lines):
         each()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,4 @@
-"""How fast text logs are read, against the obvious way of doing it, in the same run.
-
-Run: python -m tests.bench.bench_text
-"""
+"""How fast text logs are read, against the obvious way of doing it, in the same run."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import json
 import random
 import statistics
 import time
-from collections.abc import Callable
 
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines import csv_table, jsonl
 from rltui.logs.formats.printed_metrics import trainer_console
+from tests.bench.timing import cpu
 from tests.support.logs.file_in_memory import MemFile, read_whole
 
 TAGS = 60
@@ -81,13 +78,6 @@ def plain_json(data: bytes) -> dict[str, list[tuple[int, float]]]:
     return series
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of one call."""
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
-
-
 def compare(title: str, form: Format, name: str, data: bytes, plain: bool = True) -> None:
     """Median CPU of reader and obvious way over interleaved rounds."""
     ours, theirs = [], []
@@ -97,7 +87,7 @@ def compare(title: str, form: Format, name: str, data: bytes, plain: bool = True
         count = len(read_whole(form, MemFile(name, data)))
         ours.append(time.process_time() - begin)
         if plain:
-            theirs.append(seconds(lambda: plain_json(data)))
+            theirs.append(cpu(lambda: plain_json(data)))
     spent = statistics.median(ours)
     rate = count / spent / 1e6
     ratio = f"{statistics.median(theirs) / spent:5.1f}x plain json" if plain else ""
@@ -111,7 +101,3 @@ def main() -> None:
     compare("JSON lines, veRL, NaN in 1 of 10", jsonl.FORMAT, "a.jsonl", nan_lines(10_000))
     compare("CSV", csv_table.FORMAT, "progress.csv", csv_rows(30_000), plain=False)
     compare("console, veRL", trainer_console.FORMAT, "console.log", console_lines(5_000), plain=False)
-
-
-if __name__ == "__main__":
-    main()

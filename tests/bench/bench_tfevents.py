@@ -1,7 +1,7 @@
 """Event files against TensorBoard's accumulator, tbparse and the data server, in the same round.
 
-`python -m tests.bench tfevents`. Every figure is processor time unless it says wall. The slow peers read
-the same million scalars once; ours and the data server take the median of interleaved rounds.
+`python -m tests.bench tfevents [fast]`. Every figure is processor time unless it says wall. The slow peers
+read the same million scalars once; ours and the data server take the median of interleaved rounds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
-from tests.bench.bench_store import cpu
+from tests.bench.timing import cpu
 from tests.support.logs import tfwriter as w
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
@@ -215,16 +215,12 @@ def ten_million(folder: Path) -> None:
     line("10M simple: rltui", int(count), float(took), f"peak RSS {peak} MB ({base} MB after a small file)")
 
 
-def main(slow_peers: bool = True) -> None:
+def main(*parts: str) -> None:
     """Print the tables."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        million(folder, slow_peers)
+        million(folder, slow_peers="fast" not in parts)
         odd_styles(folder)
         one_step(folder)
         small_logs()
         ten_million(folder)
-
-
-if __name__ == "__main__":
-    main(slow_peers="--fast" not in sys.argv)

@@ -1,6 +1,6 @@
 """Following runs of trackers beside JSONL: processor time of a step of many runs, in each format.
 
-`python tests/bench/bench_trackers.py [RUNS]`. Each figure stands beside that of JSONL in the same process.
+`python -m tests.bench trackers [RUNS]`. Each figure stands beside that of JSONL in the same process.
 """
 
 from __future__ import annotations
@@ -150,15 +150,12 @@ def follow(write: Write, count: int) -> float:
     return sorted(taken)[len(taken) // 2]
 
 
-def main(count: int = 64) -> None:
+def main(number: str = "64") -> None:
     """Print each format beside JSONL."""
+    count = int(number)
     formats: list[Write] = [wandb, swanlab, clearml, console, mlflow, trackio]
     usual = follow(jsonl, count)
     print(f"following a step of {count} runs, CPU: jsonl {1000 * usual:.1f} ms", flush=True)
     for write in formats:
         took = follow(write, count)
         print(f"  {write.__name__} {1000 * took:.1f} ms, {took / usual:.2f}x of jsonl", flush=True)
-
-
-if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:2]))

@@ -3,7 +3,7 @@
 Every program runs in a pseudo-terminal of 140x45 that knows synchronised output; rounds are interleaved and
 medians are shown. A writer appends a step of 60 metrics at 1 Hz and at 4 Hz while the screen watches.
 
-Run: python -m tests.bench.bench_wire [rounds]; `day` instead simulates 24 hours at one step each second and
+`python -m tests.bench wire [ROUNDS]`; `day` instead simulates 24 hours at one step each second and
 prints the memory every three hours; `load` presses keys while ten million scalars are read.
 """
 
@@ -279,13 +279,11 @@ def told(label: str, times: list[float]) -> None:
     print(f"{label}: {len(times)} keys, median {statistics.median(times):.0f} ms, worst {max(times):.0f} ms")
 
 
-def main() -> None:
-    """Print the table."""
-    if sys.argv[1:2] == ["day"]:
-        return day()
-    if sys.argv[1:2] == ["load"]:
-        return loading()
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+def main(part: str = "3") -> object:
+    """Print the table, or run another part."""
+    if part in ("day", "load"):
+        return day() if part == "day" else loading()
+    rounds = int(part)
     with tempfile.TemporaryDirectory() as home, running("rltui", "watch", home, home=home) as probe:
         Paced(Path(home), history=3)
         probe.wait_for(b"overview")
@@ -303,7 +301,3 @@ def main() -> None:
             cells += f"{statistics.median(values):>10,.2f}" if values else f"{'':>10}"
         print(f"{key:36}{cells}" + (f"{BUDGET[key]:>10,.1f}" if key in BUDGET else ""))
     return None
-
-
-if __name__ == "__main__":
-    main()
