@@ -1,7 +1,7 @@
 """Many small runs: how cost grows with their count, two processes beside one, the second `check`.
 
-`python -m tests.bench shards [RUNS]`; 1,000 by default, 10,000 for the figures of the change log. Seconds of a
-process of its own for each figure, with a cache of its own.
+`python -m tests.bench shards [RUNS]`; 1,000 by default, 10,000 for the figures of the change log. Seconds of
+a process of its own for each figure, with a cache of its own.
 """
 
 from __future__ import annotations
