@@ -176,8 +176,8 @@ def test_runs_prints_one_line_per_run(logs: Path) -> None:
         "series", "points", "why",
     ]  # fmt: skip
     assert [row.split()[:4] for row in rows] == [
-        ["bad", "verl", "ended", "80"],
-        ["good", "verl", "ended", "80"],
+        ["bad", "verl", "ended?", "80"],
+        ["good", "verl", "ended?", "80"],
     ]
 
 

@@ -200,7 +200,8 @@ def _print_runs(
         rows = [[*row, extra.get(run.name, "-")] for run, row in zip(runs, rows, strict=True)]
     right = [at for at, column in enumerate(columns) if column.right]
     limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
-    roles, markdown = {**HEALTH_ROLE, **STATE_ROLE}, form == "markdown"
+    guessed = {f"{state}?": role for state, role in STATE_ROLE.items()}
+    roles, markdown = {**HEALTH_ROLE, **STATE_ROLE, **guessed}, form == "markdown"
     place = {column.id: at for at, column in enumerate(columns)}
     min_widths = {place[id_]: cells for id_, cells in MIN_WIDTHS.items() if id_ in place}
     # Columns that the user selects are never omitted.
@@ -217,8 +218,6 @@ def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun],
         return lambda run: called.get(run.name, run.name)
     if column.id == "step":  # without a unit prefix, since scripts may parse tables
         return lambda run: "-" if run.step is None else format_step(run.step)
-    if column.id == "state":
-        return lambda run: run.alive.state
     return column.text
 
 
