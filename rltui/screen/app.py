@@ -30,7 +30,7 @@ from rltui.screen.input.key_table import key_name
 from rltui.screen.pages.page import Page
 from rltui.screen.paint import follow_samples, paint
 from rltui.screen.saved_layout import save_layout
-from rltui.screen.state import AppState
+from rltui.screen.state import AppState, Searched
 from rltui.screen.terminal.cell_diff import CellDiffApp
 from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
@@ -310,7 +310,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._memory_held = True
             interpreter_settings.freeze_objects()
         self._release_memory()
-        if words != self._clock_words or loading != state.loading or self._missing() != state.missing:
+        if view is None:
+            words += f"{self._missing()}{self._searched()}{len(self.session.others)}"
+        if words != self._clock_words or loading != state.loading:
             self._clock_words = words
             self.changed()
 
@@ -384,6 +386,12 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """The LOGDIRs that do not exist yet; known after the first search."""
         return () if self.follower is None else self.follower.search.waiting
 
+    def _searched(self) -> Searched | None:
+        """What the LOGDIRs hold, as long as that is no run; known after the first search."""
+        if self.follower is None or self._view is not None or (counts := self.follower.search.counts) is None:
+            return None
+        return Searched(*counts, self.follower.unread())
+
     # ---- picture
 
     def paint(self) -> None:
@@ -396,7 +404,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         width, height = widget.size
         if width and height:
             self.state.loading = self._progress()
-            self.state.missing = self._missing()
+            self.state.missing, self.state.searched = self._missing(), self._searched()
             self.page = paint(self.state, width, height)
             widget.show(self.page.lines)
             if self._has_data:

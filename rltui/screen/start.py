@@ -43,6 +43,7 @@ def build(
     at_step: int | None = None,
     ascii_only: bool = False,
     color: bool = True,
+    run_glob: str | None = None,
     config: Config | None = None,
     layout_path: Path | None = None,
     clock: Callable[[], float] = time.time,
@@ -61,7 +62,7 @@ def build(
     selection.pane_recalled = pane is None and selection.pane != "overview"
     state = AppState(
         session,
-        Options(tuple(logdirs), clock, keys, themes, ascii_only),
+        Options(tuple(logdirs), clock, keys, themes, ascii_only, run_glob or ""),
         saved,
         selection,
         TimeTravel(at_step),
@@ -122,7 +123,7 @@ def run(
     session = Session(config, run_glob=selection.glob, also=baseline, logdirs=logdirs)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
-        ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,
+        ascii_only=ascii_only, color=color, run_glob=run_glob, config=config, layout_path=layout_path,
     )  # fmt: skip
     session.show_only(selection.test(app.state.run_settings, app.state.options.clock))
     if message:

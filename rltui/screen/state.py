@@ -59,6 +59,7 @@ class Options:
     keys: Keys = field(default_factory=Keys)
     themes: Mapping[str, Theme] = field(default_factory=lambda: {PLAIN.id: PLAIN})
     ascii_only: bool = False
+    run_glob: str = ""  # a glob or an expression; empty for all runs
 
 
 @dataclass(slots=True)
@@ -331,6 +332,14 @@ class ConsoleView:
     charted: Row | None = None  # of the chart from which the console was opened
 
 
+class Searched(NamedTuple):
+    """What LOGDIRs without a run hold."""
+
+    files: int
+    folders: int
+    unread: Mapping[str, int]  # sizes of files that may be logs, by path
+
+
 Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # to be executed by the app
 
 
@@ -349,6 +358,7 @@ class AppState:
     smoothing: int = DEFAULT_SMOOTHING
     loading: float | None = None  # share read, None when all is read
     missing: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
+    searched: Searched | None = None  # None: not known yet, or there is a run
     exit_code: int | None = None
     requests: list[Request] = field(default_factory=list)
     drawn: dict[str, PaneDrawn] = field(default_factory=dict)  # by pane

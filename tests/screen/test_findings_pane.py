@@ -135,3 +135,11 @@ def test_the_snapshot_has_the_layout_of_the_page() -> None:
     written = [one.text.rstrip() for one in findings_text(view, NOW, 100)]
     assert any("@" in text and "▏" in text for text in written)
     assert [text for text in written if text not in page] == []
+
+
+def test_no_hint_leads_to_where_one_is() -> None:
+    """The footer of the findings does not offer the findings."""
+    screen = findings()
+    assert "findings" in screen.text().splitlines()[2] and "f findings" not in screen.text().splitlines()[-1]
+    screen.press("1")
+    assert "f findings" in screen.text().splitlines()[-1]

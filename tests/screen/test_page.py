@@ -6,7 +6,7 @@ import pytest
 
 from rltui.draw.cells import ROLES, line
 from rltui.draw.themes import PLAIN, Theme, load_themes, shipped_folder
-from rltui.screen.pages.page import over, scrolled
+from rltui.screen.pages.page import Page, box, over, scrolled
 from rltui.screen.terminal.strips import StripPalette
 
 
@@ -16,6 +16,14 @@ from rltui.screen.terminal.strips import StripPalette
 def test_a_box_may_cut_wide_characters(x: int, seen: str) -> None:
     """A blank stands for the half of a wide character that is left: what follows stays where it was."""
     assert over(line(("漢字ab", "text")), line(("##", "dim")), x, 6).text == seen
+
+
+def test_no_fragments_stand_beside_a_box() -> None:
+    """What is left of a line beside a box is shown where it can be read, not where it is a few letters."""
+    under, content = Page([line(("x" * 80, "text"))] * 9), [line(("y" * 60, "text"))]
+    assert not any("x" in one.text for one in box(under, content, 80, 9, "title").lines if "│" in one.text)
+    wide = box(Page([line(("x" * 120, "text"))] * 9), content, 120, 9, "title")
+    assert all("x" in one.text for one in wide.lines)
 
 
 def test_a_list_scrolls_no_further_than_it_must() -> None:

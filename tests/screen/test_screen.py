@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
 import pytest
 
+from rltui.common.problem import Problem
 from rltui.draw.symbols import to_ascii
 from rltui.screen.app import Monitor
 from rltui.screen.apply_deliveries import delivery_parts
 from rltui.screen.input.key_table import Keys, bindings, key_table
 from rltui.screen.save_snapshot import file_name, folder_outside, write
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
-from rltui.screen.state import ChartOverlay
+from rltui.screen.state import ChartOverlay, Searched
 from rltui.screen.text_filter import fuzzy, matcher
 from rltui.session.session import Session
 from tests.support.runs.made_run import NOW, MadeRun, believable, finding
@@ -236,6 +238,57 @@ def test_a_folder_that_does_not_exist_is_told() -> None:
     assert "/nowhere does not exist yet" in screen.text()
 
 
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Searched(0, 1, {}), "There are no files yet"),
+        (Searched(3, 2, {}), "3 files in 2 folders, none of them a log"),
+        (Searched(3, 2, {"a.json": 8, "m.jsonl": 0}), "m.jsonl (and 1 more) is empty so far"),
+        (Searched(1, 1, {"a.json": 8}), "a.json holds no metrics that rltui knows"),
+    ],
+)
+def test_a_folder_without_runs_says_what_is_in_it(found: Searched, words: str) -> None:
+    """It tells no files from other files and from logs that are still empty, and which keys do something."""
+    screen = monitor_without_runs()
+    screen.state.searched = found
+    assert words in screen.text()
+    assert screen.text().splitlines()[-1].split() == ["?", "help", "q", "quit"]
+
+
+def test_a_folder_that_cannot_be_read_is_told() -> None:
+    """The reason stands where the contents would be, with what to do."""
+    screen = monitor_without_runs()
+    screen.state.searched = Searched(0, 1, {})
+    reason = "cannot be read: Permission denied; nothing else is affected"
+    screen.state.session.problems.note([Problem("warning", "unreadable", ".", reason)])
+    assert "/nowhere cannot be read: Permission denied; look at its permissions" in screen.text()
+    assert "no files" not in screen.text()
+
+
+def test_an_option_that_takes_no_run_is_told() -> None:
+    """Runs of other names are no empty folder."""
+    screen = monitor_without_runs()
+    screen.state.options = replace(screen.state.options, run_glob="lr>1")
+    screen.state.session.others = {f"run{at}": [] for at in range(8)}
+    shown = " ".join(screen.text().split())
+    assert "No run in /nowhere matches 'lr>1'" in shown and "8 other runs: run0, run1" in shown
+
+
+def test_hints_of_lists_are_the_keys_of_the_user() -> None:
+    """The lower edge of a list says what the user has to press, not what the shipped table says."""
+    screen = opened()
+    screen.state.options = replace(
+        screen.state.options, keys=Keys({"back": "b", "open": "o", "next-finding": "m"})
+    )
+    screen.go_to_tag("actor/pg_clipfrac")
+    screen.press("e")
+    assert "o go there  b back" in screen.text()
+    screen.press("/")
+    for key in ("v", "a", "l", "enter"):
+        screen.press(key)
+    assert "m N next" in screen.text()
+
+
 def test_a_tiny_terminal_is_told() -> None:
     """Below twenty by five it says only what it needs."""
     assert opened().text(19, 5).strip() == "needs 20x5\nis 19x5"
@@ -262,7 +315,7 @@ def test_moving_between_cards_and_panes() -> None:
 
 
 def test_a_finding_leads_to_its_metric_and_back() -> None:
-    """Enter on a finding shows the chart of its metric; Escape leads back, in the end to the overview."""
+    """Enter on a finding shows the chart of its metric; Escape leads back, without a mark on other charts."""
     screen = opened()
     screen.press("f")
     assert "Lower the learning rate" in screen.text()
@@ -270,7 +323,7 @@ def test_a_finding_leads_to_its_metric_and_back() -> None:
     assert "actor/pg_clipfrac" in screen.text().splitlines()[0]
     screen.press("escape")
     assert screen.pane == "findings" and not screen.overlays
-    screen.press("escape")  # the crosshair of the chart
+    assert screen.state.time.crosshair is None
     screen.press("escape")
     assert screen.pane == "overview"
     screen.press("n")

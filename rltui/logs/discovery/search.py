@@ -74,6 +74,11 @@ class LogSearch:
         return self.walker.changes if self.walker is not None else 0
 
     @property
+    def counts(self) -> tuple[int, int] | None:
+        """The number of files and folders below the LOGDIRs; None before the first walk has ended."""
+        return self.walker.counts if self.walker is not None else None
+
+    @property
     def busy(self) -> bool:
         """Whether a walk has not ended."""
         return self._walk is not None or self.first

@@ -59,6 +59,7 @@ class _Folder:
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
     entered: list[_Folder] | None = None  # of `folders`, the last one first; None: unknown
     names: int | None = None  # hash of the names of its entries at the last listing
+    files: int = 0  # number of its entries that are no folders
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -163,6 +164,7 @@ class FolderWalker:
         self._changed = False
         self._targets: dict[str, tuple[int, int] | None] = {}  # device and inode, by path of a link
         self.waiting: tuple[str, ...] = ()
+        self.counts: tuple[int, int] | None = None  # of files and folders in the last walk
 
     @property
     def folders(self) -> int:
@@ -203,6 +205,7 @@ class FolderWalker:
             folder = self._known.pop(key)
             folder.changed_ns, folder.names = -1, None
         self.waiting = tuple(state.waiting)
+        self.counts = (sum(each.files for each in self._known.values()), len(self._known))
         if self._changed or gone or self.skipped:
             self.changes += 1
             self._changed = False
@@ -311,6 +314,7 @@ class FolderWalker:
         folder.found, folder.links = found, links
         folder.folders, folder.entered = sorted(folders), None
         known, folder.names = folder.names, hash(frozenset(names))
+        folder.files = sum(not name.endswith("/") for name in names if only in (None, name))
         self._changed = self._changed or known != folder.names
         yield from self._healed(folder.place)
         return complete

@@ -182,6 +182,10 @@ class Follower:
         self._others = (version, found)
         return found
 
+    def unread(self) -> dict[str, int]:
+        """The sizes in bytes of files that may be logs, but are not recognised, by path. From any thread."""
+        return {log.found.path: log.size for log in list(self.logs.values()) if log.format is None}
+
     def walked(self) -> Walked:
         """The paths that were visited to find the logs and assign them to runs."""
         walked = self.search.walker.walked() if self.search.walker is not None else Walked()

@@ -13,10 +13,8 @@ from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
 from rltui.panes.render.card_curve import CardCurve, CardStyle, card_curve
-from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.row import Row
-from rltui.rules.finding import Finding, unexplained
 
 CARD_WIDTH = 36  # cells of a card, from which the number of cards side by side follows
 MIN_ROWS_FOR_CONSTANTS = 14  # rows of the overview from which a line lists constant metrics
@@ -129,15 +127,13 @@ def _change(row: Row) -> str:
 
 
 def overview_lines(
-    pane: PaneView, findings: Sequence[Finding], health: str, width: int, height: int, style: CardStyle, *,
+    pane: PaneView, lead: Sequence[Line], width: int, height: int, style: CardStyle, *,
     selected: int = -1, full: bool = False,
 ) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
-    """The overview below its header: findings, then cards; and the positions of the cards."""
-    most = max(1, min(len(unexplained(findings)), 2 if height < 22 else 5 if height < 34 else 8))
-    if not pane.rows and not findings:
+    """The overview below its header: lines on findings, then cards; and the positions of the cards."""
+    if not pane.rows and not lead:
         return [line(("   " + pane.empty, "dim"))], []
-    lines = finding_lines(findings, width, most, health=health)
-    lines.append(BLANK)
+    lines = [*lead, BLANK] if lead else []
     with_constants = bool(pane.constants) and height >= MIN_ROWS_FOR_CONSTANTS
     constants = [constants_line(pane.constants, width)] if with_constants else []
     height -= len(constants)
@@ -147,6 +143,11 @@ def overview_lines(
     cards = [card._replace(y=card.y + len(lines)) for card in cards]
     lines += drawn
     return lines + [BLANK] * (height - len(lines)) * with_constants + constants, cards
+
+
+def most_findings(height: int) -> int:
+    """How many findings an overview of so many lines lists."""
+    return 2 if height < 22 else 5 if height < 34 else 8
 
 
 def cards_lines(

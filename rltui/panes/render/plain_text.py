@@ -45,11 +45,7 @@ def pane_text(
     if pane == "findings":
         return lines + findings_text(view, now, width, at_step, then)
     if pane == "overview":
-        lines += (
-            finding_lines(report.findings, width, 12, health=report.header.health)
-            if shown.rows or report.findings
-            else []
-        )
+        lines += finding_lines(report.findings, width, 12)
     else:
         lines.append(
             line(

@@ -59,12 +59,12 @@ def go_to_chart(state: AppState, tag: str) -> None:
         open_chart(state, row)
 
 
-def open_chart(state: AppState, row: Row) -> None:
-    """Open the large chart of a row, with the cursor at the crosshair if the axis has that step.
+def open_chart(state: AppState, row: Row, step: int | None = None) -> None:
+    """Open the large chart of a row, with the cursor at a step, else at the crosshair, if the axis has it.
 
     Earlier trainings of the run are drawn behind the latest one.
     """
-    view, step = shown_run.run(state), state.time.crosshair
+    view, step = shown_run.run(state), state.time.crosshair if step is None else step
     axis = x_axis(view, state.saved.axis) if view is not None else None
     known = step is not None and axis is not None and axis.axis not in COMMON_AXES[1:] and not row.own_axis
     cursor = axis.x_of(step) if known and axis is not None and step is not None else None
@@ -118,7 +118,7 @@ def go_to_line(state: AppState, view: RunView, found: ConsoleEvidence) -> None:
 
 
 def open_evidence(state: AppState) -> None:
-    """Open the chart of the selected evidence, with the crosshair at its onset; else the pane."""
+    """Open the chart of the selected evidence, with the cursor at its onset; else the pane."""
     view, finding = shown_run.run(state), shown_run.selected_finding(state)
     rows = shown_pane.rows(state)
     if view is None or finding is None:
@@ -130,8 +130,7 @@ def open_evidence(state: AppState) -> None:
         go(state, finding.pane)
         return
     at = state.selection.evidence % len(rows)
-    state.time.crosshair = evidence_steps(finding, rows)[at]
-    open_chart(state, rows[at])
+    open_chart(state, rows[at], evidence_steps(finding, rows)[at])
 
 
 def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:

@@ -151,7 +151,9 @@ _IN_LIST: dict[str, Callable[[AppState, str], None]] = {
     "sample-groups": lambda state, _: _go_to_widest_group(state),
     "sample-compare": lambda state, _: _compare_from_list(state),
     "copy": lambda state, _: _copy(state, selected_sample(state)),
-    "explain": lambda state, _: state.notify("a sample has no explanation; Enter reads it"),
+    "explain": lambda state, _: state.notify(
+        f"a sample has no explanation; {state.options.keys.hint_of('open')} reads it"
+    ),
 }
 
 
@@ -235,7 +237,10 @@ def _search(state: AppState, overlay: SampleOverlay) -> None:
 def _next_match(state: AppState, overlay: SampleOverlay, by: int) -> None:
     found = overlay.drawn.found
     if not found:
-        state.notify("nothing is searched for: / searches" if not overlay.query else "not in this sample")
+        key = state.options.keys.hint_of("filter")
+        state.notify(
+            f"nothing is searched for: {key} searches" if not overlay.query else "not in this sample"
+        )
         return
     later = [at for at in found if (at - overlay.top) * by > 0]
     overlay.top = (later[0] if by > 0 else later[-1]) if later else (found[0] if by > 0 else found[-1])

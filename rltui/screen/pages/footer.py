@@ -10,7 +10,7 @@ from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_tabs import PANES
 from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
-from rltui.screen.pages.page import Hint, Page, hint_bar
+from rltui.screen.pages.page import Hint, Page, fitting, hint_bar, hints_for
 from rltui.screen.pages.page_registry import page_of
 from rltui.screen.state import AppState
 
@@ -30,18 +30,13 @@ def footer(state: AppState, width: int) -> Page:
 
 
 def _hints(state: AppState, room: int) -> list[Hint]:
-    """The most useful hints that fit, in the order of the table."""
-    key_of, pane_id, contexts = state.options.keys.hint_of, state.shown_pane, key_table().context
+    """The most useful hints that fit, in the order of the table; without a run only those that work."""
+    pane_id, contexts = state.shown_pane, key_table().context
     context = pane_id if pane_id in PANES and pane_id in contexts else "pane"
     words = {**contexts[context].hints, **page_of(state).hints(state)}
-    hints = [Hint(key_of(action), text, action) for action, text in words.items() if text and key_of(action)]
-    order = contexts["pane"].kept
-    fitting = set()
-    for hint in sorted(hints, key=lambda one: order.index(one.action) if one.action in order else len(order)):
-        if hint.cells <= room:
-            room -= hint.cells
-            fitting.add(hint)
-    return [hint for hint in hints if hint in fitting]
+    if shown_run.run(state) is None:
+        words = {action: words[action] for action in ("help", "quit")}
+    return fitting(hints_for(state.options.keys, words), room, contexts["pane"].kept)
 
 
 def _status(state: AppState, room: int) -> list[Span]:

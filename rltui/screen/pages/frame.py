@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from rltui.common.text import cell_width, count_of, fit
-from rltui.draw.cells import BLANK, Span, crop, line
+from rltui.draw.cells import BLANK, Span, crop, line, wrap
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.compared_run_names import names_line
 from rltui.screen.pages.footer import footer
 from rltui.screen.pages.page import MIN_SIZE, Page, Spot, too_small
 from rltui.screen.pages.page_registry import page_of
-from rltui.screen.state import AppState, Drawn
+from rltui.screen.state import AppState, Drawn, Searched
 from rltui.session.run_view import RunView
+
+MAX_WAITING_CELLS = 76  # of a line of the page without a run
+MAX_OTHER_RUNS = 6  # whose names it gives
+_LOGS = "Logs are event files, JSONL, CSV, consoles, and files of W&B, MLflow and others."
+_WAITING = "A run appears here as soon as it is found."
 
 
 def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | None]]:
@@ -90,21 +95,50 @@ def _position(state: AppState, view: RunView, width: int) -> list[Span]:
 
 
 def _waiting(state: AppState, width: int, height: int) -> Page:
-    """The page without a run: what is waited for, and the footer."""
-    folders, missing = ", ".join(state.options.logdirs) or ".", ", ".join(state.missing)
-    top = height // 2 - 2
-    lines = [BLANK] * max(top, 0)
-    waits = f"Waiting for logs in {folders}" if state.loading is None else f"Reading {folders}"
-    there = "does" if len(state.missing) == 1 else "do"
+    """The page without a run: what was looked for, what is there, what to do; and the footer."""
+    told = _what_is_there(state)
     problems = [one for one in state.session.problems.values() if one.level != "info"]
-    said = [(f"{one.path}: {one.message}", "warn") for one in problems]
-    for text, role in (
-        (waits, "text"),
-        *([(f"{missing} {there} not exist yet", "warn")] if missing else []),
-        ("Event files, JSONL, CSV and console logs are found as they appear.", "dim"),
-        *said[: max(height - top - 4, 0)],
-    ):
-        text = fit(text, width - 2)
-        lines.append(line((" " * max((width - cell_width(text)) // 2, 0) + text, role)))
+    top = max(height // 2 - len(told) // 2 - 1, 0)
+    room = max(height - top - len(told) - 1, 0)
+    told += [(f"{one.path}: {one.message}", "warn") for one in problems[:room] if one.path != "."]
+    lines = [BLANK] * top
+    for text, role in told:
+        parts = wrap(text, max(min(width - 2, MAX_WAITING_CELLS), 8))
+        lines += [line((" " * ((width - cell_width(part)) // 2) + part, role)) for part in parts]
     page = Page((lines + [BLANK] * height)[: height - 1])
     return page.below(footer(state, width))
+
+
+def _what_is_there(state: AppState) -> list[tuple[str, str]]:
+    """Sentences on the LOGDIRs while no run is known, with their roles."""
+    folders, wanted, session = ", ".join(state.options.logdirs) or ".", state.options.run_glob, state.session
+    others = [*session.others, *(name for name in session.runs if wanted)]
+    if state.loading is not None:
+        return [(f"Reading {folders}", "text")]
+    if others:
+        names = ", ".join(others[:MAX_OTHER_RUNS]) + (" …" if len(others) > MAX_OTHER_RUNS else "")
+        there = f"{count_of(len(others), 'other run')}: {names}"
+        return [(f"No run in {folders} matches {wanted!r}", "text"), (there, "dim"), (_WAITING, "dim")]
+    told = [(f"Waiting for logs in {folders}", "text")]
+    if state.missing:
+        there = "does" if len(state.missing) == 1 else "do"
+        told.append((f"{', '.join(state.missing)} {there} not exist yet", "warn"))
+    elif (closed := next((one for one in session.problems.values() if one.path == "."), None)) is not None:
+        told.append((f"{folders} {closed.message.partition(';')[0]}; look at its permissions", "warn"))
+    elif state.searched is not None:
+        told.append((_searched(state.searched), "warn"))
+    told.append((_LOGS, "dim"))
+    told.append((f"{_WAITING} Are the logs elsewhere? Quit, and open their folder: rltui FOLDER", "dim"))
+    return told
+
+
+def _searched(found: Searched) -> str:
+    """`3 files in 2 folders; notes.jsonl is empty so far`."""
+    if not found.files:
+        return "There are no files yet"
+    there = f"{count_of(found.files, 'file')} in {count_of(found.folders, 'folder')}"
+    if not found.unread:
+        return f"{there}, none of them a log"
+    path, size = max(found.unread.items(), key=lambda one: not one[1])
+    more = f" (and {len(found.unread) - 1} more)" if len(found.unread) > 1 else ""
+    return f"{there}; {path}{more} {'holds no metrics that rltui knows' if size else 'is empty so far'}"

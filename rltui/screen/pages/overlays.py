@@ -26,7 +26,7 @@ def overlay_page(state: AppState, overlay: Overlay, under: Page, width: int, hei
         return runs_page(state, overlay, width, height)
     if isinstance(overlay, ListOverlay):
         content = list_content(state, overlay, *list_size(width, height))
-        return list_page(overlay, content, under, width, height)
+        return list_page(state.options.keys, overlay, content, under, width, height)
     if isinstance(overlay, SampleOverlay):
         return sample_details(state, overlay, width, height)
     return filter_prompt(state, under, width, height)

@@ -10,7 +10,7 @@ from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.pane import PaneView, overview_pane
 from rltui.panes.pane_tabs import PANES
-from rltui.panes.render.cards import MetricCard, card_grid, cards_lines, overview_lines
+from rltui.panes.render.cards import MetricCard, card_grid, cards_lines, most_findings, overview_lines
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.key_rows import key_rows
@@ -35,12 +35,10 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
         return Page()
     rows, constants = cards(state)
     findings = shown_run.unacknowledged(state)
-    health = view.health if state.time.at_step is None else "ok"
     most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
-        lines = finding_lines(findings, width, 1 if height < 11 else 3, health=health)
-        top = _with_file_warnings(state, findings, Page(lines if rows or findings else []), width)
+        top = _lead(state, findings, width, 1 if height < 11 else 3)
         from rltui.screen.pages.pane_page import pane_page  # as in `page_registry`
 
         made = overview_pane(rows, (), shown_run.window(state, view))
@@ -48,15 +46,13 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     room = height - len(runs.lines)
     tag = state.selection.rows.get("overview", "")
     at = next((index for index, row in enumerate(rows) if row.tag == tag), 0 if rows else -1)
+    lead = _lead(state, findings, width, most_findings(room))
     lines, drawn = overview_lines(
-        overview_pane(rows, constants, shown_run.window(state, view)), findings, health, width, room,
+        overview_pane(rows, constants, shown_run.window(state, view)), lead.lines, width, room,
         card_style(state), selected=at, full=state.saved.density == "full",
     )  # fmt: skip
-    page = _with_file_warnings(state, findings, _cards_page(state, lines, drawn, rows), width)
-    page.spots += [
-        Spot(0, index, width, 1, "go-finding", finding.id)
-        for index, finding in enumerate(unexplained(findings)[: len(lines)])
-    ]
+    page = _cards_page(state, lines, drawn, rows)
+    page.spots += lead.spots
     page.lines = (page.lines + [BLANK] * room)[:room]
     return page.below(runs)
 
@@ -85,15 +81,17 @@ def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard],
     return Page(lines, card_spots(drawn, rows), pane)
 
 
-def _with_file_warnings(state: AppState, findings: Sequence[Finding], page: Page, width: int) -> Page:
-    """The overview with a line on warnings about the data, if there are no findings."""
+def _lead(state: AppState, findings: Sequence[Finding], width: int, most: int) -> Page:
+    """The findings, at most so many; without any, a line on warnings about the data if there are some."""
     count = len(shown_run.file_warnings(state))
-    if count and not findings and page.lines:
-        words = f"{count} warning{'s' * (count > 1)} about the data: "
-        key = state.options.keys.hint_of("pane:findings")
-        page.lines[0] = line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))
-        page.spots.append(Spot(0, 0, width, 1, "pane:findings"))
-    return page
+    key = state.options.keys.hint_of("pane:findings")
+    if count and not findings:
+        words = f"{count_of(count, 'warning')} about the data: "
+        lead = [line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))]
+        return Page(lead, [Spot(0, 0, width, 1, "pane:findings")])
+    lines = finding_lines(findings, width, most, key)
+    told = enumerate(unexplained(findings)[: len(lines)])
+    return Page(lines, [Spot(0, index, width, 1, "go-finding", one.id) for index, one in told])
 
 
 def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:

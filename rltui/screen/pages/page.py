@@ -11,9 +11,11 @@ from rltui.draw.cells import BLANK, Line, Span, crop, fill, line, sides
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard
 from rltui.panes.rows.row import Row
+from rltui.screen.input.key_table import Keys
 from rltui.screen.state import AppState, Drawn
 
 MIN_SIZE = (20, 5)  # columns and lines; a smaller screen shows only that it is too small
+MIN_CELLS_BESIDE_BOX = 12  # on either side of a box; fewer are left blank, they would be fragments of words
 
 
 class Spot(NamedTuple):
@@ -96,6 +98,33 @@ class Hint(NamedTuple):
         return [(self.keys, "accent"), (f" {self.words}", "dim")]
 
 
+def hints_for(keys: Keys, words: Mapping[str, str], beside: Mapping[str, str] = {}) -> list[Hint]:
+    """Hints for actions, by their words, with the user's keys; none for an action without words or keys.
+
+    beside: for an action another one, whose key is told with its own.
+    """
+    hints = []
+    for action, text in words.items():
+        names = [keys.hint_of(one) for one in (action, beside.get(action, "")) if one]
+        if text and names[0]:
+            hints.append(Hint(" ".join(filter(None, names)), text, action))
+    return hints
+
+
+def fitting(hints: Sequence[Hint], room: int, kept: Sequence[str] = ()) -> list[Hint]:
+    """The hints that fit into so many cells, in their order; those of actions in `kept` stay longest."""
+
+    def rank(hint: Hint) -> int:
+        return kept.index(hint.action) if hint.action in kept else len(kept)
+
+    found = set()
+    for hint in sorted(hints, key=rank):
+        if hint.cells <= room:
+            room -= hint.cells
+            found.add(hint)
+    return [hint for hint in hints if hint in found]
+
+
 def hint_spots(hints: Iterable[Hint], x: int, y: int) -> list[Spot]:
     """Spots of hints that stand side by side, the first one at a cell."""
     spots = []
@@ -131,7 +160,7 @@ def box(
     under: Page, lines: Sequence[Line], width: int, height: int, title: str,
     note: Sequence[Span] = (), hints: Sequence[Hint] = (),
 ) -> Page:  # fmt: skip
-    """Lines in a frame over the middle of a page, which remains visible around it.
+    """Lines in a frame over the middle of a page, which remains visible around it where it can be read.
 
     Lines that do not fit are cut off: callers scroll. note, hints: at the lower edge.
     """
@@ -155,7 +184,7 @@ def box(
     out += [BLANK] * (height - len(out))
     for at, one in enumerate(frame):
         if y + at < height:
-            out[y + at] = over(out[y + at], one, x, width)
+            out[y + at] = over(out[y + at] if x >= MIN_CELLS_BESIDE_BOX else BLANK, one, x, width)
     spots = [Spot(0, 0, width, height, "back"), Spot(x, y, inner + 4, len(frame), "nothing")]
     first = x + max(rest, 0) + 2 + line(*note).width
     return Page(out[:height], [*spots, *hint_spots(hints, first, y + len(frame) - 1)])

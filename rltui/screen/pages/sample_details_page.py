@@ -13,7 +13,7 @@ from rltui.panes.render.sample_view import (
     sample_view,
 )
 from rltui.screen import shown_run
-from rltui.screen.pages.page import Hint, Page, hint_bar
+from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
 
@@ -88,7 +88,6 @@ def _foot(
     width: int,
     drawn: SampleDrawn | None = None,
 ) -> Page:
-    key_of = state.options.keys.hint_of
     if overlay.typing:
         found = f"  {count_of(len(drawn.found), 'line')}" if drawn is not None and overlay.query else ""
         left: list[Span] = [
@@ -106,21 +105,16 @@ def _foot(
         left.append((f"{last / max(len(view.pieces), 1):.0%}", "dim"))
         if overlay.query:
             left.append((f" · {count_of(len(drawn.found), 'line')} with {fit(overlay.query, 20)}", "mark"))
-    steps = f"{key_of('sample-step-back')} {key_of('sample-step-on')}"
-    fold = Hint(key_of("sample-fold"), "fold" if overlay.unfolded else "unfold", "sample-fold")
-    hints = [
-        Hint("Esc", "back", "back"),
-        Hint(f"{key_of('left')} {key_of('right')}", "samples", "right"),
-        *([fold] if view is not None and (view.folded or overlay.unfolded) else []),
-        Hint(key_of("sample-compare"), "compare", "sample-compare"),
-        Hint(steps, "same prompt, other step", "sample-step-on"),
-        Hint(key_of("filter"), "search", "filter"),
-        Hint(key_of("copy"), "copy", "copy"),
-    ]
+    folds = view is not None and (view.folded or overlay.unfolded)
+    words = {
+        "back": "back",
+        "left": "samples",
+        "sample-fold": ("fold" if overlay.unfolded else "unfold") if folds else "",
+        "sample-compare": "compare",
+        "sample-step-back": "same prompt, other step",
+        "filter": "search",
+        "copy": "copy",
+    }
+    beside = {"left": "right", "sample-step-back": "sample-step-on"}
     room = width - 1 - max(sum(cell_width(text) for text, _ in left) + 2, 10)
-    fitting = []
-    for hint in hints:
-        if hint.cells <= room:
-            fitting.append(hint)
-            room -= hint.cells
-    return hint_bar(fitting, width, left)
+    return hint_bar(fitting(hints_for(state.options.keys, words, beside), room), width, left)

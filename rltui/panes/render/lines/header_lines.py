@@ -174,15 +174,12 @@ def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
     return first, max(last, at + 1)
 
 
-def finding_lines(findings: Sequence[Finding], width: int, most: int, *, health: str = "ok") -> list[Line]:
+def finding_lines(findings: Sequence[Finding], width: int, most: int, key: str = "") -> list[Line]:
     """Findings in at most `most` lines, one each: severity, title, onset, advice.
 
-    Findings that a symptom explains are only counted. health: that of the run.
+    Findings that a symptom explains are only counted. Without findings the header says all
+    there is to say. key: shows the others.
     """
-    if not findings and health == "unjudged":
-        return [line((" ○ ", "dim"), ("nothing was judged", "dim"))]
-    if not findings:
-        return [line((" ✓ ", "good"), ("nothing to report", "dim"))]
     every, findings = findings, unexplained(findings)
     shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
     lines = []
@@ -195,7 +192,8 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int, *, health:
             spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
         lines.append(line(*spans))
     if len(shown) < len(findings) and most > 1:
-        lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
+        more = f"   and {len(findings) - len(shown)} more"
+        lines.append(line((f"{more}: " if key else more, "dim"), (key, "accent")))
     return lines
 
 

@@ -16,7 +16,7 @@ from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text
-from rltui.screen.pages.page import Hint, Page, hint_bar
+from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for
 from rltui.screen.state import AppState
 
 
@@ -236,16 +236,10 @@ def _ends(curve: ChartCurve, at: int) -> str:
 
 def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> Page:
     """The hints of the chart, fewer with a message."""
-    words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
-    key_of, context = state.options.keys.hint_of, key_table().context["chart"]
-    keys = {"smoother": f"{key_of('smoother')} {key_of('rougher')}"}
-    hints = [
-        Hint(keys.get(action, key_of(action)), words.get(action, text), action)
-        for action, text in context.hints.items()
-    ]
+    context = key_table().context["chart"]
+    words = {**context.hints, "axis": f"axis: {axis}", "log": "linear" if log else "log"}
     message = f" {state.message}" if state.message else ""
     room = width - 1 - min(cell_width(message), width - 20)  # a message leaves room for the way out
-    while sum(hint.cells for hint in hints) > room and len(hints) > 1:
-        hints.remove(max(hints, key=lambda hint: context.kept.index(hint.action)))
+    hints = fitting(hints_for(state.options.keys, words, {"smoother": "rougher"}), room, context.kept)
     room = width - sum(hint.cells for hint in hints) - 1
     return hint_bar(hints, width, [(fit(message, room), "strong")] if message else ())

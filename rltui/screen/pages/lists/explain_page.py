@@ -13,8 +13,7 @@ from rltui.panes.render.sample_view import wrapped
 from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.pages.hparams_page import hparams
-from rltui.screen.pages.lists.list_page import BACK, ListContent
-from rltui.screen.pages.page import Hint
+from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import AppState
 
 LABEL_CELLS, NARROW_LABEL_CELLS = 14, 11  # of the labels before the text
@@ -22,7 +21,6 @@ LABEL_ROLES = {"healthy": "good", "watch for": "warn"}
 HIDDEN_LABELS = ("check next", "written as", "sources")  # drawn otherwise, or only in `rltui explain`
 TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
 SETTING_WIDTH = 92  # cells of the value of a setting
-_HINTS = (Hint("Enter", "go there", "open"), BACK)
 
 
 def explanation(state: AppState, row: Row, width: int) -> ListContent:
@@ -62,7 +60,7 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     if metric is not None and metric.sources:
         lines.append(BLANK)
         lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
-    return ListContent(lines, items, row.title, _HINTS)
+    return ListContent(lines, items, row.title)
 
 
 def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:

@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 
 from rltui.common.text import count_of
 from rltui.draw.cells import Line, Span, line
-from rltui.screen.pages.page import Hint, Page, Spot, box, scrolled
+from rltui.screen.input.key_table import Keys, key_table, shown
+from rltui.screen.pages.page import Hint, Page, Spot, box, hints_for, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
-
-BACK = Hint("Esc", "back", "back")
 
 
 @dataclass(slots=True)
 class ListContent:
-    """The content of a list: lines, items by line and argument, hints at the lower edge."""
+    """The content of a list: lines, items by line and argument."""
 
     lines: list[Line]
     items: list[tuple[int, str]] = field(default_factory=list)
     title: str = ""
-    hints: tuple[Hint, ...] = (BACK,)
     tall: int = 0  # height that it keeps while the user types
 
 
@@ -28,7 +26,9 @@ def list_size(width: int, height: int) -> tuple[int, int]:
     return max(width - (8 if width >= 60 else 4), 12), height
 
 
-def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: int, height: int) -> Page:
+def list_page(
+    keys: Keys, overlay: ListOverlay, content: ListContent, under: Page, width: int, height: int
+) -> Page:
     """The box over the screen, with the selected item highlighted and visible."""
     lines, items = list(content.lines), content.items
     found = _found(lines, overlay.query) if overlay.searches else ()
@@ -56,10 +56,9 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
         padding = " " * max(widest - first.width, 0)
         visible[0] = Line((*first.spans, (padding, "text")), first.back)
     more = f" {top + len(visible)}/{len(lines)} " if len(lines) > room else ""
-    note, hints = [(more, "dim")], content.hints
+    note, hints = [(more, "dim")], _hints(keys, overlay, bool(items))
     if overlay.searches and (overlay.typing or overlay.query):
         note += _search_words(overlay, found, match)
-        hints = () if overlay.typing else (Hint("n N", "next", "next-finding"),)
     page = box(under, visible, width, height, content.title, note, hints)
     frame = page.spots[1]
     for index, (place, _) in enumerate(items):
@@ -71,6 +70,19 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
         list_size(width, height), content.tall,
     )  # fmt: skip
     return page
+
+
+def _hints(keys: Keys, overlay: ListOverlay, has_items: bool) -> list[Hint]:
+    """The hints at the lower edge: of the list, or of a search in it."""
+    if overlay.searches and overlay.typing:
+        return []
+    if overlay.searches and overlay.query:
+        return hints_for(keys, {"next-finding": "next"}, {"next-finding": "previous-finding"})
+    if overlay.typing:  # printable keys are text
+        return [Hint(shown("escape"), "back", "back")]
+    contexts = key_table().context
+    words = contexts.get(overlay.kind, contexts["list"]).hints
+    return hints_for(keys, {one: text for one, text in words.items() if has_items or one != "open"})
 
 
 def _found(lines: list[Line], query: str) -> tuple[int, ...]:

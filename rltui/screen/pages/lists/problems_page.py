@@ -8,13 +8,11 @@ from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.rules.finding import Finding
 from rltui.screen import shown_run
-from rltui.screen.pages.lists.list_page import BACK, ListContent
-from rltui.screen.pages.page import Hint
+from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import AppState
 
 LABEL_CELLS, NARROW_LABEL_CELLS = 11, 10  # of the labels before the text
 TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
-_HINTS = (Hint("Enter", "metric", "open"), Hint("/", "search", "filter"), BACK)
 
 
 def problems_content(state: AppState, width: int) -> ListContent:
@@ -44,7 +42,7 @@ def problems_content(state: AppState, width: int) -> ListContent:
     lines.append(line(("Terms", "strong")))
     for term in definitions().term:
         lines += [BLANK, *_term(term, label_cells, width)]
-    return ListContent(lines, items, "Problems and terms", _HINTS if items else _HINTS[1:])
+    return ListContent(lines, items, "Problems and terms")
 
 
 def _problem(problem: TrainingProblem, findings: list[Finding], label_cells: int, width: int) -> list[Line]:

@@ -16,7 +16,7 @@ from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_heal
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.compared_run_names import sign_of
-from rltui.screen.pages.page import Hint, Page, Spot, hint_bar, scrolled
+from rltui.screen.pages.page import Page, Spot, hint_bar, hints_for, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
@@ -188,10 +188,7 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
         return Page([sides(left, right, width, back="bar")])
     if state.message:
         return hint_bar((), width, [(f" {state.message}", "strong")])
-    hints = key_table().context["runs"].hints.items()
-    return hint_bar(
-        [Hint(state.options.keys.hint_of(action), words, action) for action, words in hints], width
-    )
+    return hint_bar(hints_for(state.options.keys, key_table().context["runs"].hints), width)
 
 
 # ---- lines
