@@ -27,27 +27,39 @@ from rltui.common.text import clean
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = {
-    "watch": "open the monitor on a folder of logs",
-    "demo": "open the monitor on a recorded run that breaks while you watch",
-    "snapshot": "print one pane without a terminal",
-    "check": "judge every run; the exit code says whether it is healthy",
-    "merge": "join the documents of several shards into one",
-    "wait": "wait until a step, a value, a finding or the end, and say which",
-    "runs": "list the runs: how far, last and best value, health, why",
-    "report": "write a report of a run: Markdown, or one HTML file",
-    "compare": "compare runs with a baseline at matched steps",
-    "export": "print every point of every run",
-    "samples": "print rollouts: prompts, responses, rewards",
-    "explain": "say what a metric means",
-    "glossary": "print what every metric means",
-    "config": "check or locate the configuration",
-    "alert": "try the configured alerts",
-    "doctor": "say how logs are read and noticed, and what is not recognised",
-    "mcp": "answer agents over standard input and output",
-    "completion": "print the completion script of bash, zsh or fish",
-    "help": "print the keys of the monitor, or the manual page",
+COMMAND_FOLDERS = {
+    "monitor": {
+        "watch": "open the monitor on a folder of logs",
+        "demo": "open the monitor on a recorded run that breaks while you watch",
+        "snapshot": "print one pane without a terminal",
+    },
+    "health": {
+        "check": "judge every run; the exit code says whether it is healthy",
+        "merge": "join the documents of several shards into one",
+        "wait": "wait until a step, a value, a finding or the end, and say which",
+    },
+    "data": {
+        "runs": "list the runs: how far, last and best value, health, why",
+        "report": "write a report of a run: Markdown, or one HTML file",
+        "compare": "compare runs with a baseline at matched steps",
+        "export": "print every point of every run",
+        "samples": "print rollouts: prompts, responses, rewards",
+    },
+    "reference": {
+        "explain": "say what a metric means",
+        "glossary": "print what every metric means",
+    },
+    "setup": {
+        "config": "check or locate the configuration",
+        "alert": "try the configured alerts",
+        "doctor": "say how logs are read and noticed, and what is not recognised",
+        "mcp": "answer agents over standard input and output",
+        "completion": "print the completion script of bash, zsh or fish",
+        "help": "print the keys of the monitor, or the manual page",
+    },
 }
+_FOLDER_OF = {name: folder for folder, commands in COMMAND_FOLDERS.items() for name in commands}
+COMMANDS = {name: text for commands in COMMAND_FOLDERS.values() for name, text in commands.items()}
 
 EXAMPLES = """
 \b
@@ -72,7 +84,8 @@ class Commands(click.Group):
         """Import the module of a command and return its `command`."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
+        module = importlib.import_module(f"rltui.cli.commands.{_FOLDER_OF[name]}.{name}")
+        command: click.Command = module.command
         if name not in ("watch", "demo"):  # the screen calls it with its first frame
             finish_imports()
         return command

@@ -18,7 +18,7 @@ from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.receivers import CommandReceiver, WebhookReceiver, body_of, terminal_text
 from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.alerts.throttle import Throttle
-from rltui.cli.commands.alert import command
+from rltui.cli.commands.setup.alert import command
 from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Evidence, Finding, Severity
 

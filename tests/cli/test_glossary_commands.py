@@ -9,8 +9,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from rltui.cli.commands import explain as explain_command
-from rltui.cli.commands import glossary as glossary_command
+from rltui.cli.commands.reference import explain as explain_command
+from rltui.cli.commands.reference import glossary as glossary_command
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.explanations import explained_entries
 from tests.support.shared import SHARED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.commands.watch import command as watch
+from rltui.cli.commands.monitor.watch import command as watch
 from rltui.panes.runs.selection import RunSelection
 from tests.support.commands.in_process import rltui
 from tests.support.runs.checked_runs import SICK, WELL, write

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.commands.demo import write_others
+from rltui.cli.commands.monitor.demo import write_others
 from rltui.demo import recording
 from rltui.demo.recording import Recording
 from rltui.demo.replay import Replay

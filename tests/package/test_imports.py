@@ -40,7 +40,9 @@ def test_the_lower_half_imports_no_heavy_library() -> None:
 def test_explaining_a_metric_does_not_wait_for_the_screen() -> None:
     """The command line imports a command when it is called, and what it says of a metric needs no arrays."""
     assert loaded_by("import rltui.cli") & {"numpy", *HEAVY} == set()
-    assert loaded_by("from rltui.cli.commands import explain, glossary") & {"numpy", *HEAVY} == set()
+    assert (
+        loaded_by("from rltui.cli.commands.reference import explain, glossary") & {"numpy", *HEAVY} == set()
+    )
 
 
 def test_the_screen_starts_without_tables_and_plots() -> None:
@@ -56,7 +58,8 @@ def test_the_monitor_loads_no_encryption() -> None:
 
 def test_remembered_verdicts_are_told_without_what_reads_and_judges() -> None:
     """`check` and `runs` import readers, rules and the store with the first run that has to be judged."""
-    loaded = loaded_by("from rltui.cli.commands import check, runs; import rltui.many_runs.cached_plan")
+    commands = "import rltui.cli.commands.health.check, rltui.cli.commands.data.runs"
+    loaded = loaded_by(f"{commands}, rltui.many_runs.cached_plan")
     judging = {
         "rltui.session.session",
         "rltui.rules.evaluator",

@@ -1,1 +1,1 @@
-"""One module per command."""
+"""One module per command, in folders by what the commands are for."""

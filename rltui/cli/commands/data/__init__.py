@@ -1,0 +1,1 @@
+"""Commands that read runs: as lists, reports, comparisons, points and samples."""

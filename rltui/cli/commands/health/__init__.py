@@ -1,0 +1,1 @@
+"""Commands that judge runs: now, in shards, until something holds."""

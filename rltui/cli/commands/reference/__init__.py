@@ -1,0 +1,1 @@
+"""Commands that explain metrics, terms and problems."""
