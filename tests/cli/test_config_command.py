@@ -17,7 +17,7 @@ from rltui.metrics.config_snippet import snippet
 from rltui.metrics.explain_key import explain
 from rltui.metrics.resolve import MetricNames
 from rltui.schema.metric import DIRECTIONS, STATISTICS
-from tests.support.commands.setup.config_files import logs, own
+from tests.support.commands.config_files import logs, own
 
 __all__ = ["logs", "own"]  # fixtures
 
