@@ -20,6 +20,7 @@ GZIP = b"\x1f\x8b"  # the first bytes of gzip data
 WBITS = 31  # of zlib: a gzip member with header and checksum
 _HEAD = 4096  # decompressed bytes that are examined
 
+_NUMBER = regex(r"_\d{1,3}\Z")  # of one of several actions or observations
 _CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key whose end is missing
 
 
@@ -45,9 +46,29 @@ def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
 
 
 def is_transition(keys: Iterable[str]) -> bool:
-    """Whether a record has the keys of an environment step, a state and an action, and so is data."""
-    known = {record_keys.compared(key) for key in keys}
+    """Whether a record has the keys of an environment step, an action and a state, and so is data.
+
+    The step within an episode takes the place of a state.
+    """
+    known = {_NUMBER.sub("", record_keys.compared(key)) for key in keys}
+    if {"episode", "action"} <= known and record_keys.outer_steps(record_keys.step_keys(known)):
+        return True
     return not (names().state_keys.isdisjoint(known) or names().action_keys.isdisjoint(known))
+
+
+def is_of_evaluation(name: str, steps: Iterable[str], first: Iterable[object]) -> bool:
+    """Whether rows are the episodes of one evaluation, numbered from the first one on.
+
+    name: of the file. steps: the step keys of a row. first: the best step of the first rows.
+    """
+    counted = list(first)
+    of_episodes = all(map(names().episode_keys.__contains__, map(record_keys.compared, steps)))
+    return (
+        of_episodes
+        and names().evaluation.search(name) is not None
+        and len(counted) > 1
+        and counted in ([*range(len(counted))], [*range(1, len(counted) + 1)])
+    )
 
 
 def is_cut_point(line: bytes, telling: bool) -> bool:

@@ -48,6 +48,7 @@ class LogFileNames(NamedTuple):
     data_set_keys: frozenset[str]
     state_keys: frozenset[str]
     action_keys: frozenset[str]
+    episode_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
     entered_folders: tuple[str, ...]
     rotated: re.Pattern[str]

@@ -76,7 +76,7 @@ def test_a_first_column_that_counts_evenly_is_the_step(first: str) -> None:
     assert rows(read(text)) == [("kl", 200 * k, k + 0.5) for k in range(1, 6)]
     reader = FORM.open("a.csv")
     assert {step for _, step, *_ in points(reader.newest(MemFile("a.csv", text.encode()), 15))} == {1000}
-    for name, cells in (("reward", (5, 10, 15)), ("x", (5, 10, 16)), ("x", (9, 8, 7)), ("seed", (1, 2, 3))):
+    for name, cells in (("reward", (5, 10, 15)), ("x", (5, 10, 16)), ("x", (9, 8, 7)), ("idx", (1, 2, 3))):
         found = rows(read(f"{name},kl\n" + "".join(f"{cell},1\n" for cell in cells)))
         assert [(step, value) for tag, step, value in found if tag == name] == [*enumerate(cells, 1)]
 
@@ -283,14 +283,19 @@ def test_rows_that_do_not_fit_are_counted() -> None:
 
 def test_rows_that_lack_their_last_cells() -> None:
     """Settings stand in the first row alone; a row that lacks cells without another one behind it is torn."""
-    text = "step,reward,lr,seed,\n1,0.5,0.1,7,\n2,1.5\n3,2.5\n4,3.5\n"
-    expected = [("reward", 1, 0.5), ("lr", 1, 0.1), ("seed", 1, 7.0)]
+    text = "step,reward,lr,gamma,\n1,0.5,0.1,7,\n2,1.5\n3,2.5\n4,3.5\n"
+    expected = [("reward", 1, 0.5), ("lr", 1, 0.1), ("gamma", 1, 7.0)]
     expected += [("reward", step, step - 0.5) for step in (2, 3, 4)]
     assert rows(read(text)) == expected and not read(text).problems
     assert rows(read_in_pieces(FORM, "progress.csv", cut(text.encode(), [36, 40, 44, 47]))) == expected
     torn = read("step,a,b\n1,2,3\n2,3\n3,4,5\n4,5\n")
     assert [step for _, step, _ in rows(torn)] == [1, 1, 3, 3]
     assert [(problem.code, problem.count) for problem in torn.problems][-1] == ("bad-row", 2)
+    middle = read("step,a,b,c\n1,2,3,4\n2,2,3,4\n3,3,4\n4,3,4\n5,2,3,4\n")
+    assert {step for _, step, _ in rows(middle)} == {1, 2, 5}  # which cells are missing is unknown
+    assert [(problem.code, problem.count) for problem in middle.problems] == [("bad-row", 2)]
+    live = read("step,a,b\n1,2,3\n2,3\n3,4")
+    assert rows(live)[2:] == [("a", 2, 3.0)] and [each.code for each in live.problems] == ["torn-tail"]
 
 
 def test_steps_that_have_not_begun() -> None:
@@ -405,3 +410,16 @@ def test_seeds_of_one_table_are_no_restarts() -> None:
     ]
     again = [row for row in rows(read("step,reward,seed\n0,1,7\n100,2,7\n0,3,7\n")) if row[0] != "seed"]
     assert again == [("reward", 0, 1.0), ("reward", 100, 2.0), ("reward", 0, 3.0)]
+
+
+def test_rows_of_one_environment_are_no_training() -> None:
+    """Each step of some episodes, and the episodes of one evaluation; those of a training are one."""
+    step = "episode,step,x,action_0,reward\n" + "".join(f"{k // 9},{k % 9},0.5,1,0\n" for k in range(20))
+    assert not FORM.matches("log.csv", step.encode())
+    results = "episode,reward,length\n" + "".join(f"{k},{k % 3}.5,9\n" for k in range(12))
+    for name, is_log in (("eval_results.csv", False), ("rewards.csv", True)):
+        assert FORM.matches(name, results.encode()) is is_log
+    checkpoints = results.replace("\n", "00\n").replace("length00", "length")  # of a training, every so often
+    assert FORM.matches(
+        "eval_results.csv", checkpoints.replace("00\n", "\n").replace("\n1,", "\n100,").encode()
+    )

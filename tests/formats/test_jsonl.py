@@ -530,3 +530,38 @@ def test_conditions_of_one_table_are_told_apart() -> None:
     }  # fmt: skip
     assert codes(batch) == ["several-writers"]
     assert MetricNames(None).name("method_no kl/mean_reward").canonical == "reward.mean"
+
+
+_LONG = [
+    {"env": env, "seed": seed, "step": 100 * k, "metric": metric, "value": k + seed / 4 + len(env)}
+    for env in ("Ant", "Hopper")
+    for seed in (1, 2)
+    for k in (1, 2)
+    for metric in ("loss", "reward")
+]
+
+
+@given(st.lists(st.integers(0, 1500), max_size=6), st.booleans())
+def test_a_table_in_long_form_is_read_by_its_labels(places: list[int], by_step: bool) -> None:
+    """Each row has one value under its name; environments and seeds are told apart, in blocks or by turns."""
+    rows = sorted(_LONG, key=lambda row: row["step"]) if by_step else _LONG
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    batch = read_in_pieces(FORM, "metrics.jsonl", cut(data, places), 90)
+    assert table(batch) == {
+        f"{prefix}{metric}": [(100, 1 + add), (200, 2 + add)]
+        for prefix, add in (
+            ("", 3.25), ("seed_2/", 3.5), ("env_Hopper/", 6.25), ("env_Hopper/seed_2/", 6.5)
+        )
+        for metric in ("loss", "reward")
+    }  # fmt: skip
+    assert codes(batch) == ["several-writers"]
+
+
+def test_trials_of_one_file_are_told_apart_if_they_write_by_turns() -> None:
+    """RLlib appends a later training to the file of the one before, which is no writer beside it."""
+    trials = [{"training_iteration": k, "trial_id": trial, "x": k} for trial in "ab" for k in (1, 2, 3)]
+    assert {*table(read(*trials))} == {"x"}
+    assert {*table(read(*sorted(trials, key=lambda row: str(row["training_iteration"]))))} == {
+        "x",
+        "trial_b/x",
+    }

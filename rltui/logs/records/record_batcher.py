@@ -39,6 +39,9 @@ _MAX_WRITERS = 256  # of one file that are distinguished
 _MAX_SETTINGS = 1 << 20  # characters of settings that are reported
 
 
+Writer = tuple[tuple[str, str | int], ...]  # labels of one of several writers, by key
+
+
 @dataclass(slots=True)
 class _KeySet:
     """The meaning of the keys of a record."""
@@ -47,7 +50,8 @@ class _KeySet:
     wall_times: list[str]
     planned: str | None  # number of steps
     outer_steps: Sequence[str]  # for each of which the best step may restart
-    writer: str | None  # identifies one of several writers
+    writers: Sequence[str]  # identify one of several writers
+    name_and_value: tuple[str, str] | None  # keys of a single value and its name
     is_summary: bool  # of a finished trainer: no point
     is_envelope: bool  # veRL: {"step": n, "data": {...}}
 
@@ -106,8 +110,9 @@ class RecordBatcher:
         self._undecided: Mapping[str, object] | None = None  # the first record, if it looks like settings
         self._are_rows = False  # records that look like settings are repeated, so they are none
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
-        self._counters: dict[object, _Counter] = {}  # by writer
-        self._highest_steps: dict[object, int] = {}  # by writer, in order of appearance
+        self._counters: dict[Writer, _Counter] = {}
+        self._highest_steps: dict[Writer, int] = {}  # in order of appearance
+        self._latest_writer: Writer = ()
         self._separate_writers = False  # each writer counts its own steps
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
@@ -142,8 +147,15 @@ class RecordBatcher:
         skip: tuple[str, ...] = () if key is None else (key,)
         if axis is not None:
             skip = (*skip, axis)
-        if key_set.writer is not None and (prefix := self._writer_prefix(key_set.writer, record, step)):
-            skip = (*skip, key_set.writer)
+        prefix = ""
+        if key_set.writers:
+            writer = _writer_of(record, key_set)
+            prefix = self._writer_prefix(writer, step)
+            skip = (*skip, *(each for each, _ in writer if prefix or record_keys.is_learner(each)))
+        if key_set.name_and_value is not None and (named := _named_value(record, key_set)):
+            body = {prefix + named[0]: named[1]}
+            self._add_regular(tuple(body), body, (), step, wall, self._blocks)
+        elif prefix:
             body = {prefix + name: value for name, value in record.items() if name not in skip}
             self._add_regular(tuple(body), body, (), step, wall, self._blocks)
         elif key_set.is_envelope and isinstance(data := record["data"], dict):
@@ -172,27 +184,35 @@ class RecordBatcher:
             if coarse is not None:
                 if self._preview:
                     return None  # the first step of its epoch is unknown
-                writer = record[key_set.writer] if key_set.writer else None
-                writer = writer if type(writer) in (int, str) else None
+                writer = _writer_of(record, key_set)
                 step = self._counters.setdefault(writer, _Counter(step, coarse)).step(step, coarse)
         return key, step
 
-    def _writer_prefix(self, key: str, record: Mapping[str, object], step: int) -> str:
+    def _writer_prefix(self, writer: Writer, step: int) -> str:
         """The prefix of names of a writer: empty for the first one, and while all count the same steps."""
-        writer = record[key]
-        if type(writer) not in (int, str) or len(self._highest_steps) > _MAX_WRITERS:
-            return ""
         known = self._highest_steps
-        reached = max((at for other, at in known.items() if other != writer), default=step - 1)
-        known[writer] = max(step, known.get(writer, step))
-        if not self._separate_writers and step < reached + record_keys.is_learner(key):
-            self._separate_writers = True
-            message = f"several writers (`{key}`) count steps of their own; the first keeps its names"
-            self._problems.append(Problem("info", "several-writers", self._path, message))
-        if not self._separate_writers or writer == next(iter(known)):
+        if not writer or len(known) > _MAX_WRITERS:
             return ""
-        word = record_keys.compared(key).removesuffix("_id").removesuffix("_index")
-        return f"{word}_{writer}/"
+        if not self._separate_writers:
+            others = [other for other in known if other != writer]
+            reached = max(map(known.__getitem__, others), default=step - 1)
+            differing = {key for other in others for key, _ in {*writer} ^ {*other}}
+            if differing and not all(map(record_keys.is_resumable, differing)):
+                self._separate_writers = step < reached + any(map(record_keys.is_learner, differing))
+            else:  # a later training, unless an earlier one continues
+                self._separate_writers = writer in known and writer != self._latest_writer
+            if self._separate_writers:
+                keys = ", ".join(f"`{key}`" for key, _ in writer if key in differing)
+                message = f"several writers ({keys}) count steps of their own; the first keeps its names"
+                self._problems.append(Problem("info", "several-writers", self._path, message))
+        known[writer] = max(step, known.get(writer, step))
+        self._latest_writer = writer
+        first = next(iter(known))
+        if not self._separate_writers or writer == first:
+            return ""
+        return "".join(
+            f"{record_keys.word_of(key)}_{value}/" for key, value in writer if (key, value) not in first
+        )
 
     def plan(self, total: int) -> None:
         """Report the planned number of steps if it changed; 0: no longer known."""
@@ -228,9 +248,10 @@ class RecordBatcher:
         walls = record_keys.wall_time_keys(keys)
         total = record_keys.planned_steps_key(steps[0], keys) if steps else None
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
-        writer = record_keys.writer_key(keys)
+        writers = record_keys.writer_keys(keys)
+        named = record_keys.name_and_value(keys)
         outer = record_keys.outer_steps(steps)
-        key_set = _KeySet(steps, walls, total, outer, writer, is_summary(keys), envelope)
+        key_set = _KeySet(steps, walls, total, outer, writers, named, is_summary(keys), envelope)
         if len(self._key_sets) < _MAX_KEY_SETS:
             self._key_sets[keys] = key_set
         return key_set
@@ -340,6 +361,23 @@ class RecordBatcher:
         if planned is not None and str(planned) != self._total and planned > 0:
             self._total = str(planned)
             self._texts.append(Text(total or key, step, wall, "total-steps", self._total))
+
+
+def _writer_of(record: Mapping[str, object], key_set: _KeySet) -> Writer:
+    """The writer of a record: its labels by key, texts and numbers that are no steps."""
+    labels = [(key, record[key]) for key in key_set.writers]
+    return tuple(
+        (key, value)
+        for key, value in labels
+        if isinstance(value, str) or (type(value) is int and key not in key_set.steps)
+    )
+
+
+def _named_value(record: Mapping[str, object], key_set: _KeySet) -> tuple[str, object] | None:
+    """Name and value of a record that has a single value; None for any other."""
+    assert key_set.name_and_value is not None
+    name, value = map(record.__getitem__, key_set.name_and_value)
+    return (name, value) if type(name) is str and type(value) in _NUMBERS else None
 
 
 def _wall_time_of(record: Mapping[str, object], key_set: _KeySet) -> tuple[float, str | None]:

@@ -41,6 +41,9 @@ class LogKeys(NamedTuple):
     column_steps: frozenset[str]  # that are the steps of a table if they increase evenly
     writers: Mapping[str, int]
     learners: frozenset[str]  # writers that each learn a policy
+    resumable: frozenset[str]  # writers that usually follow each other
+    value_names: frozenset[str]  # keys of the name of a single value
+    values: frozenset[str]  # keys of such a value
     small: tuple[str, ...]
     wall_times: Mapping[str, int]
     wall_time_axes: frozenset[str]  # that are no series if they are the wall time
@@ -84,14 +87,32 @@ def outer_steps(step_keys: Sequence[str]) -> Sequence[str]:
     return step_keys[1:] if step_keys and compared(step_keys[0]) in log_keys().inner_steps else ()
 
 
-def writer_key(keys: Iterable[str]) -> str | None:
-    """The key that identifies one of several writers, or None."""
-    return next(iter(_ranked(keys, log_keys().writers)), None)
+def writer_keys(keys: Iterable[str]) -> list[str]:
+    """The keys that identify one of several writers."""
+    return _ranked(keys, log_keys().writers)
 
 
 def is_learner(writer_key: str) -> bool:
     """Whether the key identifies one of several learners."""
     return compared(writer_key) in log_keys().learners
+
+
+def is_resumable(writer_key: str) -> bool:
+    """Whether the key identifies one of several trainings that usually follow each other."""
+    return compared(writer_key) in log_keys().resumable
+
+
+def word_of(writer_key: str) -> str:
+    """The word for a writer in prefixes of names."""
+    return compared(writer_key).removesuffix("_id").removesuffix("_index")
+
+
+def name_and_value(keys: Iterable[str]) -> tuple[str, str] | None:
+    """The keys of the name and the value of a record with a single value; None for other records."""
+    known, keys = log_keys(), tuple(keys)
+    name = next((key for key in keys if compared(key) in known.value_names), None)
+    value = next((key for key in keys if compared(key) in known.values), None)
+    return (name, value) if name is not None and value is not None else None
 
 
 def ended_at_limit(stop_reason: str) -> bool:

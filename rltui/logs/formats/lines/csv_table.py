@@ -30,6 +30,7 @@ from rltui.logs.records.record_batcher import RecordBatcher
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field over several lines
 _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not overflow the sum
+_MOST_SETTINGS_ROWS = 1  # whole rows after which rows may lack their last cells
 _MIN_ITEMS = 3  # rows with distinct names in a table that has items in place of steps
 
 
@@ -43,6 +44,7 @@ class CsvParser(LineParser):
         self._step_column: str | None = None  # a column of steps without a typical name
         self._short: tuple[bytes, int, Sequence[str]] | None = None  # the last row, if cells are missing
         self._short_width = 0  # number of cells in repeated short rows
+        self._whole_rows = 0  # with all cells
         self._title = b""  # the first line, which may be the name of a single column
         self._quoted = b""  # lines of a row with an open quoted field
         self._quoted_at = 0  # and their offset
@@ -79,6 +81,11 @@ class CsvParser(LineParser):
         if self._quoted:
             self.skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
+        if self._short is not None and self._header is not None:  # a torn row has no other one below it
+            *_, cells = self._short
+            if len(self._header.cells(line)) == len(cells):
+                self._add(self._header.padded(cells), records)
+                self._short = None
         self._skip_short()
         self._add_pending(records)
         return super().parse_last(line, records)
@@ -104,6 +111,7 @@ class CsvParser(LineParser):
         record = header.numeric_record(line)
         if record is not None:
             self._skip_short()
+            self._whole_rows += 1
             self._add(record, records)
             return
         cells = header.cells(line)
@@ -112,6 +120,7 @@ class CsvParser(LineParser):
             return
         self._skip_short()
         if len(cells) == len(header.names):
+            self._whole_rows += 1
             self._add(header.record(cells), records)
         elif (other := TableHeader.of(line, self.path)) is not None and other.is_similar(header):
             self._header = other.with_step(self._step_column) if self._step_column is not None else other
@@ -123,10 +132,13 @@ class CsvParser(LineParser):
     ) -> None:
         """Add a row without its last cells, such as all rows after the first if only that contains settings.
 
-        A single one is torn; two consecutive rows with equally many cells are both added.
+        A single one is torn; two consecutive rows with equally many cells are both added. After several whole
+        rows, any of the cells may be missing.
         """
         previous, self._short = self._short, None
-        if len(cells) == self._short_width:
+        if self._whole_rows > _MOST_SETTINGS_ROWS:
+            self.skipped.add(line, offset)
+        elif len(cells) == self._short_width:
             self._add(header.padded(cells), records)
         elif previous is not None and len(previous[2]) == len(cells):
             self._short_width = len(cells)
@@ -255,10 +267,18 @@ def _matches(name: str, head: bytes) -> bool:
     numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
     if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
         return False
+    if steps and log_contents.is_of_evaluation(name, steps, _column(header, steps[0], lines[1:-1])):
+        return False
     typical = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
     if not (steps or typical or any(map(log_file_names.names().column.search, numbers))):
         return False  # other results, such as of a simulation
     return bool(numbers) or cut
+
+
+def _column(header: TableHeader, name: str, rows: Sequence[bytes]) -> list[object]:
+    """The values of a column, of rows with all cells."""
+    every = [header.cells(row.rstrip(b"\r")) for row in rows]
+    return [header.record(cells).get(name) for cells in every if len(cells) == len(header.names)]
 
 
 def _is_column(name: str, head: bytes) -> bool:

@@ -145,14 +145,16 @@ def _matches(name: str, head: bytes) -> bool:
         if whole_one and len(lines) == 1:
             return False  # a document, such as metadata of a checkpoint: a log ends with a newline
         telling = telling and not whole_one
+    records: list[dict[str, object]] = []
     for line in complete_lines:
-        try:
-            found = list(objects(line))
-        except ValueError:
-            continue
-        for record in found:
-            if log_contents.is_point(record, telling):
-                return True
+        with contextlib.suppress(ValueError):
+            records += objects(line)
+    points = [record for record in records if log_contents.is_point(record, telling)]
+    if points:
+        steps = record_keys.step_keys(points[0])
+        return not log_contents.is_of_evaluation(
+            name, steps, [each.get(steps[0]) for each in points if steps]
+        )
     return log_contents.is_cut_point(lines[-1], telling)
 
 
