@@ -9,7 +9,7 @@ import pytest
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.documents import document, json_document
-from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
+from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole, rows
 from tests.support.shared import BUNDLED
 
 FORM = json_document.FORMAT
@@ -204,3 +204,20 @@ def test_what_was_measured_by_step(keys: list[str], steps: list[int] | None) -> 
     if steps is not None:
         batch = read_whole(FORM, MemFile("eval_curve.json", text.encode()))
         assert [(name, step) for name, step, _, _ in points(batch)] == [("em", step) for step in steps]
+
+
+def test_results_by_step_of_each_seed() -> None:
+    """marl-eval, which Mava and Stoix use: below environment, task, algorithm and seed."""
+    steps = {
+        f"step_{k}": {"step_count": 1000 * k, "episode_return": [k / 2], "win": [0, k]} for k in (0, 1, 2)
+    }
+    seed = {**steps, "absolute_metrics": {"episode_return": [9.0]}}
+    for seeds, prefix in ((["1"], ""), (["1", "2"], "Smax/3m/ppo/seed_2/")):
+        whole = {"Smax": {"3m": {"ppo": {f"seed_{each}": seed for each in seeds}}}}
+        data = json.dumps(whole, indent=4).encode()
+        assert FORM.matches("metrics.json", data[:4096])
+        found = rows(read_whole(FORM, MemFile("metrics.json", data)))
+        assert [(step, value) for tag, step, value in found if tag == f"{prefix}episode_return"] == [
+            (0, 0.0), (1000, 0.5), (2000, 1.0)
+        ]  # fmt: skip
+        assert (f"{prefix}win/mean", 2000, 1.0) in found

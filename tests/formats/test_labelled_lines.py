@@ -230,6 +230,12 @@ ELEGANT = "ID     Step    Time |    avgR   stdR |    expR   objC   etc.\n" + "".
     f"0  {k}.00e+03       {k} |-{k}.25  375.6 |   -1.42  81.65   0.00  -0.00\n| Evaluator: note\n"
     for k in range(1, 9)
 )
+_RULE, _LOG = "+-------+-----+-----+\n", "[2026-03-01 10:00:00,123][ learner_hook.py][line: 236][    INFO] "
+DING = "".join(
+    f"{_LOG}=== Training Iteration {k} Result ===\n{_LOG}\n{_RULE}| Name  | a_loss | lr_avg |\n{_RULE}"
+    f"| Value | 0.{k} | 0.001 |\n{_RULE}{_RULE}| Name  | kl_avg |\n{_RULE}| Value | 1.{k} |\n{_RULE}\n"
+    for k in range(1, 9)
+)
 PRINTED = "".join(f"{{'a/loss': 0.{k},\n 'name': 'x',\n 'step': {k}}}\n" for k in range(1, 9))
 
 
@@ -248,6 +254,7 @@ PRINTED = "".join(f"{{'a/loss': 0.{k},\n 'name': 'x',\n 'step': {k}}}\n" for k i
             (1000 * k, {"Time": k, "avgR": -k - 0.25, "stdR": 375.6, "expR": -1.42, "objC": 81.65})
             for k in range(1, 9)
         ]),
+        (f"{DING}end", [(k, {"a_loss": k / 10, "lr_avg": 0.001, "kl_avg": 1 + k / 10}) for k in range(1, 9)]),
         (PRINTED, [(k, {"a/loss": k / 10}) for k in range(1, 9)]),
     ],
 )  # fmt: skip
@@ -558,3 +565,45 @@ def test_steps_of_deepspeed_chat() -> None:
         (step, row["EMA reward score"]) for step, row in read("\n".join(lines)) if "EMA reward score" in row
     ]
     assert scores == [(step, -step - 0.25) for step in range(4)]
+    timed = [row["End-to-End latency"] for _, row in read("\n".join(lines)) if "End-to-End latency" in row]
+    assert timed == [9.0, 9.1, 9.2, 9.3]
+
+
+def test_steps_of_deepspeed() -> None:
+    """It prints its schedule and its timers itself; other ranks repeat the steps of the first one."""
+    at, lines = "[2026-03-01 10:01:00,1] [INFO] ", []
+    for step in range(10, 60, 10):
+        lines += [
+            *(f"Epoch: 0, Step: {step}, Rank: {rank}, loss = {step + rank}.5" for rank in (1, 0)),
+            f"{at}[logging.py:96:log_dist] [Rank 0] step={step}, skipped=0, lr=[9.6e-06], mom=[(0.9, 0.95)]",
+            f"{at}[timer.py:199:stop] epoch=0/micro_step={2 * step}/global_step={step}, "
+            "RunningAvgSamplesPerSec=15.5, CurrSamplesPerSec=15.75, MemAllocated=4.5GB",
+        ]
+    whole: dict[int, dict[str, object]] = {}
+    for step, row in read("\n".join(lines)):
+        whole.setdefault(step, {}).update(row)
+    expected = {"skipped": 0, "lr": 9.6e-06, "RunningAvgSamplesPerSec": 15.5, "CurrSamplesPerSec": 15.75}
+    expected["MemAllocated"] = 4.5
+    assert whole == {step: {"loss": step + 0.5, **expected} for step in range(10, 60, 10)}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "[Iteration {k}]: Train/NumEpisodes = {k}\n[Iteration {k}]: Train/AverageReturns = 1.5",
+            "Train/NumEpisodes",
+        ),
+        ("[INFO] X. Step: {k}. Mean Reward: 0.5. Not Training. ELO: {k}.", "ELO"),
+        (
+            "{pad}Steps Env: {k} Log: 1\n{pad}Episode sum_reward: {k}.0\n{pad}Train v_loss: 0.5",
+            "Episode sum_reward",
+        ),
+        ("{k}000: mean episode reward={k}.0", "mean episode reward"),
+    ],
+)
+def test_lines_of_frameworks(line: str, expected: str) -> None:
+    """Dopamine, ML-Agents, Brax, MuJoCo Playground: dopamine/metrics/console_collector.py, mlagents stats.py."""
+    text = "\n".join(line.format(k=k, pad=" " * 20) for k in range(1, 6))
+    found = [row[expected] for _, row in read(text) if expected in row]
+    assert found == [1, 2, 3, 4, 5]

@@ -5,7 +5,8 @@ name typical of logs. The steps of a column are those of the step column of its 
 In files of Sacred (sacred/observers/file_storage.py @ 0.8.7), each metric has its own steps: `metrics.json`
 is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and in `info.json`,
 PyMARL's logger stores a list `name` and its steps `name_T`. Evaluations of checkpoints may be one object of
-results by step, `{"100": {"accuracy": 0.3}, "200": {...}}`.
+results by step, `{"100": {"accuracy": 0.3}, "200": {...}}`. The files of marl-eval, which Mava and
+Stoix write, have such an object for each seed, below environment, task and algorithm.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import orjson
 
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.documents.document import DocumentReader, Parts
+from rltui.logs.formats.documents.document import DocumentReader, Parts, Records
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines.jsonl import whole_objects
 from rltui.logs.formats.printed_metrics.line_items import words
@@ -43,6 +44,8 @@ _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"d
 _NUMBERED = r'"((?:global_?)?(?:step|iter|checkpoint|ckpt)?[_-]?\d{1,18})"\s*:\s*\{'
 _BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,4000}}\}}\s*,\s*{_NUMBERED}")
 _STEP_KEY = regex(_NUMBERED)
+_NESTED_STEPS = regex(r'\{\s*(?:"[^"\\]{1,200}"\s*:\s*\{\s*){1,5}"step_\d{1,18}"\s*:\s*\{')
+_STEP_COUNT = "step_count"  # of marl-eval: environment steps, where the key counts evaluations
 _MIN_STRIDE = 5  # of checkpoints
 _COLUMN = regex(
     rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_MIN_LENGTH - 1}}}(?=[\s,\]]|\Z)'
@@ -73,6 +76,9 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
         return {"": records}, total if total is not None and total > 0 else None
     if by_step := _records_by_step(whole):
         return {"": by_step}, None
+    if nested := dict(_nested_by_step("", whole)):
+        several = len(nested) > 1
+        return {path: _named(path if several else "", group) for path, group in nested.items()}, None
     return {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))} or {"": [whole]}, None
 
 
@@ -84,6 +90,33 @@ def _records_by_step(whole: Mapping[str, object]) -> list[dict[str, object]]:
         return []
     records = [{"step": step, **group} for step, group in zip(steps, groups, strict=True)]
     return sorted(records, key=itemgetter("step"))
+
+
+def _nested_by_step(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Records]]:
+    """The records of each object below this one that has results by step, with its path as prefix."""
+    for key, value in whole.items():
+        if not isinstance(value, dict) or prefix.count("/") >= NESTING:
+            continue
+        steps = {name: group for name, group in value.items() if name.startswith("step_")}
+        if by_step := _records_by_step(steps):
+            yield f"{prefix}{key}/", by_step
+        else:
+            yield from _nested_by_step(f"{prefix}{key}/", value)
+
+
+def _named(prefix: str, records: Records) -> Records:
+    """Records of marl-eval with a prefix of their names; the only episode of an evaluation is no list."""
+    return [
+        {
+            "step": record.get(_STEP_COUNT, record["step"]),
+            **{
+                prefix + name: value[0] if isinstance(value, list) and len(value) == 1 else value
+                for name, value in record.items()
+                if name not in ("step", _STEP_COUNT)
+            },
+        }
+        for record in records
+    ]
 
 
 def _holds_steps(name: str, text: str) -> bool:
@@ -182,6 +215,7 @@ def _matches(name: str, head: bytes) -> bool:
     if (
         _holds_columns(name, text)
         or _holds_steps(name, text)
+        or _NESTED_STEPS.match(text)
         or _SACRED.match(text)
         or (name == _INFO and _SACRED_INFO.match(text))
     ):

@@ -75,7 +75,8 @@ class LabelledLines:
         self._lines_accepted = False  # a group of lines with counter and values was accepted
         self._learner = ""  # prefix of the values on the following lines
         self._learner_has_values = False  # such values have appeared
-        self._telling_headings: set[str] = set()  # counters with a typical metric of training below them
+        self._block = ""  # the latest counters
+        self._telling_blocks: set[str] = set()  # those with a typical metric of training beside or below them
         # By role and counter: the last values of the counters, the offset added to the first, and how often
         # other counters had increased at that time.
         self._offsets: dict[tuple[str, str], tuple[tuple[int, ...], int, int]] = {}
@@ -104,6 +105,11 @@ class LabelledLines:
                         yield from self._process(parsed)
                     elif parsed.role and parsed.only_items:
                         self._learner, self._learner_has_values = parsed.role, False
+
+    def flush(self) -> Iterator[Step]:
+        """The records of a table that ends with the file."""
+        if ended := self._tables.end():
+            yield from self._process(line_of(ended))
 
     def accepts(self, line: str) -> bool:
         """Whether lines with these names are accepted."""
@@ -135,18 +141,20 @@ class LabelledLines:
             self._step, self._lines_since = self._step_of(counters, role), 0
             self._nested_counters.clear()
             self._heading = "" if numbers else counters[0].name
+            self._block = " ".join(each.name for each in counters)
             if numbers:
                 group = self._group((*(each.name for each in counters), *numbers))
                 if counters[0].name == BAR:  # redrawn many times per step
                     if group.last_bar == numbers:
                         return
                     group.last_bar = numbers
-                yield from self._collect(group, numbers)
+                yield from self._collect(group, numbers, f"{self._block}, one line" if only_items else "")
                 if group.accepted:
                     self._lines_accepted = True
                     self._update_plan(counters, role)
         elif numbers and only_items and near:
-            yield from self._collect(self._group((*numbers, f"below {self._heading}")), numbers)
+            group = self._group((*numbers, f"below {self._heading}"))
+            yield from self._collect(group, numbers, self._block)
 
     def _group(self, names: tuple[str, ...]) -> _Group:
         group = self._groups.get(names)
@@ -156,8 +164,11 @@ class LabelledLines:
             group = self._groups[names] = _Group()
         return group
 
-    def _collect(self, group: _Group, numbers: dict[str, object]) -> Iterator[Step]:
-        """Keep a record until there is evidence for its group; from then on yield all of the group."""
+    def _collect(self, group: _Group, numbers: dict[str, object], block: str) -> Iterator[Step]:
+        """Keep a record until there is evidence for its group; from then on yield all of the group.
+
+        block: of the group; empty for lines with other text.
+        """
         if self._step is None:
             return
         if group.accepted:
@@ -169,8 +180,8 @@ class LabelledLines:
         if len(group.steps) < MIN_STEPS:
             return
         if any(map(words().telling.search, numbers)):
-            self._telling_headings.add(self._heading)
-        elif not self._heading or self._heading not in self._telling_headings:
+            self._telling_blocks.add(block)
+        elif not block or block not in self._telling_blocks:
             return
         group.accepted = True
         yield from group.pending
@@ -234,6 +245,8 @@ class LabelledParser(LineParser):
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A line without newline may be cut within a number; it is reported if it would be accepted."""
+        for step, numbers in self._lines.flush():
+            records.add(numbers, at=(step, math.nan))
         return "has no end" if self._lines.accepts(line.decode("utf-8", "replace")) else None
 
     def problems(self) -> list[Problem]:

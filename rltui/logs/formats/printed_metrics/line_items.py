@@ -34,7 +34,7 @@ _ITEM = regex(
 _PLAIN = regex(rf"({_WORD}(?: {_WORD}){{0,5}}): +({PLAIN_NUMBER})")  # one name and its number
 _DIGIT = regex(r"\d")
 _STATED = regex(r" (?:is|was):? (?=[-+]?\.?\d)")  # "average reward is 2.5"
-_WRAPPED = regex(r"\b(?:np\.\w{1,10}|tensor|array)\(\[?([^(),\[\]]{1,40})[^()]*\)")
+_WRAPPED = regex(r"\b(?:np\.\w{1,10}|tensor|[aA]rray)\(\[?([^(),\[\]]{1,40})[^()]*\)")
 # Several numbers after one name, named numbers after a name: "rewards=[0.5, 1.0]", "Adv(mean=0.1, std=0.5)".
 _QUOTABLE = rf"""['"]?(?:{PLAIN_NUMBER})['"]?"""
 _LIST = regex(

@@ -2,10 +2,11 @@
 
 Rows are enclosed in borders (`│ loss  0.3   entropy  1.2 │`, as drawn by rich and tabulate), follow a line of
 dashes (`loss   0.3`, the logger of rllab, garage and rlkit), or are entries of a dictionary over several
-lines. A row that consists of `train/` is the prefix of the rows indented below it (Stable-Baselines3). Such a
-table is one record, wherever its counter is. A heading of names, one of them a counter, is followed by lines
-of as many numbers, or of as many cells of which the first is a row label: the trials of Ray Tune, printed
-repeatedly (ray/tune/progress_reporter.py @ 2.9).
+lines. A row of names may have its numbers in the row below it (`| Name | loss |`, `| Value | 0.3 |`,
+DI-engine). A row that consists of `train/` is the prefix of the rows indented below it (Stable-Baselines3).
+Such a table is one record, wherever its counter is. A heading of names, one of them a counter, is followed by
+lines of as many numbers, or of as many cells of which the first is a row label: the trials of Ray Tune,
+printed repeatedly (ray/tune/progress_reporter.py @ 2.9).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _ENDS = "╮┐╗┓╕┤╢╡╣┨┩┪┫╯┘╝┛╛─═━"  # las
 _BRANCHES = "├└│╰─ "  # before the entries of a tree
 _STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
 _CELLS = regex(r"[│┃║|]|\s{2,}")
+_BORDER = regex(r"\+[-=+]+\+")
 _RULE = regex(r"-{3,}(?: +-{3,})*")
 _CELL = regex(rf"({PLAIN_NUMBER}) ?(?:%|([kKmMbBtT]))?")
 _CELL_NAME = regex(r"(?:[^\W\d]|% )[^:=]{0,99}")  # "% time spent exploring"
@@ -42,6 +44,7 @@ _ENTRY = regex(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMB
 _MAX_HEADING = 400  # characters
 _COLUMNS = range(3, 65)
 _MAX_LABELS = 256  # distinct row labels
+_NAMES, _VALUES = "name", "value"  # first cells of a row of names, and of the row of their numbers
 _MAX_NUMBERS = 1000  # of one table
 
 
@@ -53,6 +56,7 @@ class PrintedTables:
         self._numbers: dict[str, float] = {}  # of the rows so far
         self._prefix = ""  # of the indented rows
         self._braced = False  # within a dictionary over several lines
+        self._names: list[str] = []  # of a row of names
         self._headings: list[list[str]] = []  # column names, split in each possible way
         self._rows: dict[str, str] = {}  # the last row of each label
 
@@ -62,31 +66,33 @@ class PrintedTables:
         text: a stripped line, not empty.
         """
         first = text[0]
+        if first == "+" and _BORDER.fullmatch(text):
+            return {}, ""
         if first not in _STARTS and not (self._numbers or self.ruled or self._braced):
             return {}, text
         if first in _SIDES and text[-1] in _SIDES:
             return self._parse_box_row(text)
         if first in _OPENED or first in _CLOSED:
             if text[-1] not in _ENDS:
-                return self._end(), text.lstrip(_BRANCHES)
-            return (self._end() if first in _CLOSED else {}), ""
+                return self.end(), text.lstrip(_BRANCHES)
+            return (self.end() if first in _CLOSED else {}), ""
         if first == "{" and "}" not in text:
-            ended = self._end()
+            ended = self.end()
             self._braced = True
             self._parse_entry(text)
             return ended, ""
         if self._braced:
             if first in "'\"" and self._parse_entry(text):
-                return (self._end() if text[-1] == "}" else {}), ""
+                return (self.end() if text[-1] == "}" else {}), ""
             if first == "}":
-                return self._end(), ""
+                return self.end(), ""
         if first == "-" and _RULE.fullmatch(text):
-            ended = self._end()
+            ended = self.end()
             self.ruled = True
             return ended, ""
         if self.ruled and self._parse_row(text):
             return {}, ""
-        return self._end(), text
+        return self.end(), text
 
     def parse_columns(self, text: str) -> LabelledLine | None:
         """The numbers of a row below a heading; None for any other line."""
@@ -136,12 +142,18 @@ class PrintedTables:
         cells = [cell for each in _CELLS.split(text) if (cell := each.strip())]
         if len(cells) == 1 and cells[0].endswith("/"):
             self._prefix = cells[0]
+        names, self._names = self._names, cells if cells and cells[0].lower() == _NAMES else []
+        if self._names:
+            return {}, ""
+        if cells and cells[0].lower() == _VALUES and len(cells) == len(names):
+            cells = [cell for pair in zip(names[1:], cells[1:], strict=True) for cell in pair]
         numbers = _pairs(cells)
         if not numbers and not self._numbers:
             return {}, text.strip(_SIDES + " ")
+        ended = self.end() if names and not numbers.keys().isdisjoint(self._numbers) else {}
         prefix = self._prefix if text.startswith(_INDENT, 1) else ""
         self._add({prefix + name: number for name, number in numbers.items()})
-        return {}, ""
+        return ended, ""
 
     def _parse_entry(self, text: str) -> bool:
         """Whether a line within a dictionary is an entry; only numbers are kept."""
@@ -162,7 +174,8 @@ class PrintedTables:
             for name, number in numbers.items():
                 self._numbers.setdefault(name, number)
 
-    def _end(self) -> dict[str, float]:
+    def end(self) -> dict[str, float]:
+        """The numbers of the table so far, which ends."""
         numbers, self._numbers, self._prefix, self.ruled, self._braced = self._numbers, {}, "", False, False
         return numbers
 

@@ -23,7 +23,7 @@ _DICT = regex(r"\{'[^'{}]{1,300}': ")
 _JSON = regex(r'\{"[^"{}]{1,300}": ?')  # json.dumps after the prefix of a logger
 _PAIR = regex(
     r"'([^'\\]{1,300})': ?(?:'([^']{0,60})'"
-    r"|(?:np\.\w+|\w*tensor|array)\(\[?([^,()\[\]]{1,60})[^()]*\)"
+    r"|(?:np\.\w+|\w*tensor|[aA]rray)\(\[?([^,()\[\]]{1,60})[^()]*\)"
     r"|([^\s,{}\[\]']{1,60}))"
 )
 # OpenRLHF `Global step 12: {`, `global_step 12, eval_metrics: {`; slime `step 12: {`, `perf 12: {`.
