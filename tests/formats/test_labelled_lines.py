@@ -603,7 +603,7 @@ def test_steps_of_deepspeed() -> None:
     ],
 )
 def test_lines_of_frameworks(line: str, expected: str) -> None:
-    """Dopamine, ML-Agents, Brax, MuJoCo Playground: dopamine/metrics/console_collector.py, mlagents stats.py."""
+    """dopamine/metrics/console_collector.py, mlagents/trainers/stats.py, brax/training/logger.py."""
     text = "\n".join(line.format(k=k, pad=" " * 20) for k in range(1, 6))
     found = [row[expected] for _, row in read(text) if expected in row]
     assert found == [1, 2, 3, 4, 5]
