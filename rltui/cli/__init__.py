@@ -121,6 +121,13 @@ class Commands(click.Group):
             raise click.UsageError(message, ctx)
         return super().parse_args(ctx, ["watch", *args])
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command. A closed pipe, as with `| head`, ends it with 0; click would exit with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            return _drop_output(0)
+
 
 def _is_path(word: str) -> bool:
     return os.sep in word or word in (".", "..") or Path(word).exists()
@@ -174,7 +181,7 @@ def _run(args: Sequence[str] | None) -> int:
         note(error.format_message())
         return _flushed(error.code if isinstance(error, CommandError) else error.exit_code)
     except BrokenPipeError:
-        return _drop_output(0)  # as with `| head`
+        return _drop_output(0)
     except OSError as error:
         note(f"{error.strerror or error}: {error.filename or 'standard output'}")
         return _drop_output(WRONG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import glob
 import os
@@ -144,7 +145,7 @@ def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = 
     for url in filter(is_url, logdirs) if fetch else ():
         with contextlib.suppress(NothingReadError):  # reported by the command itself, which may also wait
             _fetch(url)
-    if any(_exists(Path(local_path(logdir))) is not True for logdir in logdirs):
+    if any(_failure(local_path(logdir)) is not None for logdir in logdirs):
         return text
     from rltui.logs.follow.read_all import place_all
     from rltui.logs.run_names import goes_by, shown_name
@@ -225,22 +226,35 @@ def require_logdirs(logdirs: Sequence[str], advice: str = "name a folder with lo
     for logdir in logdirs:
         if is_url(logdir):
             _fetch(logdir)
-        exists = _exists(Path(local_path(logdir)))
-        if exists is None:
-            what = f"the file system has not answered for {FILE_SYSTEM_TIMEOUT:.0f} s; look at its mount"
-            nothing_read(f"{clean(logdir)}: {what}", "not-answering", logdir, what)
-        if not exists:
-            what = "no such file or folder"
-            nothing_read(f"{clean(logdir)}: {what}; {advice}", "missing", logdir, what)
+        failure = _failure(local_path(logdir))
+        if failure is not None:
+            code, what, action = failure
+            nothing_read(f"{clean(logdir)}: {what}; {action or advice}", code, logdir, what)
 
 
-def _exists(path: Path) -> bool | None:
-    """Whether the path exists; None after a timeout."""
-    answers: list[bool] = []
-    thread = threading.Thread(target=lambda: answers.append(path.exists()), daemon=True)
+def _failure(path: str) -> tuple[str, str, str] | None:
+    """Why a LOGDIR cannot be opened, as code, message and advice (maybe empty); None if it can."""
+    errors: list[OSError | None] = []
+
+    def look() -> None:
+        try:
+            Path(path).stat()
+        except OSError as error:
+            errors.append(error)
+        else:
+            errors.append(None)
+
+    thread = threading.Thread(target=look, daemon=True)
     thread.start()
     thread.join(FILE_SYSTEM_TIMEOUT)
-    return answers[0] if answers else None
+    if not errors:
+        what = f"the file system has not answered for {FILE_SYSTEM_TIMEOUT:.0f} s"
+        return "not-answering", what, "look at its mount"
+    if errors[0] is None:
+        return None
+    if errors[0].errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG):
+        return "missing", "no such file or folder", ""
+    return "unreadable", f"cannot be read: {errors[0].strerror}", "look at its permissions"
 
 
 def set_remote_poll(logdirs: Sequence[str], poll: float | None) -> None:

@@ -84,8 +84,9 @@ def need_reader() -> None:
 
 
 def note(text: str) -> None:
-    """Print a message on standard error."""
-    sys.stderr.write(f"rltui: {clean(text)}\n")
+    """Print a message on standard error, if somebody reads it."""
+    with contextlib.suppress(OSError):  # a closed pipe or a full disk
+        sys.stderr.write(f"rltui: {clean(text)}\n")
 
 
 @contextlib.contextmanager

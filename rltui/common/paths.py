@@ -112,7 +112,8 @@ def enclosing_logdir(target: Path, logdirs: Sequence[str | os.PathLike[str]]) ->
     path = _resolved(target)
     for logdir in logdirs:
         root = _resolved(Path(local_path(logdir)))
-        if path == root or (root.parent if root.is_file() else root) in (path, *path.parents):
+        is_log = os.path.isfile(root)  # noqa: PTH113 (`Path.is_file` raises without permission)
+        if path == root or (root.parent if is_log else root) in (path, *path.parents):
             return os.fspath(logdir)
     return None
 

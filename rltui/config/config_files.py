@@ -33,7 +33,10 @@ def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
     if own is not None:
         required = bool(os.environ.get("RLTUI_CONFIG"))
         layers.append((own, read_file(own, problems, own=True, required=required)))
-    folders = (path if path.is_dir() else path.parent for path in map(Path, map(local_path, logdirs)))
+    folders = (
+        Path(path) if os.path.isdir(path) else Path(path).parent  # noqa: PTH112 (never raises)
+        for path in map(local_path, logdirs)
+    )
     paths = dict.fromkeys(folder / LOGDIR_CONFIG for folder in folders)
     layers += [(path, read_file(path, problems, own=False)) for path in paths]
     return merged_config(layers, problems)

@@ -7,6 +7,7 @@ A theme is one TOML file with `title`, `about`, `dark`, the tables `colors` and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -111,7 +112,7 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
     themes: dict[str, Theme] = {}
     problems: list[Problem] = []
     for folder in theme_folders() if folders is None else folders:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):  # noqa: PTH112 (`Path.is_dir` raises without permission)
             continue
         if folder == shipped_folder():
             loaded, faults = cached_value(folder, (folder, Path(__file__)), partial(_load_folder, folder))

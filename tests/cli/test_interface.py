@@ -482,6 +482,20 @@ def test_a_missing_logdir_is_an_error(command: str) -> None:
     refused(rltui(command, "no/such/place", *words), 2, "no/such/place")
 
 
+@pytest.mark.parametrize("command", ["check", "export", "runs"])
+def test_a_logdir_that_cannot_be_named_or_entered_is_an_error(tmp_path: Path, command: str) -> None:
+    """2 and one line, at once; without permission it says so, instead of that nothing is there."""
+    refused(rltui(command, tmp_path / ("n" * 300)), 2, "no such file or folder")
+    if os.geteuid() == 0:
+        pytest.skip("root may enter every folder")
+    write(tmp_path / "private/run/metrics.jsonl", [{"step": 1, "loss": 0.5}])
+    (tmp_path / "private").chmod(0)
+    try:
+        refused(rltui(command, tmp_path / "private/run"), 2, "Permission denied", "permissions")
+    finally:
+        (tmp_path / "private").chmod(0o700)
+
+
 @pytest.mark.parametrize("command", ["snapshot", "check", "runs", "export", "compare"])
 def test_nothing_that_can_be_read_is_2(tmp_path: Path, command: str) -> None:
     """An empty folder, and a --run that picks nothing."""

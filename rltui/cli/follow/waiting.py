@@ -48,9 +48,12 @@ def wait(
     for session in followed:
         views = session.ordered()
         if events:
-            for view in views:
-                _report_new(view, seen)
-                findings.report(view)
+            try:
+                for view in views:
+                    _report_new(view, seen)
+                    findings.report(view)
+            except BrokenPipeError:  # nobody reads the events, but the exit code may still be awaited
+                events = False
         match = first_match(conditions, views, time.time(), at_rest=followed.at_rest)
         if match is None and followed.at_rest and views and not reported_unknown:
             reported_unknown, why = True, unknown_metric(conditions, views)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import replace
 
@@ -93,19 +94,15 @@ def command(
             )
     except NothingReadError as error:
         if as_json:
-            emit_json(
-                {
-                    **check_document.head(logdirs, "unreadable"),
-                    "runs": [],
-                    "diagnostics": error.diagnostics,
-                    "notes": [],
-                }
-            )
+            lists = {"runs": [], "diagnostics": error.diagnostics, "notes": []}
+            with contextlib.suppress(BrokenPipeError):
+                emit_json({**check_document.head(logdirs, "unreadable"), **lists})
         raise
-    if as_json:
-        part = {} if shard is None else {"shard": check_document.shard_block(evaluated, shard)}
-        emit_json({**check_document.streamed_report(evaluated, logdirs, at_step), **part})
-    else:
-        lines = markdown_lines if form == "markdown" else text_lines
-        emit("\n".join(lines(evaluated.verdicts, evaluated.diagnostics(), at_step, logdirs)))
+    with contextlib.suppress(BrokenPipeError):  # the exit code is that of the runs, also with `| head`
+        if as_json:
+            part = {} if shard is None else {"shard": check_document.shard_block(evaluated, shard)}
+            emit_json({**check_document.streamed_report(evaluated, logdirs, at_step), **part})
+        else:
+            lines = markdown_lines if form == "markdown" else text_lines
+            emit("\n".join(lines(evaluated.verdicts, evaluated.diagnostics(), at_step, logdirs)))
     leave(check_document.exit_code(evaluated, fail_on or "critical", at_step))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
     note_problems(problem for problem in evaluated.problems if problem.code.startswith("shard-"))
     if not evaluated.verdicts and not evaluated.lost:
         fail("no run in any of the shards")
-    emit_json(check_document.streamed_report(evaluated, documents[0]["logdirs"]))
+    with contextlib.suppress(BrokenPipeError):
+        emit_json(check_document.streamed_report(evaluated, documents[0]["logdirs"]))
     leave(check_document.exit_code(evaluated, fail_on or "critical"))
 
 

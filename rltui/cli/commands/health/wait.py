@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, update_mirrors
@@ -61,8 +63,9 @@ def command(
     update_mirrors(logdirs)
     config = read_config(logdirs, strict=True)
     outcome = wait(logdirs, config, wanted, run_glob=run_glob, timeout=timeout, events=not as_json)
-    if as_json:
-        emit_json(outcome)
-    else:
-        emit(f"{outcome['outcome']}: {outcome['message']}")
+    with contextlib.suppress(BrokenPipeError):  # the exit code says what happened, also without a reader
+        if as_json:
+            emit_json(outcome)
+        else:
+            emit(f"{outcome['outcome']}: {outcome['message']}")
     leave(outcome["exit_code"])

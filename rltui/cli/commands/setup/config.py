@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +105,6 @@ def _unknown_names(config: Config) -> Iterator[str]:
 
 def _print_state() -> None:
     path = config_file()
-    there = path is not None and path.is_file()
+    there = path is not None and os.path.isfile(path)  # noqa: PTH113 (never raises)
     emit(f"{clean(str(path))}: {'read' if there else 'not there; the defaults hold'}")
     emit("rltui config --check says what is wrong in it, --schema what may stand in it")
