@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from rltui.schema.fields import AnyOfField, Field, ListField, MapField, TextField
+from rltui.schema.fields import AnyOfField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
 Schema = dict[str, Any]
-Kind = str | tuple[str, ...]  # of a field: an expression of kinds, or the permitted words
+Kind = Annotated[  # of a field: an expression of kinds, or the permitted words
+    str | tuple[str, ...],
+    AnyOfField[str | tuple[str, ...]](
+        (TextField(), ListField(TextField())), "a kind of field or a list of words"
+    ),
+]
 Fields = Mapping[str, Kind]  # of an object; optional fields end with `?`
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,16 +36,6 @@ _KINDS: Mapping[str, Schema] = {
     "object": {"type": "object"},
     "self": {"$ref": "#"},
 }
-
-
-def field_kinds() -> MapField[Kind]:
-    """The schema of `Fields` in TOML files."""
-    kinds: tuple[Field[Kind], ...] = (TextField(), ListField(TextField()))
-    return MapField(AnyOfField(kinds, "a kind of field or a list of words"))
-
-
-def _tables_field() -> MapField[dict[str, Kind]]:
-    return MapField(field_kinds())
 
 
 @cache
@@ -70,6 +65,6 @@ def schema_of_fields(fields: Fields | str) -> Schema:
 
 
 def _fields(table: str) -> dict[str, Kind]:
-    fields = dict(read_table("json_schemas", _tables_field)[table])
+    fields = dict(read_table("json_schemas", dict[str, Fields])[table])
     others = (_fields(other) for other in fields.pop("with", ()))
     return {name: kind for table in (*others, fields) for name, kind in table.items()}

@@ -9,10 +9,11 @@ import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Annotated
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.schema.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
+from rltui.schema.fields import ConvertedField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: everything it logged so far
@@ -21,29 +22,43 @@ _ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz|npy)$", re.IG
 _JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_TEXTS = ListField(TextField())
+Pattern = Annotated[
+    re.Pattern[str], ConvertedField(TextField(), lambda text: re.compile(text, re.IGNORECASE))
+]
+Patterns = Annotated[re.Pattern[str], ConvertedField(_TEXTS, _any_of)]
+Globs = Annotated[
+    re.Pattern[str], ConvertedField(_TEXTS, lambda globs: _any_of(map(fnmatch.translate, globs)))
+]
+
+
 class LogFileNames(NamedTuple):
     """The tables of `log_files.toml`, where they are explained. Lists of patterns are one pattern."""
 
     plain_stems: frozenset[str]
     plain_folders: frozenset[str]
     worker_words: frozenset[str]
-    rank_folder: re.Pattern[str]
-    rank_file: re.Pattern[str]
+    rank_folder: Pattern
+    rank_file: Pattern
     tracker_endings: tuple[str, ...]
-    tracker_folder: re.Pattern[str]
+    tracker_folder: Pattern
     tracker_consoles: tuple[str, ...]
-    part_logs: re.Pattern[str]
-    companions: re.Pattern[str]
-    saved_series: re.Pattern[str]
+    part_logs: Pattern
+    companions: Pattern
+    saved_series: Pattern
     saved_columns: tuple[str, ...]
-    exported_column: re.Pattern[str]
-    step_files: re.Pattern[str]
-    not_logs: re.Pattern[str]
-    no_runs: re.Pattern[str]
-    may_print_metrics: re.Pattern[str]
-    telling: re.Pattern[str]
-    evaluation: re.Pattern[str]
-    column: re.Pattern[str]
+    exported_column: Pattern
+    step_files: Patterns
+    not_logs: Globs
+    no_runs: Patterns
+    may_print_metrics: Pattern
+    telling: Patterns
+    evaluation: Patterns
+    column: Patterns
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
     state_keys: frozenset[str]
@@ -51,14 +66,14 @@ class LogFileNames(NamedTuple):
     episode_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
     entered_folders: tuple[str, ...]
-    rotated: re.Pattern[str]
+    rotated: Pattern
     rotated_joints: str
     compressed: tuple[str, ...]
     growing_endings: tuple[str, ...]
     unread_endings: tuple[str, ...]
-    subrun_folder: re.Pattern[str]
-    writer: re.Pattern[str]
-    numbered_copy: re.Pattern[str]
+    subrun_folder: Pattern
+    writer: Pattern
+    numbered_copy: Pattern
     richest_formats: tuple[str, ...]
     richest_stems: frozenset[str]
     poorer_formats: frozenset[str]
@@ -68,32 +83,10 @@ class LogFileNames(NamedTuple):
     partial_copies: frozenset[str]
 
 
-def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-def log_files_field() -> TableField[LogFileNames]:
-    """The schema of the table."""
-    texts = ListField(TextField())
-    pattern = ConvertedField(TextField(), lambda each: re.compile(each, re.IGNORECASE))
-    patterns = ConvertedField(texts, _any_of)
-    one = (
-        *("rank_folder", "rank_file", "tracker_folder", "part_logs", "companions"),
-        *("saved_series", "exported_column"),
-        *("may_print_metrics", "rotated", "subrun_folder", "writer", "numbered_copy"),
-    )
-    special: dict[str, Field[object]] = {
-        **dict.fromkeys(one, pattern),
-        **dict.fromkeys(("step_files", "no_runs", "telling", "evaluation", "column"), patterns),
-        "not_logs": ConvertedField(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
-    }
-    return table_of(LogFileNames, **special)
-
-
 @cache
 def names() -> LogFileNames:
     """The shipped tables."""
-    return read_table("log_files", log_files_field)
+    return read_table("log_files", LogFileNames)
 
 
 def is_entered(folder: str) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
 from rltui.metrics.glossary_entry import labelled, listed
 from rltui.metrics.glossary_files import glossary
-from rltui.schema.fields import ListField, TableField, TextField, table_of
+from rltui.schema.fields import TextField
 from rltui.schema.toml_files import read_table
 
-_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
+Id = Annotated[str, TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")]
 
 
 def with_title(canonical: str) -> str:
@@ -46,7 +46,7 @@ class Definition(Protocol):
 class Term(NamedTuple):
     """A term of reinforcement learning. see: ids of related terms. check_next: metrics that measure it."""
 
-    id: str
+    id: Id
     title: str
     meaning: str
     sources: tuple[str, ...]
@@ -77,7 +77,7 @@ class TrainingProblem(NamedTuple):
     check_first, check_next: metrics to look at. findings: the rules and symptoms that report it.
     """
 
-    id: str
+    id: Id
     title: str
     meaning: str
     look: str
@@ -151,12 +151,7 @@ def as_lines(entry: Definition, width: int = 80) -> list[str]:
     return lines
 
 
-def _definitions_field() -> TableField[Definitions]:
-    term, problem = table_of(Term, id=_ID), table_of(TrainingProblem, id=_ID)
-    return table_of(Definitions, term=ListField(term), problem=ListField(problem))
-
-
 @cache
 def definitions() -> Definitions:
     """The shipped definitions."""
-    return read_table("definitions", _definitions_field)
+    return read_table("definitions", Definitions)

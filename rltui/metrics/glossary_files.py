@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.schema.fields import Field, ListField, TableField, TextField, as_dict, table_of
-from rltui.schema.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, checked_metric
+from rltui.schema.fields import ListField, TableField, TextField, table_of
+from rltui.schema.metric import METRIC_FIELDS, PANE_ID, Metric, MetricId, PaneId, checked_metric
 from rltui.schema.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.schema.value_cache import cached_value
 
@@ -32,16 +32,16 @@ class Pane:
     answers use; any of them makes the tab appear.
     """
 
-    id: str
+    id: PaneId
     title: str
     intro: str  # what to look at first, in two or three sentences
     order: float  # of tabs
     tab: str = ""  # default: the id
-    key: str = ""
+    key: Annotated[str, TextField(pattern=".", permitted="one character")] = ""
     always: bool = False
     empty: str = ""
-    aliases: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
+    aliases: tuple[PaneId, ...] = ()
+    also: tuple[MetricId, ...] = ()
 
     def __post_init__(self) -> None:
         """Set the default of the tab."""
@@ -71,11 +71,6 @@ class _PaneFile(NamedTuple):
     metric: tuple[Metric, ...] = ()
 
 
-_PANE_FIELDS: dict[str, Field[object]] = {
-    "key": TextField(pattern=".", permitted="one character"),
-    "aliases": ListField(PANE_ID),
-    "also": ListField(METRIC_ID),
-}
 GENERAL = "general"  # the pane of unknown keys without a section
 
 
@@ -87,7 +82,7 @@ def _pane_file(stem: str) -> TableField[_PaneFile]:
         required=("id", "title", "unit", "direction", "meaning"),
         strict=True,
     )
-    pane = table_of(partial(Pane, stem), **_PANE_FIELDS)
+    pane = table_of(partial(Pane, stem))
     return table_of(_PaneFile, pane=pane, metric=ListField(metric))
 
 
@@ -95,15 +90,10 @@ def _metric(pane: str, numbers: Iterator[int], **values: Any) -> Metric:
     return checked_metric(Metric(pane=pane, importance=next(numbers), **values))
 
 
-def _general_panes_field() -> TableField[dict[str, tuple[Pane, ...]]]:
-    return TableField({"pane": ListField(table_of(Pane, id=PANE_ID, **_PANE_FIELDS))}, as_dict)
-
-
 @cache
 def general_panes() -> Mapping[str, Pane]:
     """The panes that every run has, by id: overview, findings, all, config, general."""
-    table = read_table("general_panes", _general_panes_field)
-    return {pane.id: pane for pane in table["pane"]}
+    return {pane.id: pane for pane in read_table("general_panes", dict[str, tuple[Pane, ...]])["pane"]}
 
 
 def load(folder: Path) -> Glossary:

@@ -8,8 +8,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.glossary_files import GENERAL, general_panes
-from rltui.schema.fields import TableField, as_dict
-from rltui.schema.metric import TEXTS, Statistic
+from rltui.schema.metric import Statistic
 from rltui.schema.toml_files import read_table
 
 _CAMEL_CASE = regex(r"([a-z0-9])([A-Z])")
@@ -74,7 +73,7 @@ def slug(text: str) -> str:
 @cache
 def _acronyms() -> dict[str, str]:
     """Acronyms by their lower-case spelling."""
-    table = read_table("acronyms", lambda: TableField({"acronyms": TEXTS}, as_dict))
+    table = read_table("acronyms", dict[str, tuple[str, ...]])
     return {word.lower(): word for word in table["acronyms"]}
 
 

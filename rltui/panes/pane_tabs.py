@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
-from rltui.schema.fields import ListField, TableField, table_of
-from rltui.schema.metric import METRIC_ID
+from rltui.schema.metric import MetricId
 from rltui.schema.toml_files import read_table
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def worst_of(findings: list[Finding]) -> str:
     return max(findings, key=lambda finding: finding.rank).severity if findings else ""
 
 
-Alternatives = tuple[str, ...]  # canonical ids, of which the first that a run has is shown
+Alternatives = tuple[MetricId, ...]  # of which the first that a run has is shown
 
 
 class RunCounter(NamedTuple):
@@ -124,7 +123,7 @@ class MetricGroup(NamedTuple):
     """Metrics on one aspect of a training, in order."""
 
     name: str
-    metrics: tuple[str, ...]  # canonical ids
+    metrics: tuple[MetricId, ...]
 
 
 class Scenario(NamedTuple):
@@ -133,8 +132,8 @@ class Scenario(NamedTuple):
     id: str
     title: str
     groups: tuple[MetricGroup, ...]
-    any: tuple[str, ...] = ()  # canonical ids, one of which must be there
-    none: tuple[str, ...] = ()
+    any: tuple[MetricId, ...] = ()  # one of which must be there
+    none: tuple[MetricId, ...] = ()
     frameworks: tuple[str, ...] = ()
     source: str = ""
 
@@ -149,20 +148,10 @@ class OverviewTables(NamedTuple):
     scenario: tuple[Scenario, ...]
 
 
-def _overview_tables_field() -> TableField[OverviewTables]:
-    ids = ListField(METRIC_ID)
-    lines, group = ListField(ids), table_of(MetricGroup, metrics=ids)
-    scenario = table_of(Scenario, groups=ListField(group), any=ids, none=ids)
-    return table_of(
-        OverviewTables, core=lines, key_metrics=lines, counter=ListField(table_of(RunCounter)),
-        scenario=ListField(scenario),
-    )  # fmt: skip
-
-
 @cache
 def overview_tables() -> OverviewTables:
     """The tables of the file, read at the first call."""
-    return read_table("overview", _overview_tables_field)
+    return read_table("overview", OverviewTables)
 
 
 def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:

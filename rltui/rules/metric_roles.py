@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.schema.fields import table_of
 from rltui.schema.toml_files import read_table
 
 STEP_TIME = "progress.pace"  # metric of rules on seconds per step, derived from the wall times of points
@@ -30,4 +29,4 @@ class MetricRoles(NamedTuple):
 @cache
 def metric_roles() -> MetricRoles:
     """The shipped table, read once."""
-    return read_table("metric_roles", lambda: table_of(MetricRoles))
+    return read_table("metric_roles", MetricRoles)

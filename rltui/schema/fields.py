@@ -14,9 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter, signature
-from typing import Any, Final, Generic, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from rltui.common.text import clean
 
@@ -339,31 +340,43 @@ class TableField(Field[T]):
         return schema
 
 
-_TEXTS = ListField(TextField())
-_FIELD_BY_TYPE: Mapping[str, Field[object]] = {
-    "str": TextField(),
-    "bool": BoolField(),
-    "float": NumberField(),
-    "tuple[str, ...]": _TEXTS,
-    "frozenset[str]": ConvertedField(_TEXTS, frozenset),
-    "re.Pattern[str]": ConvertedField(TextField(), re.compile),
-    "Mapping[str, str]": MapField(TextField()),
-    "Mapping[str, float]": MapField(NumberField()),
-    "Mapping[str, tuple[str, ...]]": MapField(_TEXTS),
-}
+def field_of(kind: object) -> Field[Any]:
+    """The field of a type. `Annotated` types have theirs with them, other classes are tables."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return next(each for each in args if isinstance(each, Field))
+    if origin is UnionType:  # with None, for which TOML has no value
+        return field_of(args[0])
+    if origin is Literal:
+        return TextField(args)
+    if origin is tuple:
+        return ListField(field_of(args[0])) if args[1] is ... else IntervalField()
+    if origin is frozenset:
+        return ConvertedField(ListField(field_of(args[0])), frozenset)
+    if origin is re.Pattern:
+        return ConvertedField(TextField(), re.compile)
+    if origin in (dict, Mapping):
+        return MapField(field_of(args[1]))
+    if kind in (int, float):
+        return NumberField(integer=kind is int)
+    if kind in (str, bool):
+        return TextField() if kind is str else BoolField()
+    assert callable(kind)
+    return table_of(kind)
 
 
-def table_of(make: Callable[..., T], **special: Field[object]) -> TableField[T]:
-    """The table of a dataclass or a named tuple: its keys are the attributes, required without a default.
+def table_of(
+    make: Callable[..., T], *, without: Sequence[str] = (), **special: Field[object]
+) -> TableField[T]:
+    """The table of a class: its keys are the attributes, required without a default.
 
-    special: fields of attributes for which the type is not enough, or is none of those above.
+    without: attributes that are no keys. special: fields of attributes, if not those of their types.
     """
-    attributes = signature(make).parameters.values()
-    required = [attribute.name for attribute in attributes if attribute.default is Parameter.empty]
-    fields = {
-        attribute.name: special.get(attribute.name) or _FIELD_BY_TYPE[str(attribute.annotation)]
-        for attribute in attributes
-    }
+    types = get_type_hints(make.func if isinstance(make, partial) else make, include_extras=True)
+    attributes = [each for each in signature(make).parameters.values() if each.name not in without]
+    keys = {each.name: each.name.removesuffix("_") for each in attributes}
+    required = [keys[each.name] for each in attributes if each.default is Parameter.empty]
+    fields = {key: special.get(name) or field_of(types[name]) for name, key in keys.items()}
     return TableField(fields, make, required=required)
 
 

@@ -6,7 +6,7 @@ refers to the canonical scale (shares as fractions of one, times in seconds).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
@@ -104,6 +104,8 @@ METRIC_ID = TextField(
 )
 PANE_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="a pane id: lower-case letters, digits and '-'")
 TEXTS = ListField(TextField())
+MetricId = Annotated[str, METRIC_ID]
+PaneId = Annotated[str, PANE_ID]
 METRIC_FIELDS: dict[str, Field[object]] = {
     "id": METRIC_ID,
     "title": TextField(),

@@ -10,14 +10,14 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
-from rltui.schema.fields import Field, Invalid, KeyPath, dotted_key
+from rltui.schema.fields import Field, Invalid, KeyPath, dotted_key, field_of
 from rltui.schema.value_cache import cached_value
 
 DATA = Path(__file__).parents[1] / "data"
@@ -139,22 +139,21 @@ def read_folder(
             yield path.stem, table, report
 
 
-def read_table(name: str, field: Callable[[], Field[T]]) -> T:
-    """The converted table of the shipped file `rltui/data/NAME.toml`. Call it from a cached function.
+def read_table(name: str, kind: type[T]) -> T:
+    """The shipped file `rltui/data/NAME.toml` as a class, or a dictionary. Call it from a cached function.
 
-    field: its schema, defined in the module of the classes that the table becomes.
     Raises ValueError if anything in the file is invalid.
     """
-    path, module = DATA / f"{name}.toml", Path(sys.modules[field.__module__].__file__ or "")
+    path, module = DATA / f"{name}.toml", getattr(sys.modules[kind.__module__], "__file__", None)
 
     def read() -> T:
         problems: list[Problem] = []
-        table = read_file(path, field(), problems)
+        table: T | None = read_file(path, field_of(kind), problems)
         if table is None or problems:
             raise ValueError("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
         return table
 
-    return cached_value(path, (path, module), read)
+    return cached_value(path, (path, Path(module or path)), read)
 
 
 def statements(text: str) -> dict[KeyPath, tuple[int, int]]:

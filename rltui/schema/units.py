@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.schema.fields import table_of
 from rltui.schema.toml_files import read_table
 
 
@@ -21,4 +20,4 @@ class Units(NamedTuple):
 @cache
 def units() -> Units:
     """The shipped units."""
-    return read_table("units", lambda: table_of(Units))
+    return read_table("units", Units)

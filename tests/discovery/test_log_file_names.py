@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.log_file_names import is_json, is_telling, log_files_field, names
+from rltui.logs.log_file_names import LogFileNames, is_json, is_telling, names
+from rltui.schema.fields import table_of
 from rltui.schema.toml_files import DATA, read_file
 
 
@@ -30,7 +31,7 @@ def test_a_fault_in_the_table_is_named(tmp_path: Path, line: str, wrong: str, fa
     path = tmp_path / "log_files.toml"
     path.write_text(text.replace(line, wrong, 1))
     problems = []  # type: ignore[var-annotated]
-    assert read_file(path, log_files_field(), problems) is None
+    assert read_file(path, table_of(LogFileNames), problems) is None
     assert any(fault in problem.message and "line" in problem.message for problem in problems)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 
@@ -11,6 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.schema import toml_files
 from rltui.schema.fields import (
+    INVALID,
     AnyOfField,
     BoolField,
     ListField,
@@ -19,6 +21,7 @@ from rltui.schema.fields import (
     TableField,
     TextField,
     as_dict,
+    field_of,
     table_of,
 )
 from rltui.schema.toml_files import read_file, read_table, statements
@@ -114,9 +117,9 @@ def test_a_shipped_table_must_be_right(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(toml_files, "DATA", tmp_path)
     (tmp_path / "good.toml").write_text("[limits]\na = 1")
     (tmp_path / "bad.toml").write_text("[limits]\na = true")
-    assert read_table("good", lambda: LAMPS) == {"limits": {"a": 1.0}}
-    with pytest.raises(ValueError, match=r"bad\.toml: line 2: limits\.a must be a number"):
-        read_table("bad", lambda: LAMPS)
+    assert read_table("good", dict[str, dict[str, float]]) == {"limits": {"a": 1.0}}
+    with pytest.raises(ValueError, match=r"bad\.toml: line 2: limits\.a must be a finite number"):
+        read_table("bad", dict[str, dict[str, float]])
 
 
 def test_lines_of_keys_are_found() -> None:
@@ -155,11 +158,32 @@ def test_a_class_says_what_its_table_holds(made: type[Lamp | NamedLamp]) -> None
         faults.append(message)
 
     lamp = table_of(made, for_=NumberField(1, integer=True))
-    assert lamp.check({"name": "oil", "for_": 2, "lit": True}, (), report) == made("oil", 2, True)
+    assert lamp.check({"name": "oil", "for": 2, "lit": True}, (), report) == made("oil", 2, True)
     assert not faults
-    lamp.check({"lit": "yes", "for_": 0}, (), report)
+    lamp.check({"lit": "yes", "for": 0}, (), report)
     assert faults == [
         "must be true or false, not a text ('yes')",
         "must be a whole number of at least 1, not a number (0)",
         "needs 'name'",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "becomes"),
+    [
+        (int, 3, 3),
+        (int, 0.5, None),
+        (float | None, 3, 3.0),
+        (Literal["oil", "gas"], "gas", "gas"),
+        (Literal["oil", "gas"], "wax", None),
+        (tuple[str, ...], ["a", "b"], ("a", "b")),
+        (tuple[float, float], [0, 1], (0.0, 1.0)),
+        (frozenset[str], ["a", "a"], frozenset({"a"})),
+        (dict[str, tuple[NamedLamp, ...]], {"l": [{"name": "oil"}]}, {"l": (NamedLamp("oil"),)}),
+        (Annotated[int, NumberField(1)], 0, None),
+    ],
+)
+def test_a_type_says_what_a_value_may_be(kind: object, given: object, becomes: object) -> None:
+    """Numbers, choices, lists, maps and classes within classes; an annotation with a field is that field."""
+    checked = field_of(kind).check(given, (), lambda _path, _message: None)
+    assert (None if checked is INVALID else checked) == becomes

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from rltui.cli.json_schemas import Fields, Schema, field_kinds, schema_of_fields
+from rltui.cli.json_schemas import Fields, Schema, schema_of_fields
 from rltui.common.named_tuple import NamedTuple
-from rltui.schema.fields import AnyOfField, ListField, MapField, PlainField, TableField, TextField, table_of
+from rltui.schema.fields import AnyOfField, MapField, PlainField, TextField, field_of
 from rltui.schema.toml_files import read_table
+
+_SCHEMA = MapField(PlainField())
+JsonSchema = Annotated[Schema, _SCHEMA]
+Argument = Annotated[
+    Schema | str, AnyOfField[Schema | str]((_SCHEMA, TextField()), "JSON schema or the name of an argument")
+]
+Result = Annotated[
+    Fields | str,
+    AnyOfField[Fields | str]((field_of(Fields), TextField()), "fields or the name of a table of them"),
+]
 
 
 class Tool(NamedTuple):
@@ -17,8 +27,8 @@ class Tool(NamedTuple):
 
     name: str
     description: str
-    answer: Fields | str
-    arguments: Mapping[str, Schema | str]
+    answer: Result
+    arguments: Mapping[str, Argument]
     required: tuple[str, ...] = ()
 
     @property
@@ -50,19 +60,11 @@ class Tools(NamedTuple):
     """The content of the file. arguments: schemas of arguments that several tools have."""
 
     instructions: str
-    arguments: Mapping[str, Schema]
+    arguments: Mapping[str, JsonSchema]
     tool: tuple[Tool, ...]
-
-
-def _tools_field() -> TableField[Tools]:
-    schema = MapField(PlainField())
-    either = AnyOfField[Schema | str]((schema, TextField()), "JSON schema or the name of an argument")
-    answer = AnyOfField[Fields | str]((field_kinds(), TextField()), "fields or the name of a table of them")
-    tool = table_of(Tool, arguments=MapField(either), answer=answer)
-    return table_of(Tools, arguments=MapField(schema), tool=ListField(tool))
 
 
 @cache
 def tools() -> Tools:
     """The shipped tools."""
-    return read_table("mcp_tools", _tools_field)
+    return read_table("mcp_tools", Tools)

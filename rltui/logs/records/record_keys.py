@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import Annotated
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.schema.fields import ConvertedField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
 _ZERO = regex(r"-?0\.00+")  # Python itself prints a zero with one decimal
@@ -30,22 +31,28 @@ class SampleKeys(NamedTuple):
     identity: frozenset[str]  # those of them that only samples have
 
 
+Ranks = Annotated[
+    Mapping[str, int],
+    ConvertedField(ListField(TextField()), lambda keys: {key: rank for rank, key in enumerate(keys)}),
+]
+
+
 class LogKeys(NamedTuple):
     """All keys with a meaning. steps, writers, wall_times: the rank of each, 0 for the best."""
 
-    steps: Mapping[str, int]
+    steps: Ranks
     steps_beside: Mapping[str, str]  # keys of steps if the other key is present
     inner_steps: frozenset[str]  # that may restart for each value of a coarser one
     idle_steps: frozenset[str]  # that are no steps while they are zero
     integer_steps: frozenset[str]  # that are steps only if written as integers
     column_steps: frozenset[str]  # that are the steps of a table if they increase evenly
-    writers: Mapping[str, int]
+    writers: Ranks
     learners: frozenset[str]  # writers that each learn a policy
     resumable: frozenset[str]  # writers that usually follow each other
     value_names: frozenset[str]  # keys of the name of a single value
     values: frozenset[str]  # keys of such a value
     small: tuple[str, ...]
-    wall_times: Mapping[str, int]
+    wall_times: Ranks
     wall_time_axes: frozenset[str]  # that are no series if they are the wall time
     planned_steps: Mapping[str, str]
     settings_names: frozenset[str]
@@ -55,15 +62,10 @@ class LogKeys(NamedTuple):
     samples: SampleKeys
 
 
-def _log_keys_field() -> TableField[LogKeys]:
-    ranks = ConvertedField(ListField(TextField()), lambda keys: {key: rank for rank, key in enumerate(keys)})
-    return table_of(LogKeys, steps=ranks, writers=ranks, wall_times=ranks, samples=table_of(SampleKeys))
-
-
 @cache
 def log_keys() -> LogKeys:
     """The keys, read with the first record."""
-    return read_table("log_keys", _log_keys_field)
+    return read_table("log_keys", LogKeys)
 
 
 @lru_cache(maxsize=4096)  # most records have the same keys, within a log and across logs

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from rltui.common.regex import regex
-from rltui.schema.fields import ListField, TableField, TextField, as_dict
 from rltui.schema.toml_files import read_table
 
 SELECTED = 32  # responses of a step whose texts are examined
@@ -39,8 +38,7 @@ def _scripts() -> re.Pattern[str]:
 @cache
 def _patterns() -> tuple[re.Pattern[str], tuple[str, ...]]:
     """The openings of refusals, and the tags that must be closed: data/response_texts.toml."""
-    words = ListField(TextField())
-    table = read_table("response_texts", lambda: TableField({"refusals": words, "tags": words}, as_dict))
+    table = read_table("response_texts", dict[str, tuple[str, ...]])
     return re.compile("|".join(re.escape(opening.lower()) for opening in table["refusals"])), tuple(
         table["tags"]
     )

@@ -7,14 +7,14 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import orjson
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.sample_layouts.sample import Message, Sample
-from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.schema.fields import ConvertedField, TextField
 from rltui.schema.toml_files import read_table
 
 Kind = Literal[
@@ -23,6 +23,7 @@ Kind = Literal[
 LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds of JSON lines
 _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
 _MAX_METADATA = 64  # further keys that are kept with a sample
+PathEnd = Annotated[re.Pattern[str], ConvertedField(TextField(), lambda text: re.compile(rf"(?:{text})\Z"))]
 
 
 class Layout(NamedTuple):
@@ -30,7 +31,7 @@ class Layout(NamedTuple):
 
     name: str
     kind: Kind
-    path: re.Pattern[str]
+    path: PathEnd
     split: str = "train"  # if it is not in the path
     components: str = ""  # how the reward follows from columns of reward functions: sum, first
     statistics: bool = True  # whether one file has all samples of a step
@@ -50,7 +51,7 @@ class LayoutMatch(NamedTuple):
 class Unread(NamedTuple):
     """Files that may have samples but are never opened."""
 
-    path: re.Pattern[str]
+    path: PathEnd
     why: str
 
 
@@ -73,22 +74,10 @@ _UNKNOWN = Layout("rows", "rows", regex(r"\Z"))
 _HELD_OUT = regex(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
 
 
-def _layouts_field() -> TableField[Layouts]:
-    pattern = ConvertedField(TextField(), lambda pattern: re.compile(rf"(?:{pattern})\Z"))
-    layout = table_of(Layout, kind=TextField(get_args(Kind)), path=pattern)
-    unread = table_of(Unread, path=pattern)
-    return table_of(
-        Layouts,
-        layout=ListField(layout),
-        unread=ListField(unread),
-        skipped_folder=ConvertedField(TextField(), re.compile),
-    )
-
-
 @cache
 def layouts() -> Layouts:
     """The shipped table."""
-    return read_table("sample_layouts", _layouts_field)
+    return read_table("sample_layouts", Layouts)
 
 
 def match_layout(path: str) -> LayoutMatch | None:

@@ -7,7 +7,7 @@ compilation makes slow. Metrics and thresholds are data (`rltui/data/speed_rules
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.recent_values import RunValues
 from rltui.rules.finding import Evidence, Finding
-from rltui.schema.fields import ListField, NumberField, TableField, TextField, as_dict, table_of
+from rltui.schema.fields import NumberField
 from rltui.schema.toml_files import read_table
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
@@ -28,14 +28,17 @@ LAST_INTERVALS = 6  # that must be worse at the end: a quarter of the common ste
 REACH = 1.5  # Tukey's fences
 
 
+Factor = Annotated[float, NumberField(minimum=1)]
+
+
 class SpeedRule(NamedTuple):
     """One entry of the table; `times` is the ratio of the values of both runs, above 1 if it is worse."""
 
     id: str
     metric: tuple[str, ...]  # canonical ids
     worse: Literal["above", "below"]
-    times: float
-    warning_times: float
+    times: Factor
+    warning_times: Factor
     title: str
     message: str
     advice: str
@@ -47,16 +50,10 @@ class SpeedRule(NamedTuple):
     quiet: tuple[str, ...] = ()
 
 
-def _speed_rules_field() -> TableField[dict[str, tuple[SpeedRule, ...]]]:
-    times, worse = NumberField(minimum=1), TextField(choices=("above", "below"))
-    rule = table_of(SpeedRule, times=times, warning_times=times, worse=worse)
-    return TableField({"rule": ListField(rule)}, as_dict)
-
-
 @cache
 def speed_rules() -> tuple[SpeedRule, ...]:
     """The rules of the file, read at the first call."""
-    return read_table("speed_rules", _speed_rules_field)["rule"]
+    return read_table("speed_rules", dict[str, tuple[SpeedRule, ...]])["rule"]
 
 
 def speed_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Annotated
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.problem import SEVERITIES, Severity
-from rltui.schema.fields import ConvertedField, ListField, TableField, TextField, table_of
+from rltui.common.problem import Severity
+from rltui.schema.fields import ConvertedField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
 EVERYTHING = "*"  # as `caused_by`: any other failure is the cause of this one
+Causes = Annotated[frozenset[str], ConvertedField(ListField(TextField(), single=True), frozenset)]  # ids
 
 
 class Failure(NamedTuple):
@@ -26,7 +28,7 @@ class Failure(NamedTuple):
     source: str
     examples: tuple[str, ...]
     quiet: tuple[str, ...]
-    caused_by: frozenset[str] = frozenset()
+    caused_by: Causes = frozenset()
     general: bool = False  # reported only at the end of a console
     check_next: tuple[str, ...] = ()  # ids of metrics to look at
 
@@ -63,16 +65,10 @@ class ConsoleFacts(NamedTuple):
     warning_words: tuple[str, ...]
 
 
-def _console_facts_field() -> TableField[ConsoleFacts]:
-    causes = ConvertedField(ListField(TextField(), single=True), frozenset)  # ids, or "*"
-    failure = table_of(Failure, severity=TextField(choices=SEVERITIES), caused_by=causes)
-    return table_of(ConsoleFacts, failure=ListField(failure))
-
-
 @cache
 def console_facts() -> ConsoleFacts:
     """The shipped table."""
-    return read_table("failures", _console_facts_field)
+    return read_table("failures", ConsoleFacts)
 
 
 def is_console(name: str) -> bool:

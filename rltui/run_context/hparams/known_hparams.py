@@ -6,7 +6,6 @@ import re
 from functools import cache, lru_cache
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.schema.fields import ListField, table_of
 from rltui.schema.toml_files import read_table
 
 KEY = "Key settings"
@@ -42,7 +41,7 @@ class KnownHParams(NamedTuple):
 @cache
 def known_hparams() -> KnownHParams:
     """The shipped table."""
-    return read_table("hparams", lambda: table_of(KnownHParams, topics=ListField(table_of(Topic))))
+    return read_table("hparams", KnownHParams)
 
 
 @cache

@@ -10,7 +10,6 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.text import clean, in_sentence
 from rltui.panes.pane_tabs import PANES
-from rltui.schema.fields import ListField, MapField, TableField, table_of
 from rltui.schema.toml_files import read_table
 
 MOVING = "Moving"  # the group of keys that the palette lists last
@@ -83,16 +82,10 @@ class KeyTable(NamedTuple):
     sign: tuple[Sign, ...]
 
 
-def _key_table_field() -> TableField[KeyTable]:
-    group = table_of(KeyGroup, key=ListField(table_of(Bind)))
-    contexts, signs = MapField(table_of(KeyContext)), ListField(table_of(Sign))
-    return table_of(KeyTable, group=ListField(group), context=contexts, sign=signs)
-
-
 @cache
 def key_table() -> KeyTable:
     """The table, read on first use."""
-    return read_table("key_bindings", _key_table_field)
+    return read_table("key_bindings", KeyTable)
 
 
 @cache

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from typing import Annotated
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.records.parse_number import statistics
-from rltui.logs.records.record_keys import compared, is_rounded_away, wall_time_keys
-from rltui.schema.fields import ConvertedField, ListField, MapField, TableField, TextField, table_of
+from rltui.logs.records.record_keys import Ranks, compared, is_rounded_away, wall_time_keys
+from rltui.schema.fields import ConvertedField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
 ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
@@ -84,18 +85,24 @@ class Rewrite(NamedTuple):
     becomes: str = ""  # as in `re.sub`
 
 
+AnyWord = Annotated[
+    re.Pattern[str],
+    ConvertedField(ListField(TextField()), lambda words: re.compile("|".join(words), re.IGNORECASE)),
+]
+
+
 @dataclass(frozen=True)
 class Words:
     """The tables of `labelled_lines.toml`. counters: rank by name; roles: the prefix of names by role."""
 
-    counters: dict[str, int]
+    counters: Ranks
     in_tables: frozenset[str]
     leading: frozenset[str]
     unnamed: frozenset[str]
-    telling: re.Pattern[str]
+    telling: AnyWord
     prefixes: tuple[str, ...]
     numbered: tuple[str, ...]
-    roles: dict[str, str]
+    roles: dict[str, Annotated[str, TextField(empty=True)]]
     rewrite: tuple[Rewrite, ...]
 
     @cached_property
@@ -155,22 +162,10 @@ class Words:
         return "", text
 
 
-def words_field() -> TableField[Words]:
-    """The schema of `labelled_lines.toml`."""
-    texts = ListField(TextField())
-    return table_of(
-        Words,
-        counters=ConvertedField(texts, lambda names: {name: rank for rank, name in enumerate(names)}),
-        telling=ConvertedField(texts, lambda words: re.compile("|".join(words), re.IGNORECASE)),
-        roles=MapField(TextField(empty=True)),
-        rewrite=ListField(table_of(Rewrite)),
-    )
-
-
 @cache
 def words() -> Words:
     """The tables, read with the first line."""
-    return read_table("labelled_lines", words_field)
+    return read_table("labelled_lines", Words)
 
 
 class Counter(NamedTuple):

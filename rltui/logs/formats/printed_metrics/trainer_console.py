@@ -26,7 +26,6 @@ from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.record_keys import is_rounded_away, is_small
-from rltui.schema.fields import ConvertedField, MapField, TextField
 from rltui.schema.toml_files import read_table
 
 _VERL = regex(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
@@ -184,8 +183,7 @@ def holds_metrics(data: bytes) -> bool:
 
 @cache
 def _beginnings() -> tuple[re.Pattern[bytes], ...]:
-    pattern = ConvertedField(TextField(), lambda text: re.compile(text.encode()))
-    return tuple(read_table("console_metrics", lambda: MapField(pattern)).values())
+    return tuple(re.compile(text.encode()) for text in read_table("console_metrics", dict[str, str]).values())
 
 
 FORMAT = Format("console", _matches, lambda path, _: LineReader(path, ConsoleParser(path)))

@@ -14,7 +14,6 @@ from rltui.common.regex import regex
 from rltui.panes.answers.recent_values import RunValues
 from rltui.run_context.hparams.hparams import HParam, HParams, merge
 from rltui.run_context.hparams.logged_text import logged_hparams
-from rltui.schema.fields import ListField, table_of
 from rltui.schema.toml_files import read_table
 
 # `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name; the active ones follow an A.
@@ -58,9 +57,7 @@ class Hardware(NamedTuple):
 @cache
 def hardware_keys() -> HardwareKeys:
     """The table of the file, read at the first call."""
-    return read_table(
-        "hardware", lambda: table_of(HardwareKeys, accelerator=ListField(table_of(Accelerator)))
-    )
+    return read_table("hardware", HardwareKeys)
 
 
 def hardware_of(of: RunValues) -> Hardware:

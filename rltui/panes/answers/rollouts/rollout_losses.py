@@ -17,7 +17,6 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.panes.answers.recent_values import RunValues, Values
-from rltui.schema.fields import ListField, TableField, table_of
 from rltui.schema.toml_files import read_table
 
 CUMULATIVE_POINTS = 8  # from which a count that never falls counts since the start
@@ -56,15 +55,10 @@ class RolloutTable(NamedTuple):
     without_signal: tuple[Reason, ...]
 
 
-def _rollout_table_field() -> TableField[RolloutTable]:
-    reasons = ListField(table_of(Reason))
-    return table_of(RolloutTable, lost=reasons, without_signal=reasons)
-
-
 @cache
 def rollout_table() -> RolloutTable:
     """The table of the file, read at the first call."""
-    return read_table("rollout_losses", _rollout_table_field)
+    return read_table("rollout_losses", RolloutTable)
 
 
 @dataclass(slots=True)
