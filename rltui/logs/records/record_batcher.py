@@ -160,7 +160,7 @@ class RecordBatcher:
             self._add_regular(tuple(body), body, (), step, wall, self._blocks)
         elif key_set.is_envelope and isinstance(data := record["data"], dict):
             self._add_regular(tuple(data), data, (), step, wall, self._inner_blocks)
-        elif key == (key_set.steps[0] if key_set.steps else None):
+        elif at is not None or key == (key_set.steps[0] if key_set.steps else None):
             self._add_regular(keys, record, skip, step, wall, self._blocks)
         else:
             self._add_irregular(record, skip, step, wall)

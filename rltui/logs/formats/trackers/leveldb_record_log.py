@@ -1,4 +1,4 @@
-"""The log format of LevelDB, used by Weights & Biases and SwanLab.
+"""Logs of Weights & Biases and SwanLab: messages in the log format of LevelDB.
 
 A file is a header of 7 bytes, followed by blocks of 32 KiB, counted from the start of the file. A block
 consists of chunks: CRC-32 of type and data (4 bytes, not masked as in LevelDB), length (2), type (1),
@@ -8,12 +8,18 @@ a block are padding. See https://github.com/google/leveldb/blob/main/doc/log_for
 
 from __future__ import annotations
 
+import json
+import math
 import struct
 import zlib
+from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from rltui.common.problem import Problem
 from rltui.common.text import count_of
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.batch import Batch, Histogram, Text
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
+from rltui.logs.records.record_batcher import RecordBatcher
 
 HEADER = 7  # bytes of the file's header
 _BLOCK = 32768
@@ -160,3 +166,95 @@ class RecordLog:
         self._damaged += 1
         if self._first_damage < 0:
             self._first_damage = offset
+
+
+class MessageReader(ReadFromStart, ABC):
+    """A `LogReader` of the messages of a tracker. foreign: how payloads that are none are described."""
+
+    foreign: str
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._log = RecordLog(path, self.foreign)
+        self._records = RecordBatcher(path)
+        self._step = 0  # of the latest point
+        self._row: dict[str, float] = {}  # points of one step and wall time
+        self._at = (0, 0.0)
+        self._reported_config = ""
+        self._texts: list[Text] = []
+        self._histograms: list[Histogram] = []
+        self._problems: list[Problem] = []
+
+    @property
+    def offset(self) -> int:
+        """Bytes that have been read."""
+        return self._log.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on from `offset`."""
+        self._begin(file)
+        return self._decode(self._log.take(file, budget))
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Points of the last `length` bytes."""
+        self._begin(file)
+        peek = self._fork(type(self)(self._path))
+        peek._records = self._records.preview()
+        return peek._decode(self._log.newest(file, length), file).points()
+
+    def finish(self, file: File) -> Batch:
+        """Read the rest, and report a torn last record."""
+        self._begin(file)
+        return self._decode(self._log.rest(file), file)
+
+    @abstractmethod
+    def _take(self, payload: bytes) -> None:
+        """Read one message. Raises ValueError, KeyError, TypeError, IndexError or struct.error for others."""
+
+    @abstractmethod
+    def _fork(self, peek: MessageReader) -> MessageReader:
+        """Another reader with copies of what earlier messages declared."""
+
+    def _begin(self, file: File) -> None:
+        """Read the header of the file."""
+
+    def _end(self) -> None:
+        """Add what was waiting for later messages."""
+
+    def _decode(self, payloads: list[bytes], end: File | None = None) -> Batch:
+        take = self._take
+        for payload in payloads:
+            try:
+                take(payload)
+            except (ValueError, KeyError, TypeError, IndexError, struct.error):
+                self._log.malformed += 1
+        if end is not None:
+            self._end()
+        self._add({}, 0, 0.0)
+        batch = self._records.batch([*self._problems, *self._log.problems(end)])
+        batch = replace(batch, texts=(*batch.texts, *self._texts), histograms=tuple(self._histograms))
+        self._texts, self._histograms, self._problems = [], [], []
+        return batch
+
+    def _add(self, values: dict[str, float], step: int, wall: float) -> None:
+        """Add a row, after the one of single points before it."""
+        row, self._row = self._row, {}
+        for each, at in ((row, self._at), (values, (step, wall))):
+            if each:
+                self._records.add(each, at)
+
+    def _add_point(self, key: str, value: float, step: int, wall: float) -> None:
+        """Add a point to the row of its step and wall time."""
+        if self._at != (step, wall) or key in self._row:
+            self._add({}, 0, 0.0)
+            self._at = step, wall
+        self._row[key] = value
+
+    def _report_config(self, config: dict[str, object]) -> None:
+        body = json.dumps(config)
+        if config and body != self._reported_config:
+            self._reported_config = body
+            self._texts.append(Text("config", self._step, math.nan, "hparams", body))
+
+    def _report_exit(self, code: str) -> None:
+        self._texts.append(Text("exit", self._step, math.nan, "exit-code", code))

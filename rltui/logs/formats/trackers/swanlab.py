@@ -7,29 +7,28 @@ at the same step, if it is a whole number.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import struct
+from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
 import orjson
 
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
-from rltui.logs.batch import Batch, Text
-from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
-from rltui.logs.formats.protobuf import MalformedError, fields, integers, signed, texts, timestamp, varint
-from rltui.logs.formats.trackers.leveldb_record_log import RecordLog
+from rltui.logs.batch import Batch
+from rltui.logs.formats.interface import File, Format
+from rltui.logs.formats.protobuf import BYTES, fields, integers, signed, texts, timestamp, varint
+from rltui.logs.formats.trackers.leveldb_record_log import MessageReader
 from rltui.logs.records.parse_number import iso_time
-from rltui.logs.records.tag_table import TagTable
 
 MAGIC = b":SWL\xd6\xe1"
 
 _START, _FINISH, _COLUMN, _SCALAR = 10, 11, 12, 13
 _STATES = {1: "0", 2: "1", 3: "130"}  # finished, crashed, aborted: as exit codes
 _MAX_PENDING = 10_000  # points without the value of their x axis; also entries of caches
+_SYSTEM = "__swanlab__."  # before the names of hardware metrics
 _DOUBLE = struct.Struct("<d")
 
 # A scalar in version 2: number and time of the record, then
@@ -38,61 +37,33 @@ _VARINT = rb"[\x80-\xff]*[\x00-\x7f]"
 _TIME = rb"\x08" + _VARINT + rb"(?:\x10" + _VARINT + rb")?"
 _SCALAR_RECORD = regex(
     rb"\x08" + _VARINT + rb"\x12[\x02-\x10]" + _TIME + rb"j[\x00-\x7f]"
-    rb"\n([\x01-\x7f][ -~]+)\x10(" + _VARINT + rb")(?:\x18" + _VARINT + rb")?"
+    rb"\n([\x01-\x7f])([ -~]+)\x10(" + _VARINT + rb")(?:\x18" + _VARINT + rb")?"
     rb"\"[\x02-\x10](" + _TIME + rb")\*\x09\x09([\x00-\xff]{8})\Z",
     re.DOTALL,
 )  # fmt: skip
 
 
-class SwanlabReader(ReadFromStart):
+class SwanlabReader(MessageReader):
     """Reads one `.swanlab` file."""
 
+    foreign = "not written by SwanLab"
+
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._records = RecordLog(path, "not written by SwanLab")
+        super().__init__(path)
         self._version: int | None = None  # until the header was read
-        self._tags = TagTable(path)
         self._axes: dict[str, str] = {}  # by metric: the metric of its x axis
         self._system: set[str] = set()
-        self._pending: dict[tuple[str, int], list[tuple[int, float, float]]] = {}
+        self._pending: dict[tuple[str, int], list[tuple[str, float, float]]] = {}
         self._pending_count = 0
         self._axis_values: dict[tuple[str, int], int] = {}
-        self._last = 0  # the newest step
-        self._plain_keys: dict[bytes, int] = {}  # by length and key of a scalar: its tag, -1: see `_add`
         self._infinities = 0
-        self._texts: list[Text] = []
-        self._problems: list[Problem] = []
-        self._clear()
 
-    @property
-    def offset(self) -> int:
-        """Bytes that have been read."""
-        return self._records.offset
+    def _fork(self, peek: MessageReader) -> MessageReader:
+        assert isinstance(peek, SwanlabReader)
+        peek._version, peek._axes, peek._system = self._version, dict(self._axes), set(self._system)
+        return peek
 
-    def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on from `offset`."""
-        self._read_header(file)
-        self._decode(self._records.take(file, budget))
-        return self._batch()
-
-    def newest(self, file: File, length: int) -> Batch:
-        """Scalars of the last `length` bytes."""
-        self._read_header(file)
-        peek = SwanlabReader(self._path)
-        peek._version, peek._tags = self._version, self._tags
-        peek._axes, peek._system = dict(self._axes), set(self._system)
-        peek._decode(self._records.newest(file, length))
-        peek._add_pending()
-        return peek._batch().points()
-
-    def finish(self, file: File) -> Batch:
-        """Read the rest, and report a torn last record."""
-        self._read_header(file)
-        self._decode(self._records.rest(file))
-        self._add_pending()
-        return self._batch(file)
-
-    def _read_header(self, file: File) -> None:
+    def _begin(self, file: File) -> None:
         if self._version is None:
             head = file.read_at(0, 7)
             if len(head) == 7:
@@ -101,50 +72,26 @@ class SwanlabReader(ReadFromStart):
                     message = f"SwanLab's format version {self._version} is not known; read as version 2"
                     self._problems.append(Problem("warning", "unknown-version", self._path, message, 6))
 
-    def _clear(self) -> None:
-        self._tag: list[int] = []
-        self._at: list[int] = []
-        self._wall: list[float] = []
-        self._value: list[bytes] = []  # little-endian doubles
-
-    def _decode(self, payloads: list[bytes]) -> None:
-        plain = self._version != 1
-        take = self._take if plain else self._take_json
-        match, keys = _SCALAR_RECORD.match, self._plain_keys
-        for payload in payloads:
-            # Nearly all records are scalars in one encoding; keys, steps and times repeat.
-            try:
-                found = match(payload) if plain else None
-                if found is not None:
-                    key, step, time, value = found.groups()
-                    tag = keys.get(key)
-                    if tag is None:
-                        tag = self._plain_key(key)
-                    if tag >= 0:
-                        at, wall = _step(step), _time(time)
-                        self._tag.append(tag)
-                        self._at.append(at)
-                        self._wall.append(wall)
-                        self._value.append(value)
-                        continue
-                take(payload)
-            except (MalformedError, ValueError, KeyError, TypeError, IndexError, struct.error):
-                self._records.malformed += 1
-
-    def _plain_key(self, raw: bytes) -> int:
-        """The tag of a metric; -1 if x axes or system metrics may be involved."""
-        key = raw[1:].decode()
-        plain = raw[0] == len(key) and not self._axes and not self._is_system(key)
-        place = self._plain_keys[raw] = self._tags.index(key) if plain else -1
-        return place
-
-    def _is_system(self, key: str) -> bool:
-        return key in self._system or key.startswith("__swanlab__")
+    def _decode(self, payloads: list[bytes], end: File | None = None) -> Batch:
+        batch = super()._decode(payloads, end)
+        if not self._infinities:
+            return batch
+        message = "infinities lost their sign when they were written; they are taken as positive"
+        lost = Problem("info", "sign-lost", self._path, message, None, self._infinities)
+        self._infinities = 0
+        return replace(batch, problems=(*batch.problems, lost))
 
     def _take(self, payload: bytes) -> None:
-        """One record of version 2."""
+        if self._version == 1:
+            self._take_json(payload)
+            return
+        if found := _SCALAR_RECORD.match(payload):  # nearly all records
+            size, key, step, time, value = found.groups()
+            if size[0] == len(key):
+                self._add_scalar(key.decode(), _step(step), _time(time), *_DOUBLE.unpack(value))
+                return
         for number, kind, begin, end in fields(payload, 0, len(payload)):
-            if kind != 2:
+            if kind != BYTES:
                 continue
             if number == _SCALAR:
                 self._scalar(payload, begin, end)
@@ -153,7 +100,9 @@ class SwanlabReader(ReadFromStart):
             elif number == _START:
                 self._start(payload, begin, end)
             elif number == _FINISH:
-                self._finish_record(payload, begin, end)
+                code = _STATES.get(integers(payload, begin, end).get(1, 0))
+                if code is not None:
+                    self._report_exit(code)
 
     def _scalar(self, data: bytes, begin: int, end: int) -> None:
         key, step, wall, value = "", 0, math.nan, 0.0
@@ -168,7 +117,7 @@ class SwanlabReader(ReadFromStart):
                 for inner, sort, low, high in fields(data, first, last):
                     if inner == 1 and sort == 1:
                         value = _DOUBLE.unpack(data[low:high])[0]
-        self._add(key, step, wall, value)
+        self._add_scalar(key, step, wall, value)
 
     def _column(self, data: bytes, begin: int, end: int) -> None:
         texts_by_field = texts(data, begin, end)
@@ -178,20 +127,12 @@ class SwanlabReader(ReadFromStart):
             self._system.add(key)
         if axis and axis != key:
             self._axes[key] = axis
-        self._plain_keys.clear()
 
     def _start(self, data: bytes, begin: int, end: int) -> None:
         names = {1: "project", 4: "name", 5: "description", 6: "group", 10: "id"}
         texts_by_field = texts(data, begin, end).items()
-        self._report_config({names[number]: text for number, text in texts_by_field if number in names})
-
-    def _finish_record(self, data: bytes, begin: int, end: int) -> None:
-        code = _STATES.get(integers(data, begin, end).get(1, 0))
-        if code is not None:
-            self._texts.append(Text("exit", self._newest_step(), math.nan, "exit-code", code))
-
-    def _report_config(self, about: dict[str, object]) -> None:
-        self._texts.append(Text("config", 0, math.nan, "hparams", json.dumps({"swanlab": about})))
+        about = {names[number]: text for number, text in texts_by_field if number in names}
+        self._report_config({"swanlab": about})
 
     def _take_json(self, payload: bytes) -> None:
         """One record of version 1: a JSON line with its model."""
@@ -207,85 +148,49 @@ class SwanlabReader(ReadFromStart):
             step = int(data["step"])
             if not -(2**63) <= step < 2**63:
                 raise ValueError("no step")
-            self._add(data["key"], step, iso_time(str(metric.get("create_time"))), float(value))
+            self._add_scalar(data["key"], step, iso_time(str(metric.get("create_time"))), float(value))
         elif model == "Experiment":
             keys = ("id", "name", "description", "tags")
-            self._report_config({key: data[key] for key in keys if data.get(key)})
+            self._report_config({"swanlab": {key: data[key] for key in keys if data.get(key)}})
         elif model == "Column" and data.get("column_class") == "SYSTEM":
             self._system.add(data["key"])
         elif model == "Footer":
-            code = "0" if data.get("success") else "1"
-            self._texts.append(Text("exit", self._newest_step(), math.nan, "exit-code", code))
+            self._report_exit("0" if data.get("success") else "1")
 
-    def _add(self, key: str, step: int, wall: float, value: float) -> None:
-        if self._is_system(key):
-            tag = self._tags.index(f"system/{key.removeprefix('__swanlab__.')}")
-            step = self._newest_step()  # hardware metrics count their own samples
-        else:
-            tag = self._tags.index(key)
-            if self._axes and self._placed_on_axis(key, tag, step, wall, value):
-                return
-        self._append(tag, step, wall, value)
-
-    def _newest_step(self) -> int:
-        """The step of the latest point."""
-        return self._at[-1] if self._at else self._last
-
-    def _placed_on_axis(self, key: str, tag: int, step: int, wall: float, value: float) -> bool:
-        """Whether the metric has or is an x axis; then the point was added, or waits for its axis."""
+    def _add_scalar(self, key: str, step: int, wall: float, value: float) -> None:
+        """Add a point, at the value of its x axis if it has one; it may wait for that."""
+        if key in self._system or key.startswith(_SYSTEM):  # hardware metrics count their own samples
+            self._add_point(f"system/{key.removeprefix(_SYSTEM)}", value, self._step, wall)
+            return
         axis = self._axes.get(key)
         if axis is not None:
             x = self._axis_values.get((axis, step))
-            if x is not None:
-                self._append(tag, x, wall, value)
-            else:
-                self._pending.setdefault((axis, step), []).append((tag, wall, value))
+            if x is None:
+                self._pending.setdefault((axis, step), []).append((key, wall, value))
                 self._pending_count += 1
                 if self._pending_count > _MAX_PENDING:
-                    self._add_pending()
-            return True
-        if key in self._axes.values():
+                    self._end()
+                return
+            step = x
+        elif self._axes and key in self._axes.values():
             x = int(value) if value.is_integer() and abs(value) < 2.0**63 else step
             self._axis_values[key, step] = x
-            for each in self._pending.pop((key, step), ()):
-                self._append(each[0], x, each[1], each[2])
+            self._add_points(self._pending.pop((key, step), []), x)
             if len(self._axis_values) > _MAX_PENDING:
                 self._axis_values = {(key, step): x}
-            self._append(tag, x, wall, value)
-            return True
-        return False
+            step = x
+        self._add_points([(key, wall, value)], step)
 
-    def _add_pending(self) -> None:
+    def _end(self) -> None:
         """Add the points whose axis was not logged at their step, with that step."""
         for (_, step), points in self._pending.items():
-            for tag, wall, value in points:
-                self._append(tag, step, wall, value)
+            self._add_points(points, step)
         self._pending, self._pending_count = {}, 0
 
-    def _append(self, tag: int, step: int, wall: float, value: float) -> None:
-        if tag >= 0:
-            self._tag.append(tag)
-            self._at.append(step)
-            self._wall.append(wall)
-            self._value.append(_DOUBLE.pack(value))
-
-    def _batch(self, end: File | None = None) -> Batch:
-        problems = [*self._problems, *self._records.problems(end)]
-        self._problems = []
-        if self._infinities:
-            message = "infinities lost their sign when they were written; they are taken as positive"
-            problems.append(Problem("info", "sign-lost", self._path, message, None, self._infinities))
-            self._infinities = 0
-        if full := self._tags.problem():
-            problems.append(full)
-        texts, self._texts = self._texts, []
-        values = np.frombuffer(b"".join(self._value), "<f8")
-        batch = Batch.of_doubles(
-            self._tags.names, self._tag, self._at, self._wall, values, texts=texts, problems=problems
-        )
-        self._last = self._newest_step()
-        self._clear()
-        return batch
+    def _add_points(self, points: list[tuple[str, float, float]], step: int) -> None:
+        self._step = step
+        for key, wall, value in points:
+            self._add_point(key, value, step, wall)
 
 
 @lru_cache(maxsize=_MAX_PENDING)
