@@ -8,10 +8,11 @@ may have; on a local disk opening takes microseconds.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any
 
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import File
@@ -75,9 +76,9 @@ class LocalFile:
         if descriptor >= 0:
             os.close(descriptor)
 
-    def stream(self) -> BinaryIO:
+    def stream(self) -> io.BufferedReader:
         """The opened file as a seekable stream, for libraries that need one."""
-        return os.fdopen(os.dup(self._descriptor), "rb")
+        return io.BufferedReader(_Stream(self))
 
     def stamp(self) -> tuple[int, ...]:
         """The attributes that change with the file, as of the last `size` or `with`."""
@@ -121,6 +122,31 @@ class LocalFile:
             if len(piece) < most and self.status and offset >= self.status.st_size:
                 break  # the end
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+class _Stream(io.RawIOBase):
+    """The bytes of a file. Its calls are those of the file, which may be given up."""
+
+    def __init__(self, file: LocalFile) -> None:
+        super().__init__()
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._file.size()}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read_at(self._at, len(buffer))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
 
 
 def stamp(status: os.stat_result) -> tuple[int, ...]:

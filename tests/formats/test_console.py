@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.printed_metrics import trainer_console
@@ -82,28 +80,6 @@ def test_pieces_and_torn_tail() -> None:
     read_on(log, file)
     file.grow()
     assert [rows(batch) for batch in read_on(log, file)] == [[("a", 3, 35.0)]]
-
-
-_WORDS = """0 1 -1 0.5 -0.0 5. .5 007 1e-05 1E5 +2 1_0 nan NaN inf -inf -nan 12% text 0.5) [0.5] 1:2 ١
-np.float64(0.5) np.float64(1e400) np.float64(nan) np.float64(0.5 np.int64(3) tensor(2.)"""
-_spelled = st.sampled_from(_WORDS.split())
-_keys = st.sampled_from(["a", "actor/b", "time/c:mean", "d (e)", "f.g", "step", "a - b"])
-
-
-@given(
-    st.lists(_keys, min_size=1, max_size=4),
-    st.lists(st.lists(_spelled, min_size=4, max_size=4), min_size=1, max_size=8),
-    st.sampled_from(["", " [repeated 3x across cluster]", " ", "\r", " - x:1"]),
-)
-def test_lines_that_come_often_are_read_alike(keys: list[str], lines: list[list[str]], tail: str) -> None:
-    """Keys that came often have an expression of their own: numbers of any spelling come out the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer_console, "_FREQUENT", 1)
-        reader = trainer_console.MetricsLineParser()
-        for values in [["0.5", "np.float64(0.25)", "-1", "nan"], *lines, lines[0]]:
-            pairs = " - ".join(f"{key}:{value}" for key, value in zip(keys, values, strict=False))
-            line = f"\x1b[36m(TaskRunner pid=1)\x1b[0m step:7 - {pairs}{tail}"
-            assert repr(reader.parse(line)) == repr(trainer_console.record_of(line))
 
 
 def test_a_long_log_is_read_as_its_lines_are() -> None:

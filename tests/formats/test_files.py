@@ -150,3 +150,16 @@ def test_call_that_was_given_up(tmp_path: Path) -> None:
     with pytest.raises(GivenUpError):
         calls.run(str(tmp_path), os.scandir, str(tmp_path))
     assert open_below(tmp_path) == 0
+
+
+def test_a_stream_reads_by_the_calls_of_its_file(tmp_path: Path) -> None:
+    """What a library reads of it is given up like any other call that does not return."""
+    path = tmp_path / "tables.zip"
+    path.write_bytes(bytes(range(100)) * 1000)
+    calls = Calls()
+    with LocalFile(str(path), "tables.zip", calls) as file, file.stream() as stream:
+        assert (stream.seek(-10, os.SEEK_END), stream.read()) == (99_990, bytes(range(90, 100)))
+        assert (stream.seek(5), stream.read(3), stream.tell()) == (5, bytes([5, 6, 7]), 8)
+        calls.given_up = True
+        with pytest.raises(GivenUpError):
+            stream.read()
