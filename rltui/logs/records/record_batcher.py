@@ -116,6 +116,8 @@ class RecordBatcher:
         self._separate_writers = False  # each writer counts its own steps
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
+        self._row: dict[str, float] = {}  # single values of one step and wall time
+        self._row_at = (0, math.nan)
         self._clear()
 
     def preview(self) -> RecordBatcher:
@@ -126,6 +128,8 @@ class RecordBatcher:
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
         """Add one record. at: its step and wall time, if the format knows them better than its keys."""
+        if self._row:
+            self._add_row()
         if self._undecided is not None:
             self._decide(self._undecided, record)
         keys = tuple(record)
@@ -164,6 +168,18 @@ class RecordBatcher:
             self._add_regular(keys, record, skip, step, wall, self._blocks)
         else:
             self._add_irregular(record, skip, step, wall)
+
+    def add_value(self, key: str, value: float, at: tuple[int, float]) -> None:
+        """Add a single value. Those of one step and wall time are joined to a record."""
+        if self._row_at != at or key in self._row:
+            self._add_row()
+            self._row_at = at
+        self._row[key] = value
+
+    def _add_row(self) -> None:
+        row, self._row = self._row, {}
+        if row:
+            self.add(row, self._row_at)
 
     def _step_of(self, record: Mapping[str, object], key_set: _KeySet) -> tuple[str | None, int] | None:
         """Key and step of a record; None if it is no point. The key is None if the step was counted."""
@@ -222,6 +238,7 @@ class RecordBatcher:
 
     def batch(self, problems: list[Problem] | None = None) -> Batch:
         """The records since the last call."""
+        self._add_row()
         problems = [*(problems or []), *self._problems]
         if full := self.tags.problem():
             problems.append(full)

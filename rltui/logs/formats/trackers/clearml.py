@@ -52,16 +52,8 @@ def _add_events(line: bytes, records: RecordBatcher) -> bool:
         return False
     if not isinstance(events, list):
         return False
-    values: dict[str, object] = {}
-    at: tuple[int, float] | None = None
     for step, wall, tag, value in _points(events):
-        if at is not None and (at != (step, wall) or tag in values):
-            records.add(values, at)
-            values = {}
-        at = (step, wall)
-        values[tag] = value
-    if at is not None:
-        records.add(values, at)
+        records.add_value(tag, value, (step, wall))
     return True
 
 

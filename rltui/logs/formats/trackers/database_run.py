@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, TrackerPart
+from rltui.logs.formats.trackers.part_reader import Look, TrackerAlert, TrackerPart
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,8 +21,8 @@ Record = tuple[int, float, dict[str, object]]  # step, wall time, values by tag
 class Rows(NamedTuple):
     """A table of points. columns: selected after rowid and `size`.
 
-    record: returns the record in the columns of a row, or None. points: the same for the columns of many
-    rows.
+    record: returns the record in the columns of a row, or None. value: the same for a single value. Raises
+    ValueError, TypeError or OverflowError, since SQLite stores any value in any column.
     """
 
     table: str
@@ -32,7 +30,7 @@ class Rows(NamedTuple):
     size: str  # SQL: bytes of a row
     columns: str  # SQL
     record: Callable[..., Record | None] | None = None
-    points: Callable[..., PointColumns] | None = None
+    value: Callable[..., tuple[str, float, tuple[int, float]]] | None = None
 
 
 Cursor = tuple[int, ...]  # the last rowid of each table
@@ -97,19 +95,17 @@ class DatabaseRun(TrackerPart[Cursor]):
                 f" WHERE {rows.run} = ? AND rowid > ? ORDER BY rowid LIMIT ?"
             )
             found = base.execute(sql, (self.key, since[number], limit))
-            if rows.points is not None:
-                if taken := found.fetchall():
-                    cursor[number] = _last_rowid(since[number], [row[0] for row in taken])
-                    look.bytes_read += sum(int(row[1] or 0) for row in taken)
-                    look.points, look.skipped = _points_of(rows.points, [row[2:] for row in taken])
-                continue
             for rowid, size, *columns in found:
-                cursor[number] = _last_rowid(cursor[number], (rowid,))
+                cursor[number] = _last_rowid(cursor[number], rowid)
                 look.bytes_read += int(size or 0)
-                record = rows.record(*columns) if rows.record is not None else None
-                if record is not None:
-                    look.records.append(record)
-                else:
+                try:
+                    if rows.value is not None:
+                        look.values.append(rows.value(*columns))
+                    elif rows.record is not None and (record := rows.record(*columns)) is not None:
+                        look.records.append(record)
+                    else:
+                        look.skipped += 1
+                except (ValueError, TypeError, OverflowError):
                     look.skipped += 1
         look.cursor = tuple(cursor)
         look.hparams, look.exit_code = self._schema.about(base, self.key)
@@ -118,40 +114,13 @@ class DatabaseRun(TrackerPart[Cursor]):
         return look
 
 
-def _last_rowid(since: int, rowids: Sequence[int]) -> int:
-    """The last of some rowids. Raises DatabaseError if they do not increase, since reading would not end."""
-    for rowid in rowids:
-        if rowid <= since:
-            import sqlite3
+def _last_rowid(since: int, rowid: int) -> int:
+    """A rowid. Raises DatabaseError unless it is higher than the last one: reading would not end."""
+    if rowid <= since:
+        import sqlite3
 
-            raise sqlite3.DatabaseError("rows are out of order: the database is damaged")
-        since = rowid
-    return since
-
-
-def _points_of(
-    points: Callable[..., PointColumns], rows: Sequence[Sequence[object]]
-) -> tuple[PointColumns | None, int]:
-    """The points of rows, and the number of unusable rows: SQLite stores any value in any column."""
-    try:
-        return points(*zip(*rows, strict=True)), 0
-    except (ValueError, TypeError, OverflowError):
-        pass
-    found = []
-    for row in rows:
-        try:
-            found.append(points(*zip(row, strict=True)))
-        except (ValueError, TypeError, OverflowError):
-            continue
-    if not found:
-        return None, len(rows)
-    joined = PointColumns(
-        [key for one in found for key in one.keys],
-        np.concatenate([one.step for one in found]),
-        np.concatenate([one.wall_time for one in found]),
-        np.concatenate([one.value for one in found]),
-    )
-    return joined, len(rows) - len(found)
+        raise sqlite3.DatabaseError("rows are out of order: the database is damaged")
+    return rowid
 
 
 def columns_of(base: sqlite3.Connection, table: str) -> set[str]:

@@ -178,8 +178,6 @@ class MessageReader(ReadFromStart, ABC):
         self._log = RecordLog(path, self.foreign)
         self._records = RecordBatcher(path)
         self._step = 0  # of the latest point
-        self._row: dict[str, float] = {}  # points of one step and wall time
-        self._at = (0, 0.0)
         self._reported_config = ""
         self._texts: list[Text] = []
         self._histograms: list[Histogram] = []
@@ -230,25 +228,14 @@ class MessageReader(ReadFromStart, ABC):
                 self._log.malformed += 1
         if end is not None:
             self._end()
-        self._add({}, 0, 0.0)
         batch = self._records.batch([*self._problems, *self._log.problems(end)])
         batch = replace(batch, texts=(*batch.texts, *self._texts), histograms=tuple(self._histograms))
         self._texts, self._histograms, self._problems = [], [], []
         return batch
 
     def _add(self, values: dict[str, float], step: int, wall: float) -> None:
-        """Add a row, after the one of single points before it."""
-        row, self._row = self._row, {}
-        for each, at in ((row, self._at), (values, (step, wall))):
-            if each:
-                self._records.add(each, at)
-
-    def _add_point(self, key: str, value: float, step: int, wall: float) -> None:
-        """Add a point to the row of its step and wall time."""
-        if self._at != (step, wall) or key in self._row:
-            self._add({}, 0, 0.0)
-            self._at = step, wall
-        self._row[key] = value
+        if values:
+            self._records.add(values, (step, wall))
 
     def _report_config(self, config: dict[str, object]) -> None:
         body = json.dumps(config)

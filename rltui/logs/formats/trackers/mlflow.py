@@ -6,18 +6,16 @@ metric with lines `milliseconds value step`. Deleted runs are omitted.
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
-from rltui.logs.formats.trackers.part_reader import PointColumns, unique_names
+from rltui.logs.formats.trackers.part_reader import unique_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,20 +26,14 @@ _EXIT_CODES = {"FINISHED": "0", "FAILED": "1", "KILLED": "137", "3": "0", "4": "
 _ABOUT_CAP = 1 << 20  # bytes of meta.yaml and of each param that are read
 
 
-def _points(
-    keys: Sequence[str],
-    values: Sequence[float],
-    walls: Sequence[int],
-    steps: Sequence[int],
-    is_nan: Sequence[int],
-) -> PointColumns:
-    if not all(type(key) is str for key in keys):
-        raise TypeError("a key that is no text")
-    value = np.array(values, np.float64)
-    large = np.abs(value) >= _INFINITE
-    value[large] = np.copysign(np.inf, value[large])
-    value[np.array(is_nan, np.bool_)] = np.nan
-    return PointColumns(keys, np.array(steps, np.int64), np.array(walls, np.float64) / 1000, value)
+def _value(key: str, value: float, wall: int, step: int, is_nan: int) -> tuple[str, float, tuple[int, float]]:
+    """Key, value, step and wall time of a row."""
+    number = math.nan if is_nan else float(value)
+    if abs(number) >= _INFINITE:
+        number = math.copysign(math.inf, number)
+    if type(key) is not str or type(step) is not int:
+        raise TypeError("no key or no step")
+    return key, number, (step, wall / 1000)
 
 
 def _about(base: sqlite3.Connection, key: str) -> tuple[dict[str, object], str]:
@@ -61,7 +53,7 @@ _SCHEMA = Schema(
             "run_uuid",
             "(length(key) + 24)",  # the key and three numbers of 8 bytes
             "key, value, timestamp, step, is_nan",
-            points=_points,
+            value=_value,
         ),
     ),
     _about,

@@ -9,27 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, ProblemLevel
-from rltui.logs.batch import EMPTY, Batch, Text, concat
+from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
 C = TypeVar("C")  # position at which the next read continues
-
-
-@dataclass(slots=True)
-class PointColumns:
-    """Points as columns of length n."""
-
-    keys: Sequence[str]
-    step: NDArray[np.int64]
-    wall_time: NDArray[np.float64]  # seconds since 1970
-    value: NDArray[np.float64]
 
 
 class TrackerAlert(NamedTuple):
@@ -42,10 +29,12 @@ class TrackerAlert(NamedTuple):
 
 @dataclass(slots=True)
 class Look(Generic[C]):
-    """The result of reading a part once: records of several values, or points."""
+    """The result of reading a part once: records of several values, or single ones."""
 
-    points: PointColumns | None = None
     records: list[tuple[int, float, dict[str, object]]] = field(default_factory=list)  # step, wall, values
+    values: list[tuple[str, float, tuple[int, float]]] = field(
+        default_factory=list
+    )  # key, value, step and wall
     cursor: C | None = None  # where the next read continues
     bytes_read: int = 0
     hparams: dict[str, object] = field(default_factory=dict)
@@ -97,24 +86,16 @@ class PartReader(ReadFromStart, Generic[C]):
         for step, wall, values in look.records:
             self._records.add(values, (step, wall))
             self._step = step
+        for key, value, at in look.values:
+            self._records.add_value(key, value, at)
+            self._step = at[0]
         batch = self._records.batch()
-        if look.points is not None and len(look.points.keys):
-            batch = concat([batch, self._batch_of_points(look.points)])
         problems = (*batch.problems, *look.problems, *self._bad_rows(look), *self._alerts(look))
         return replace(batch, texts=(*batch.texts, *self._texts(look)), problems=problems)
 
     def finish(self, file: File) -> Batch:
         """Read the rest; rows are never torn."""
         return self.read(file)
-
-    def _batch_of_points(self, points: PointColumns) -> Batch:
-        """A batch of points. As records, they take four times as long (200,000 rows of MLflow)."""
-        tags = self._records.tags
-        places = {key: tags.index(key) for key in dict.fromkeys(points.keys)}
-        tag = np.array([places[key] for key in points.keys], np.int64)
-        self._step = int(points.step[-1])
-        batch = Batch.of_doubles(tags.names, tag, points.step, points.wall_time, points.value)
-        return batch.where(tag >= 0)
 
     def _bad_rows(self, look: Look[C]) -> list[Problem]:
         if not look.skipped:

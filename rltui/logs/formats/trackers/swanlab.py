@@ -160,7 +160,7 @@ class SwanlabReader(MessageReader):
     def _add_scalar(self, key: str, step: int, wall: float, value: float) -> None:
         """Add a point, at the value of its x axis if it has one; it may wait for that."""
         if key in self._system or key.startswith(_SYSTEM):  # hardware metrics count their own samples
-            self._add_point(f"system/{key.removeprefix(_SYSTEM)}", value, self._step, wall)
+            self._records.add_value(f"system/{key.removeprefix(_SYSTEM)}", value, (self._step, wall))
             return
         axis = self._axes.get(key)
         if axis is not None:
@@ -190,7 +190,7 @@ class SwanlabReader(MessageReader):
     def _add_points(self, points: list[tuple[str, float, float]], step: int) -> None:
         self._step = step
         for key, wall, value in points:
-            self._add_point(key, value, step, wall)
+            self._records.add_value(key, value, (step, wall))
 
 
 @lru_cache(maxsize=_MAX_PENDING)
