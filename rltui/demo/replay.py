@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from rltui.demo.recording import Recording, Row
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.tfevents.framing import masked_crc
+from rltui.logs.formats.tfevents import tf_record
 
 BEFORE = 0.4  # share of the run that is written when the monitor opens
 ROWS_PER_SECOND = 2.0  # at speed 1
@@ -86,4 +86,4 @@ def _record(payload: bytes) -> bytes:
 
 
 def _masked(data: bytes) -> bytes:
-    return struct.pack("<I", masked_crc.masked(data))
+    return struct.pack("<I", tf_record.masked(data))

@@ -19,7 +19,7 @@ from pathlib import Path
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
-from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.templates import TemplateCache
 from tests.bench.timing import cpu
 from tests.support.logs import tfwriter as w
 

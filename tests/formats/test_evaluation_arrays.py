@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.documents.evaluation_arrays import FORMAT
+from rltui.logs.formats.documents.arrays_document import EVALUATIONS as FORMAT
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
 from tests.support.logs.live_logs import Heard
 

@@ -14,7 +14,7 @@ from rltui.common.text import clean
 from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.tfevents import event_format
-from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES
+from rltui.logs.formats.tfevents.templates import ALL_TEMPLATES
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
 from tests.support.logs import tfwriter as w
 from tests.support.logs.file_in_memory import MemFile

@@ -13,7 +13,7 @@ from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block
 from rltui.logs.formats.tfevents.event_format import FORMAT
-from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, HEADER
+from rltui.logs.formats.tfevents.tf_record import FOOTER, HEADER
 from rltui.logs.formats.tfevents.torn_and_damaged import MAX_CHECKS
 from tests.support.logs import tfwriter as w
 from tests.support.logs.file_in_memory import MemFile, SparseFile, read_on, read_whole

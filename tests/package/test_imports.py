@@ -77,6 +77,6 @@ def test_only_formats_that_a_name_may_be_of_are_loaded() -> None:
     assert "rltui.logs.formats.lines.jsonl" not in loaded
     of_json = loaded_by(ask.replace("events.out.tfevents.1", "metrics.jsonl"))
     assert of_json & {"rltui.logs.formats.trackers.wandb", "rltui.logs.formats.lines.csv_table"} == set()
-    assert "rltui.logs.formats.trackers.databases" in loaded_by(
+    assert "rltui.logs.formats.trackers.sqlite_file" in loaded_by(
         f"{ask}; r.could_be_container('/a/mlflow.db')"
     )

@@ -26,7 +26,7 @@ class FormatRegistry:
         # Imported in the reader thread with the first file that is neither an event file nor JSON, so the
         # first frame of the screen does not wait for them (17 ms).
         from rltui.logs.formats import gzip_and_utf16
-        from rltui.logs.formats.documents import curve_arrays, evaluation_arrays
+        from rltui.logs.formats.documents import arrays_document
         from rltui.logs.formats.lines import csv_table, jsonl
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
         from rltui.logs.formats.trackers import swanlab, wandb
@@ -35,8 +35,8 @@ class FormatRegistry:
             event_format.FORMAT,
             wandb.FORMAT,
             swanlab.FORMAT,
-            evaluation_arrays.FORMAT,
-            curve_arrays.FORMAT,
+            arrays_document.EVALUATIONS,
+            arrays_document.CURVE,
             *self._json_formats,
             csv_table.FORMAT,
             trainer_console.FORMAT,
@@ -50,18 +50,27 @@ class FormatRegistry:
         """The formats of JSON. Formats that are tried before them match other file names."""
         from rltui.logs.formats.documents import json_document
         from rltui.logs.formats.lines import jsonl, sample_log
-        from rltui.logs.formats.trackers import clearml, optuna_journal
+        from rltui.logs.formats.trackers import clearml, optuna
 
-        return optuna_journal.FORMAT, clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
+        return optuna.JOURNAL, clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
         """All kinds of containers, imported with the first path that may be one (12 ms)."""
         from rltui.logs.formats import worker_monitors
-        from rltui.logs.formats.trackers import databases, exported_table, metric_files, mlflow, trackio
+        from rltui.logs.formats.trackers import (
+            exported_table,
+            metric_files,
+            mlflow,
+            optuna,
+            sqlite_file,
+            trackio,
+        )
 
         return (
-            databases.DATABASE,
+            sqlite_file.database(
+                trackio.parts_of_database, mlflow.parts_of_database, optuna.parts_of_database
+            ),
             mlflow.FOLDER,
             metric_files.DVCLIVE,
             exported_table.EXPORTED,

@@ -7,14 +7,13 @@ from dataclasses import replace
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
-from rltui.logs.formats.tfevents import oversized_record, record_decoder
+from rltui.logs.formats.tfevents import oversized_record, record_decoder, tf_record
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_tags import EventTags
-from rltui.logs.formats.tfevents.framing import tf_record
-from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER, UNCONFIRMED
 from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
-from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.templates import TemplateCache
+from rltui.logs.formats.tfevents.tf_record import FRAME, HEADER, UNCONFIRMED
 from rltui.logs.formats.tfevents.torn_and_damaged import TornAndDamaged
 from rltui.logs.records.tag_table import too_many
 

@@ -13,11 +13,10 @@ import google_crc32c
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.tfevents.framing import tf_record
+from rltui.logs.formats.tfevents import tf_record
 from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
-from rltui.logs.formats.tfevents.templates.record_template import BODY, SIMPLE_VALUE, STEP_KEY, WALL_KEY
-from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.templates import BODY, SIMPLE_VALUE, STEP_KEY, WALL_KEY, TemplateCache
 
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")
@@ -64,7 +63,7 @@ def decode(data: bytes, cache: TemplateCache) -> Decoded:
     step = body = 0
     for first, record, stored, last in records:
         crc = checksum(record)
-        if ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF != stored:  # `masked_crc.masked`, inlined
+        if ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF != stored:  # `tf_record.masked`, inlined
             damaged = corrupt(data, first, first + len(record))
             if damaged is None:
                 end, needed = first - tf_record.HEADER, tf_record.UNCONFIRMED

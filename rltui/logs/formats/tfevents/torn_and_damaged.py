@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.logs.formats.interface import RECORD_CAP, File
-from rltui.logs.formats.tfevents import record_decoder
-from rltui.logs.formats.tfevents.framing import tf_record
-from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, FRAME, HEADER, NO_HEADER, UNCONFIRMED
+from rltui.logs.formats.tfevents import record_decoder, tf_record
+from rltui.logs.formats.tfevents.tf_record import FOOTER, FRAME, HEADER, NO_HEADER, UNCONFIRMED
 
 MAX_CHECKS = 5  # of the same damage before it is skipped
 _SEARCHED = 16 << 20  # bytes that one call searches for the next intact record

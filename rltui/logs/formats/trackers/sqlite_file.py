@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.common.text import quote as quoted
-from rltui.logs.formats.container import close_after_visit
+from rltui.logs.formats.container import Container, Parts, close_after_visit
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,6 +35,7 @@ COPY_CAP = 2 << 30  # bytes of database and WAL that are copied at most
 _TRIES = 3
 _MIN_AGE = 20.0  # of a copy before it is replaced, as a multiple of the time of copying
 _MAX_COPIES = 4  # that are kept for other parts of the same databases
+_NAME = regex(r"\.(db|sqlite3?)\Z")
 _MAGIC = b"SQLite format 3\0"
 _HOT_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
@@ -71,6 +73,22 @@ def modified_of(place: str) -> float:
 def is_database(place: str) -> bool:
     """Whether a file starts like an SQLite database. Raises OSError."""
     return _head(place)[:16] == _MAGIC
+
+
+def database(*known: Callable[[str, sqlite3.Connection], Parts | None]) -> Container:
+    """Databases of trackers, recognised by their tables. known: the parts in a database of each tracker."""
+
+    def parts(place: str) -> Parts | None:
+        """The runs in a database. None for any other file, and while it cannot be read."""
+        if not is_database(place):
+            return None
+
+        def runs(base: sqlite3.Connection) -> Parts | None:
+            return next((found for each in known if (found := each(place, base))), None)
+
+        return read_database(place, runs)
+
+    return Container(lambda place: bool(_NAME.search(place)), parts)
 
 
 def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | None:

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.logs.formats.tfevents import tf_record
 from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words, windows
-from rltui.logs.formats.tfevents.framing import masked_crc, tf_record
-from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, FRAME, HEADER
-from rltui.logs.formats.tfevents.templates.record_template import WALL_KEY
+from rltui.logs.formats.tfevents.templates import WALL_KEY
+from rltui.logs.formats.tfevents.tf_record import FOOTER, FRAME, HEADER
 
 _U64 = np.uint64
 
@@ -31,7 +31,7 @@ _U64 = np.uint64
 _OPENING = np.array(
     [
         int.from_bytes(bytes(3) + struct.pack("<IB", c, WALL_KEY), "little")
-        for c in masked_crc.OF_SHORT_LENGTHS
+        for c in tf_record.OF_SHORT_LENGTHS
     ],
     _U64,
 )
@@ -69,15 +69,15 @@ def frames(block: Block) -> Frames:
 def all_intact(block: Block, frames: Frames) -> bool:
     """Whether all CRCs of lengths and data are correct.
 
-    If each stored CRC is XORed with `masked_crc.NEUTRAL`, the whole block has the CRC 0. This takes one call
+    If each stored CRC is XORed with `tf_record.NEUTRAL`, the whole block has the CRC 0. This takes one call
     instead of one for each record, which is ten times as fast.
     """
     content = block.bytes[PAD : PAD + frames.end].copy()
     stored = windows(content, FOOTER)
     places = np.concatenate([frames.at - FOOTER, frames.at + frames.length])
-    crc = masked_crc.unmasked_column(stored[places].view("<u4")) ^ np.uint32(masked_crc.NEUTRAL)
+    crc = tf_record.unmasked_column(stored[places].view("<u4")) ^ np.uint32(tf_record.NEUTRAL)
     stored[places] = crc.view(stored.dtype)
-    return masked_crc.extend(0, content.tobytes()) == 0
+    return tf_record.extend(0, content.tobytes()) == 0
 
 
 def _next_needed(data: bytes, at: int) -> int | None:

@@ -22,17 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 from rltui.common.arrays import distinct
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch, SessionStart, concat
-from rltui.logs.formats.tfevents import record_decoder
+from rltui.logs.formats.tfevents import record_decoder, tf_record
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, varints
 from rltui.logs.formats.tfevents.bulk.template_table import LIMITS, TABLES, TemplateTable
-from rltui.logs.formats.tfevents.framing import tf_record
-from rltui.logs.formats.tfevents.framing.tf_record import HEADER
 from rltui.logs.formats.tfevents.record_decoder import UNREADABLE, Decoded, SkippedRecord
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
-from rltui.logs.formats.tfevents.templates.multi_value import MultiValueTemplate
-from rltui.logs.formats.tfevents.templates.record_template import BODY, STEP_KEY, WALL_KEY
-from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.templates import BODY, STEP_KEY, WALL_KEY, MultiValueTemplate, TemplateCache
+from rltui.logs.formats.tfevents.tf_record import HEADER
 
 COLUMNS_FROM = 15_000  # bytes from which columns are faster than single records
 

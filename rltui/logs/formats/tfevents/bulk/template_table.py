@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rltui.common.arrays import distinct_with_first_index
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words
-from rltui.logs.formats.tfevents.templates.record_template import (
+from rltui.logs.formats.tfevents.templates import (
     ALL_TEMPLATES,
     RecordTemplate,
     ValueLayout,

@@ -16,7 +16,44 @@ from numpy.typing import NDArray
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
-from rltui.logs.formats.tfevents.framing import masked_crc
+
+SHORT = 256  # record lengths below this have precomputed checksums
+
+_DELTA = 0xA282EAD8  # TFRecord's mask: rotate right by 15 and add, so that CRCs of CRCs stay useful
+
+# The four bytes (little-endian) whose CRC is 0, that of no bytes. Any bytes followed by their own CRC XOR
+# this have the CRC 0 as well, so the bytes after them have the CRC that they have alone.
+NEUTRAL = 0x9BE09BAB
+
+
+def mask(crc: int) -> int:
+    """The masked form of a CRC, as stored in the file."""
+    return ((crc >> 15 | crc << 17) + _DELTA) & 0xFFFFFFFF
+
+
+def masked(data: bytes) -> int:
+    """The masked CRC-32C of `data`."""
+    return mask(google_crc32c.value(data))
+
+
+def extend(crc: int, data: bytes) -> int:
+    """The unmasked CRC of the bytes with CRC `crc` followed by `data`; 0 for no bytes."""
+    return int(google_crc32c.extend(crc, data))
+
+
+def unmasked_column(stored: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The CRCs of a column of masked ones."""
+    crc = stored - np.uint32(_DELTA)
+    return (crc >> np.uint32(17)) | (crc << np.uint32(15))
+
+
+def masked_column(crc: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The same as `mask`, for a column."""
+    return ((crc >> np.uint32(15)) | (crc << np.uint32(17))) + np.uint32(_DELTA)
+
+
+OF_SHORT_LENGTHS: tuple[int, ...] = tuple(masked(n.to_bytes(8, "little")) for n in range(SHORT))
+
 
 HEADER = 12  # length and its CRC
 FOOTER = 4  # CRC of the data
@@ -48,11 +85,11 @@ def split_records(data: bytes) -> Records:
     records: list[tuple[int, bytes, int, float]] = []
     add = records.append
     at, size = 0, len(data)
-    short = masked_crc.OF_SHORT_LENGTHS
+    short = OF_SHORT_LENGTHS
     if at + HEADER > size:
         return Records(records, at, HEADER)
     length, stored = _header(data, at)
-    while (short[length] if length < masked_crc.SHORT else masked_crc.masked(data[at : at + 8])) == stored:
+    while (short[length] if length < SHORT else masked(data[at : at + 8])) == stored:
         end = at + length + FRAME
         if end + HEADER > size:
             if end > size:
@@ -71,12 +108,12 @@ def record_length(data: bytes, at: int) -> int:
     if at + HEADER > len(data):
         return -1
     length, stored = _header(data, at)
-    return int(length) if masked_crc.masked(data[at : at + 8]) == stored else -1
+    return int(length) if masked(data[at : at + 8]) == stored else -1
 
 
 def data_intact(data: bytes, first: int, end: int) -> bool:
     """Whether the stored CRC of a record with the data ``data[first:end]`` is correct."""
-    return bool(masked_crc.masked(data[first:end]) == _footer(data, end)[0])
+    return bool(masked(data[first:end]) == _footer(data, end)[0])
 
 
 def data_intact_column(data: bytes, first: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -85,7 +122,7 @@ def data_intact_column(data: bytes, first: NDArray[np.intp], end: NDArray[np.int
     places = zip(first.tolist(), end.tolist(), strict=True)
     crc = np.fromiter((checksum(data[low:high]) for low, high in places), np.uint32, len(first))
     footers = np.frombuffer(data, np.uint8)[end[:, None] + np.arange(FOOTER)]
-    intact: NDArray[np.bool_] = masked_crc.masked_column(crc) == footers.view("<u4")[:, 0]
+    intact: NDArray[np.bool_] = masked_column(crc) == footers.view("<u4")[:, 0]
     return intact
 
 
@@ -97,10 +134,10 @@ def data_intact_in_file(file: File, start: int, stop: int) -> bool:
         data = file.read_at(at, min(BLOCK, stop - at))
         if not data:
             return False
-        total = masked_crc.extend(total, data)
+        total = extend(total, data)
         at += len(data)
     footer = file.read_at(stop, FOOTER)
-    return len(footer) == FOOTER and masked_crc.mask(total) == _footer(footer)[0]
+    return len(footer) == FOOTER and mask(total) == _footer(footer)[0]
 
 
 def find_headers(data: bytes) -> Iterator[int]:

@@ -1,0 +1,152 @@
+"""Arrays saved at once: curves of one metric, and the evaluations of Stable-Baselines3.
+
+`np.save("rewards.npy", rewards)` and `file.write(str(rewards))` have a number for each episode or update,
+without steps, in a file named after the metric. `evaluations.npz`, which the EvalCallback of
+Stable-Baselines3 rewrites with every evaluation, has the arrays `timesteps` (n), `results` and `ep_lengths`
+(n x episodes), `successes` (n x episodes, if reported by the environment); the means have the names that the
+callback uses in its other logs. Arrays of objects are pickles and never loaded.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from rltui.common.regex import regex
+from rltui.logs import log_file_names
+from rltui.logs.formats.documents.document import DocumentReader, Parts, Records
+from rltui.logs.formats.interface import Format
+
+_ARRAY = ".npy"
+_LISTS = (".txt", ".json", ".csv", ".log")
+_MAGIC = b"\x93NUMPY"
+_MIN_LENGTH, _MAX_LENGTH = 10, 4 << 20  # of a curve: fewer numbers are results
+_KINDS = "fi"  # bytes and booleans are often rewards of a replay buffer
+_NUMBERS = rf"(?:\s*-?(?:\d[\d.eE+-]*|nan|inf)\s*(?:,|(?=\]))){{{_MIN_LENGTH},}}"
+_LIST = regex(rf"\[{_NUMBERS}|{_NUMBERS}[^\n]*\Z")
+
+
+def _shape(data: bytes) -> int:
+    """The length of an array of one column. Raises ValueError for any other content."""
+    file = io.BytesIO(data)
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(file)
+    long_enough = bool(shape) and _MIN_LENGTH <= shape[0] <= _MAX_LENGTH
+    if dtype.kind not in _KINDS or dtype.itemsize < 4 or not long_enough or any(n != 1 for n in shape[1:]):
+        raise ValueError("no curve")
+    return int(shape[0])
+
+
+def _whole_array(tag: str, data: bytes) -> tuple[Parts, None]:
+    _shape(data)
+    try:
+        values = np.load(io.BytesIO(data), allow_pickle=False).reshape(-1)
+    except (OSError, EOFError) as error:
+        raise ValueError("incomplete") from error
+    return {"": [{tag: value} for value in values.tolist()]}, None
+
+
+def _whole_list(tag: str, data: bytes) -> tuple[Parts, None]:
+    """The numbers of a list; without brackets, only those before the last comma, since the list may grow."""
+    text = data.decode("utf-8-sig", "replace").strip()
+    if text.startswith("[") != text.endswith("]"):
+        raise ValueError("incomplete")
+    pieces = text[1:-1].split(",") if text.startswith("[") else text.split(",")[:-1]
+    return {"": [{tag: float(piece)} for piece in pieces if piece.strip()]}, None
+
+
+def _reader(path: str) -> DocumentReader:
+    stem = log_file_names.stem_of(path.rpartition("/")[2])
+    tag = stem.rstrip("0123456789").rstrip("_- ") or stem  # the number distinguishes runs, not metrics
+    whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_list
+    # Truncated arrays and lists cannot be read.
+    return DocumentReader(path, lambda data: whole(tag, data))
+
+
+def _matches_curve(name: str, head: bytes) -> bool:
+    """By a name typical of metrics, and then by the first bytes."""
+    lower = name.lower()
+    array = lower.endswith(_ARRAY)
+    if not (array or (head and lower.endswith(_LISTS))):
+        return False  # every file below a LOGDIR is matched by name first
+    if log_file_names.names().column.search(name) is None:
+        return False
+    if not array:
+        return _LIST.match(head.decode("utf-8-sig", "replace")) is not None
+    if not head:
+        return True
+    try:
+        return head.startswith(_MAGIC) and _shape(head) > 0
+    except (ValueError, TypeError, SyntaxError):
+        return False
+
+
+CURVE = Format("array", _matches_curve, lambda path, _: _reader(path), rewrites=True)
+
+
+NAME = "evaluations.npz"
+_MAX_BYTES = 32 << 20  # of an uncompressed array; a long training has a few hundred kilobytes
+# Raised by zipfile and numpy for damaged headers and contents.
+_DAMAGED = (
+    *(OSError, ValueError, KeyError, IndexError, TypeError, EOFError),
+    *(RuntimeError, OverflowError, SyntaxError, MemoryError),
+)
+_MEANS = {
+    "results": "eval/mean_reward",
+    "ep_lengths": "eval/mean_ep_length",
+    "successes": "eval/success_rate",
+}
+
+
+def _evaluations(data: bytes) -> tuple[Parts, None]:
+    """A record for each evaluation. Raises ValueError for an incomplete file."""
+    arrays = _arrays(data)
+    if arrays is None:
+        raise ValueError("incomplete")
+    steps = arrays.pop("timesteps")
+    records: Records = []
+    for row, step in enumerate(steps):
+        means = {_MEANS[name]: float(np.mean(each[row])) for name, each in arrays.items() if each[row].size}
+        records.append({"step": int(step), **means})
+    return {"": records}, None
+
+
+def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:
+    """Arrays of equal length, including `timesteps`; None for an incomplete file."""
+    import zipfile  # rarely needed
+
+    found: dict[str, NDArray[np.float64]] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            for name in ("timesteps", *_MEANS):
+                member = f"{name}.npy"
+                if member not in packed.namelist():
+                    continue
+                if packed.getinfo(member).file_size > _MAX_BYTES:
+                    return None
+                array = np.load(io.BytesIO(packed.read(member)), allow_pickle=False)
+                if array.dtype.kind in "biuf" and array.ndim:
+                    found[name] = array.astype(np.float64)
+    except (zipfile.BadZipFile, zlib.error, *_DAMAGED):
+        return None
+    steps = found.get("timesteps")
+    if steps is None or steps.ndim != 1 or len(found) < 2 or not np.isfinite(steps).all():
+        return None
+    if np.abs(steps).max(initial=0) >= 1 << 53:
+        return None
+    return {name: values for name, values in found.items() if len(values) == len(steps)}
+
+
+def _matches_evaluations(name: str, head: bytes) -> bool:
+    return name == NAME and (not head or head.startswith(b"PK\x03\x04"))
+
+
+# The directory of an archive is at its end, so a part of it cannot be read.
+EVALUATIONS = Format(
+    "evaluations", _matches_evaluations, lambda path, _: DocumentReader(path, _evaluations), rewrites=True
+)

@@ -1,1 +1,0 @@
-"""TFRecord framing: where records begin and end, and their checksums."""
