@@ -8,7 +8,6 @@ file. Invalid entries are reported and ignored.
 from __future__ import annotations
 
 from rltui.config.config_files import load_config, read_file
-from rltui.config.config_schema import json_schema
 from rltui.config.user_config import AlertConfig, Config, Threshold
 
-__all__ = ["AlertConfig", "Config", "Threshold", "json_schema", "load_config", "read_file"]
+__all__ = ["AlertConfig", "Config", "Threshold", "load_config", "read_file"]

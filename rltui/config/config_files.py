@@ -12,9 +12,7 @@ from typing import Any
 from rltui.common.paths import config_file, local_path
 from rltui.common.problem import Problem
 from rltui.common.text import clean
-from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.config.user_config import AlertConfig, Config
-from rltui.schema.fields import TableField, as_dict
 from rltui.schema.toml_files import FileReport, parse
 
 LOGDIR_CONFIG = "rltui.toml"  # name of the file next to the logs
@@ -67,6 +65,9 @@ def read_file(
         if required:
             report.add("named by RLTUI_CONFIG, but there is no such file", code="config-unreadable")
         return None
+    # Imported here: 3 ms that a start without a file does not need.
+    from rltui.config.config_schema import PRIVATE, file_field
+
     table = parse(path, report)
     if table is None:
         message = f"{problems[-1].message}; the defaults hold"
@@ -77,7 +78,7 @@ def read_file(
             name = clean(str(config_file() or "config.toml"))
             report.fault((key,), f"is read only from your own file, {name}")
             del table[key]
-    values = report.check(table, TableField({**DISPLAY, **PRIVATE} if own else DISPLAY, as_dict)) or {}
+    values = report.check(table, file_field(own=own)) or {}
     if _has_secret(values.get("alerts", AlertConfig())) and _is_accessible_to_others(path):
         message = "holds the address or a header of a webhook; chmod 600 it, or name a variable: $NAME"
         problems.append(Problem("warning", "config-readable-by-others", report.path, message))

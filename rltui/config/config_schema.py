@@ -26,7 +26,7 @@ from rltui.schema.fields import (
     TextField,
     as_dict,
 )
-from rltui.schema.metric import METRIC_FIELDS, PANE_ID, Metric, checked_metric, entry_field
+from rltui.schema.metric import PANE_ID, Metric, checked_metric, entry_field, metric_fields
 
 
 def _user_metric(aliases: tuple[str, ...] = (), **values: Any) -> UserMetric:
@@ -35,8 +35,7 @@ def _user_metric(aliases: tuple[str, ...] = (), **values: Any) -> UserMetric:
 
 _METRIC = TableField(
     {
-        **METRIC_FIELDS,
-        "pane": PANE_ID,
+        **metric_fields(),
         "aliases": ListField(
             TextField(), single=True, description="names that mean this metric; * ** <n> {a,b} as wildcards"
         ),
@@ -176,11 +175,16 @@ PRIVATE: dict[str, Field[object]] = {
 }
 
 
+def file_field(*, own: bool) -> TableField[dict[str, Any]]:
+    """The field of a file: the user's own, or one next to the logs."""
+    return TableField({**DISPLAY, **PRIVATE} if own else DISPLAY, as_dict)
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the user's own file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rltui configuration",
         "description": "rltui.toml beside the logs may hold: " + ", ".join(DISPLAY),
-        **TableField({**DISPLAY, **PRIVATE}, as_dict).json_schema(),
+        **file_field(own=True).json_schema(),
     }

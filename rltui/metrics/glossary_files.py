@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.schema.fields import ListField, TableField, TextField, table_of
-from rltui.schema.metric import METRIC_FIELDS, PANE_ID, Metric, MetricId, PaneId, checked_metric
+from rltui.schema.metric import PANE_ID, Metric, MetricId, PaneId, checked_metric, metric_fields
 from rltui.schema.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.schema.value_cache import cached_value
 
@@ -77,7 +77,7 @@ GENERAL = "general"  # the pane of unknown keys without a section
 def _pane_file(stem: str) -> TableField[_PaneFile]:
     """The file of a pane; importance is the position of a metric, from 1."""
     metric = TableField(
-        METRIC_FIELDS,
+        metric_fields(),
         partial(_metric, stem, count(1)),
         required=("id", "title", "unit", "direction", "meaning"),
         strict=True,

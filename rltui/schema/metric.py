@@ -6,19 +6,20 @@ refers to the canonical scale (shares as fractions of one, times in seconds).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
 from rltui.schema.fields import (
     AnyOfField,
-    BoolField,
     Field,
     IntervalField,
     ListField,
     NumberField,
     TableField,
     TextField,
+    table_of,
 )
 from rltui.schema.units import units
 
@@ -39,6 +40,17 @@ DIRECTIONS: dict[str, str] = {
 STATISTICS: tuple[Statistic, ...] = ("mean", "min", "max", "std")
 
 
+METRIC_ID = TextField(
+    pattern=r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+",
+    permitted="lower-case words joined by dots, such as policy.kl_ref",
+)
+PANE_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="a pane id: lower-case letters, digits and '-'")
+TEXTS = ListField(TextField())
+MetricId = Annotated[str, METRIC_ID]
+PaneId = Annotated[str, PANE_ID]
+Interval = Annotated[tuple[float, float], IntervalField(infinite=True)]
+
+
 class Metric(NamedTuple):
     """A quantity of a training run and how to interpret it.
 
@@ -51,24 +63,24 @@ class Metric(NamedTuple):
     metrics whose time may include it, innermost first. derived: values that a pane derives, with formulas.
     """
 
-    id: str
+    id: MetricId
     title: str
-    pane: str = "other"
-    unit: str = "varies"
+    pane: PaneId = "other"
+    unit: Annotated[str, TextField(tuple(units().words))] = "varies"
     direction: Direction = "none"
     meaning: str = ""
     importance: int = 0
     healthy: str = ""
     watch_for: str = ""
-    check_next: tuple[str, ...] = ()
+    check_next: tuple[MetricId, ...] = ()
     sources: tuple[str, ...] = ()
     group: str = ""
-    statistic: Statistic = ""
+    statistic: Annotated[Statistic, TextField(STATISTICS)] = ""
     smooth: bool = True
-    bounds: tuple[float, float] | None = None
-    range: tuple[float, float] | None = None
-    band: tuple[float, float] | None = None
-    within: tuple[str, ...] = ()
+    bounds: Interval | None = None
+    range: Interval | None = None
+    band: Interval | None = None
+    within: tuple[MetricId, ...] = ()
     derived: tuple[str, ...] = ()
 
 
@@ -98,33 +110,9 @@ class NameTarget(NamedTuple):
     shared: bool = True  # the name may also be used in runs of an unknown framework
 
 
-METRIC_ID = TextField(
-    pattern=r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+",
-    permitted="lower-case words joined by dots, such as policy.kl_ref",
-)
-PANE_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="a pane id: lower-case letters, digits and '-'")
-TEXTS = ListField(TextField())
-MetricId = Annotated[str, METRIC_ID]
-PaneId = Annotated[str, PANE_ID]
-METRIC_FIELDS: dict[str, Field[object]] = {
-    "id": METRIC_ID,
-    "title": TextField(),
-    "unit": TextField(tuple(units().words)),
-    "direction": TextField(tuple(DIRECTIONS)),
-    "meaning": TextField(),
-    "healthy": TextField(),
-    "watch_for": TextField(),
-    "check_next": ListField(METRIC_ID),
-    "sources": TEXTS,
-    "group": TextField(),
-    "statistic": TextField(STATISTICS),
-    "smooth": BoolField(),
-    "bounds": IntervalField(infinite=True),
-    "range": IntervalField(infinite=True),
-    "band": IntervalField(infinite=True),
-    "within": ListField(METRIC_ID),
-    "derived": TEXTS,
-}
+def metric_fields() -> Mapping[str, Field[object]]:
+    """The fields of a metric in a file, which gives its position as well."""
+    return table_of(Metric, without=("importance",)).fields
 
 
 def _target(is_: str, **values: Any) -> NameTarget:

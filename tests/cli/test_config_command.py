@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from rltui.cli.commands.setup.config import command
 from rltui.common.problem import Problem
-from rltui.config import json_schema, load_config, read_file
-from rltui.config.config_schema import DISPLAY, PRIVATE
+from rltui.config import load_config, read_file
+from rltui.config.config_schema import DISPLAY, PRIVATE, json_schema
 from rltui.draw.themes import shipped_folder
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet

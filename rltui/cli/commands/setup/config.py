@@ -14,8 +14,9 @@ from rltui.cli.printing import emit, emit_json, fail, leave
 from rltui.common.paths import config_file
 from rltui.common.problem import Problem
 from rltui.common.text import clean
-from rltui.config import Config, json_schema, load_config, read_file
+from rltui.config import Config, load_config, read_file
 from rltui.config.config_files import LOGDIR_CONFIG
+from rltui.config.config_schema import json_schema
 
 
 @click.command(name="config")
