@@ -13,7 +13,9 @@ from rltui.metrics.frameworks.framework import Framework
 from rltui.metrics.frameworks.framework_files import Frameworks
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.glossary_entry import GlossaryEntry
+from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
+from rltui.schema.metric import Metric
 
 MIN_LAST_PART = 5  # characters of a key without slashes that may be the last part of a name
 MAX_SUGGESTIONS = 5
@@ -34,7 +36,7 @@ def explain(
     if config is not None:
         name = MetricNames(framework, config, known).name(key)
         if name.metric is not None and name.framework is None and not name.guessed:
-            return [GlossaryEntry(key, name.metric, pane=name.pane, unit=name.unit, caveat=name.caveat)]
+            return [entry_of(name, name.metric)]
     metric = known.metrics.get(key)
     chosen = known.frameworks.get(framework) if framework is not None else None
     if chosen is not None:
@@ -61,6 +63,20 @@ def explain(
     specific = [entry for entry in meanings if entry.canonical not in known.conventions.kinds]
     grouped = _grouped(exact or specific or meanings, known.frameworks)
     return grouped or _by_last_part(key, known) or _by_words(key, known)
+
+
+def entry_of(name: MetricName, metric: Metric) -> GlossaryEntry:
+    """The meaning of a tag, which is this metric."""
+    return GlossaryEntry(
+        name.tag,
+        metric,
+        pane=name.pane,
+        unit=name.unit,
+        scale=name.scale,
+        offset=name.offset,
+        held_out=name.held_out,
+        caveat=name.caveat,
+    )
 
 
 def _by_last_part(key: str, known: Catalogue) -> list[GlossaryEntry]:
@@ -104,19 +120,8 @@ def _meaning_in(
     name = names.name(key)
     if name.metric is None or name.guessed:
         return None
-    return GlossaryEntry(
-        key=key,
-        metric=name.metric,
-        frameworks=(framework.label,),
-        pattern=found.pattern,
-        pane=name.pane,
-        unit=name.unit,
-        held_out=name.held_out,
-        older=found.entry.older,
-        caveat=name.caveat,
-        scale=name.scale,
-        offset=name.offset,
-    )
+    entry = entry_of(name, name.metric)
+    return entry._replace(frameworks=(framework.label,), pattern=found.pattern, older=found.entry.older)
 
 
 def _grouped(found: Sequence[GlossaryEntry], known: Frameworks) -> list[GlossaryEntry]:

@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean
 from rltui.config import Config
 from rltui.metrics.definitions import plain, with_title
-from rltui.metrics.explain_key import explain
+from rltui.metrics.explain_key import entry_of, explain
 from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule, listed
 from rltui.metrics.glossary_files import glossary
@@ -48,18 +48,7 @@ def explained_entry_of_name(name: MetricName, config: Config | None = None) -> G
     """The explanation of a tag of a run; None if it is no known metric."""
     if name.metric is None:
         return None
-    entry = GlossaryEntry(
-        name.tag,
-        name.metric,
-        name.framework,
-        pane=name.pane,
-        unit=name.unit,
-        scale=name.scale,
-        offset=name.offset,
-        held_out=name.held_out,
-        caveat=name.caveat,
-    )
-    return explained_entry(entry, config)
+    return explained_entry(entry_of(name, name.metric)._replace(framework=name.framework), config)
 
 
 class FindingExplanation(NamedTuple):

@@ -17,10 +17,8 @@ from rltui.metrics.frameworks.framework import Framework, Resolved, Variant, Vot
 from rltui.metrics.frameworks.framework_schema import (
     Conventions,
     FrameworkFile,
-    conventions_field,
     expand_names,
     expand_pattern,
-    framework_field,
 )
 from rltui.metrics.frameworks.patterns import (
     Matcher,
@@ -32,6 +30,7 @@ from rltui.metrics.frameworks.patterns import (
     specificity,
     to_regex,
 )
+from rltui.schema.fields import table_of
 from rltui.schema.metric import NameTarget
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
@@ -52,12 +51,13 @@ class Frameworks:
         files = list(read_folder(folder, self._problems, "framework-data"))
         if (folder / SHARED).is_dir():
             files += read_folder(folder / SHARED, self._problems, "framework-data")
+        framework = table_of(FrameworkFile)
         for stem, table, report in sorted(files, key=lambda file: file[0]):
             if stem == "conventions":
-                self.conventions = report.check(table, conventions_field()) or self.conventions
+                self.conventions = report.check(table, table_of(Conventions)) or self.conventions
             else:
                 self._reports[stem] = report
-                self._files[stem] = report.check(table, framework_field()) or FrameworkFile()
+                self._files[stem] = report.check(table, framework) or FrameworkFile()
         self._own: dict[str, dict[str, NameTarget]] = {}  # expanded names of each file
         self._frameworks: dict[tuple[str, str], Framework] = {}
 

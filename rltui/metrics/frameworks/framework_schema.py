@@ -43,7 +43,7 @@ frameworks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from typing import Annotated
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.frameworks.patterns import PatternError, expand
@@ -57,17 +57,19 @@ from rltui.schema.fields import (
     Report,
     TableField,
     TextField,
-    table_of,
 )
 from rltui.schema.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
+
+Group = Annotated[tuple[str, ...], ListField(TextField(), single=True)]
+Target = Annotated[NameTarget | str, entry_field(shared=BoolField())]
 
 
 class Signs(NamedTuple):
     """The table `recognise`."""
 
-    must: tuple[tuple[str, ...], ...] = ()
+    must: tuple[Group, ...] = ()
     without: tuple[str, ...] = ()
-    signs: Mapping[str, float] = {}
+    signs: Mapping[str, Annotated[float, NumberField(0.01)]] = {}
 
 
 class VariantTable(NamedTuple):
@@ -77,7 +79,7 @@ class VariantTable(NamedTuple):
     title: str = ""
     any: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    names: Mapping[str, NameTarget | str] = {}
+    names: Mapping[str, Target] = {}
 
 
 class FrameworkFile(NamedTuple):
@@ -86,9 +88,9 @@ class FrameworkFile(NamedTuple):
     title: str = ""
     source: str = ""
     caveat: str = ""
-    popularity: int | None = None
+    popularity: Annotated[int | None, NumberField(1, integer=True)] = None
     aliases: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ("",)
+    prefixes: tuple[Annotated[str, TextField(empty=True)], ...] = ("",)
     held_out: tuple[str, ...] = ()
     silent: frozenset[str] = frozenset()
     domains: bool = False
@@ -97,8 +99,8 @@ class FrameworkFile(NamedTuple):
     extends: tuple[str, ...] = ()
     recognise: Signs = Signs()
     variant: tuple[VariantTable, ...] = ()
-    names: Mapping[str, NameTarget | str] = {}
-    older: Mapping[str, NameTarget | str] = {}
+    names: Mapping[str, Target] = {}
+    older: Mapping[str, Target] = {}
 
 
 class Conventions(NamedTuple):
@@ -107,10 +109,14 @@ class Conventions(NamedTuple):
     held_out: tuple[str, ...] = ()  # prefixes of evaluation
     training: tuple[str, ...] = ()  # prefixes of training
     fallback: tuple[str, ...] = ()  # files whose names are tried last, in runs of any framework
-    validation: Mapping[str, str] = {}  # canonical id of training -> of evaluation
+    # Canonical id of training -> of evaluation.
+    validation: Annotated[Mapping[str, str], ConvertedField(MapField(TextField()), _expanded)] = {}
     units: Mapping[str, float] = {}  # "percent -> fraction" = 0.01
     kinds: frozenset[str] = frozenset()  # generic canonical ids, whose titles are made from the key
-    statistics: Mapping[str, Statistic] = {}  # last word of a key -> statistic
+    # Last word of a key -> statistic.
+    statistics: Annotated[
+        Mapping[str, Statistic], TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word)
+    ] = {}
     sections: Mapping[str, str] = {}  # section of a key -> pane
 
 
@@ -120,31 +126,6 @@ def _expanded(names: Mapping[str, str]) -> dict[str, str]:
 
 def _by_word(**words: tuple[str, ...]) -> dict[str, Statistic]:
     return {word: statistic for statistic in STATISTICS for word in words.get(statistic, ())}
-
-
-@cache
-def framework_field() -> TableField[FrameworkFile]:
-    """The schema of the file of a framework."""
-    names = MapField(entry_field(shared=BoolField()))
-    groups = ListField(ListField(TextField(), single=True))
-    return table_of(
-        FrameworkFile,
-        popularity=NumberField(1, integer=True),
-        prefixes=ListField(TextField(empty=True)),
-        recognise=table_of(Signs, must=groups, signs=MapField(NumberField(0.01))),
-        variant=ListField(table_of(VariantTable, names=names)),
-        names=names,
-        older=names,
-    )
-
-
-def conventions_field() -> TableField[Conventions]:
-    """The schema of the file of conventions."""
-    return table_of(
-        Conventions,
-        validation=ConvertedField(MapField(TextField()), _expanded),
-        statistics=TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word),
-    )
 
 
 def expand_names(
