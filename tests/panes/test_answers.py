@@ -23,6 +23,7 @@ from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.session.session import Session
 from tests.support.runs.deliveries import Row, delivery
+from tests.support.runs.made_run import finding
 from tests.support.runs.pane_answers import NOW, VERL, answer, run, shares
 from tests.support.screen.expected_screens import recorded
 
@@ -235,8 +236,8 @@ def test_preference_says_what_holds_of_held_out_pairs() -> None:
     rise = [min(0.5 + at / 40, 1.0) for at in range(60)]
     logged = {"train/rewards/accuracies": rise, "eval/rewards/accuracies": 0.52, "train/rewards/margins": 2.0}
     assert answer("preference", logged, others={}, framework="trl-dpo").sentence.endswith(
-        "The chosen response is preferred in 100 % of the pairs, up from 56 % at the start, "
-        "and 52 % of held-out ones; margin is 2.000, steady."
+        "The chosen response is preferred in 100 % of the pairs (50 % would be chance), up from 56 % "
+        "at the start, and 52 % of held-out ones; margin is 2.000, steady."
     )
 
 
@@ -250,10 +251,13 @@ def test_policy_and_critic_say_level_and_trend() -> None:
     rise = [-0.5 + at / 60 for at in range(60)]
     found = answer("critic", {"critic/vf_explained_var": rise, "critic/vf_loss": 0.2})
     assert found.sentence.startswith(
-        "The critic explains about 39 % of the variance of the returns, up from none at"
+        "The critic explains about 39 % of the variance of the returns (above 80 % is good), up from none at"
     )
     nothing = answer("critic", {"critic/vf_explained_var": -0.2})
-    assert nothing.sentence == "The critic explains none of the variance of the returns, steady."
+    assert (
+        nothing.sentence
+        == "The critic explains none of the variance of the returns (above 80 % is good), steady."
+    )
 
 
 def test_self_play_is_told_by_its_rating() -> None:
@@ -394,3 +398,26 @@ def test_parts_of_steps_are_data() -> None:
             assert metric.unit == "s"
             assert metric.within[-1] == "timing.step"
             assert metric.id not in metric.within
+
+
+def test_the_reward_of_the_only_policy_is_no_component() -> None:
+    """What equals the total is that total again, for each of several names."""
+    rise = np.linspace(10, 200, 60).tolist()
+    logged = {
+        "env_runners/episode_return_mean": rise,
+        "env_runners/agent_episode_returns_mean/default_agent": rise,
+        "env_runners/module_episode_returns_mean/default_policy": rise,
+    }
+    found = answer("reward", logged, others={}, framework="rllib")
+    assert found.sentence.startswith("Episode return is") and not found.amounts and not found.notes
+
+
+def test_an_answer_begins_with_what_is_wrong_and_why() -> None:
+    """The worst finding of the pane comes first, with the title of the one that explains it."""
+    made = run({"critic/rewards/mean": np.linspace(1, 0, 60).tolist(), "actor/lr": 1e-6})
+    cause = finding("actor/lr", "critical", id="lr", title="learning rate raised", pane="policy")
+    fell = finding("critic/rewards/mean", id="fell", title="reward fell", since_step=30)
+    made.evaluator.findings = lambda: [cause, fell._replace(pane="reward", explained_by="lr")]  # type: ignore[method-assign]
+    found = answer_of(made, "reward")
+    assert found is not None
+    assert found.sentence.startswith("▲ reward fell since step 30: learning rate raised. Reward is")

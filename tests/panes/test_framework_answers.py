@@ -109,7 +109,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
             "train/reward": 0.8, "train/rewards/correct/mean": 0.6, "train/rewards/format/mean": 0.2,
         },
         {
-            "rollout": "75 % of the rollouts are used and carry a signal; lost: no spread 25 %.",
+            "rollout": "75 % of the rollouts are used and carry a signal; lost: equal rewards 25 %.",
             "lengths": "40 % are cut off at 256 tokens",
             "reward": "correct makes 75 % of it",
         },

@@ -19,7 +19,7 @@ from rltui.panes.header import coarse_age, header
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_tabs import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid
-from rltui.panes.render.lines.header_lines import header_lines, tab_bar
+from rltui.panes.render.lines.header_lines import finding_lines, header_lines, tab_bar
 from rltui.panes.render.lines.pane_lines import (
     pane_lines,
     plan_columns,
@@ -139,7 +139,7 @@ def test_a_finding_is_on_its_row(view: RunView) -> None:
 def test_an_empty_pane_says_why() -> None:
     """A pane without metrics explains itself."""
     text = as_text(pane_lines(pane_view(MadeRun(), "critic", NOW), 100))
-    assert "no critic metrics" in text
+    assert "logs nothing about a critic" in text
 
 
 @pytest.mark.parametrize("width", [20, 34, 40, 56, 80, 100, 140, 200])
@@ -388,6 +388,7 @@ def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
         ("Accuracy · tiny/words @4", 20, "Accuracy · …words @4"),
         ("Best of n · tiny/words/reward @2", 20, "Best o… · …reward @2"),
         ("Training loss · train_loss", 20, "Traini… · train_loss"),
+        ("Identical responses · samples · val", 26, "Identical… · samples · val"),
         ("Entropy", 20, "Entropy"),
     ],
 )
@@ -447,3 +448,17 @@ def test_evidence_is_told_on_the_scale_of_the_log() -> None:
     run.add("loss", np.full(40, -0.5), scale=-1.0)
     (told,) = evidence_of(run, found._replace(evidence=(Evidence("loss", 0.5, 0.1, 30),)))
     assert (told.title, told.change) == ("loss, negated", "-0.500 → -0.100")
+
+
+def test_the_overview_gives_advice_where_the_header_has_the_finding() -> None:
+    """In few columns the line below the header does not repeat it, but says what to do."""
+    cause = finding(
+        severity="critical", id="lr", title="the learning rate broke the policy", advice="Undo the change."
+    )
+    other = cause._replace(id="kl", title="KL is far too high")
+    first, second = finding_lines([cause, other], 60, 3, told=True)
+    assert first.text == " ✖ → Undo the change."
+    assert "KL is far too high" in second.text and "Undo" not in second.text
+    assert "broke the policy" in finding_lines([cause], 60, 3)[0].text
+    wide = finding_lines([cause], 120, 3, told=True)[0].text
+    assert "broke the policy" in wide and "Undo the change." in wide

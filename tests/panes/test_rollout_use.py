@@ -61,7 +61,7 @@ def test_groups_without_spread_carry_no_signal() -> None:
     found = answer("rollout", series, others=PRIME)
     assert shares(found) == {"with a signal": 0.56, "stale": 0.2, "all failed": 0.16, "all succeeded": 0.08}
     only = answer("rollout", {"train/frac_reward_zero_std": 0.25}, others=TRL)
-    assert shares(only) == {"with a signal": 0.75, "no spread": 0.25}
+    assert shares(only) == {"with a signal": 0.75, "equal rewards": 0.25}
 
 
 def test_filtered_groups_are_not_counted_twice() -> None:
@@ -138,7 +138,7 @@ def test_hours_tokens_and_what_the_lost_share_cost() -> None:
     assert tokens is not None and tokens.value == pytest.approx(60 * 96_000.0)
     found = answer_of(view, "rollout")
     assert found is not None
-    cost = next(one for one in found.facts if one.title == "lost share cost")
+    cost = next(one for one in found.facts if one.title == "lost rollouts cost")
     assert cost.value == pytest.approx(8 * 1.0 * 0.2 * 0.5)
     assert fact(found, "GPU-hours so far") == "8 GPU-hours so far"
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_share, format_step, format_value
-from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
 from rltui.panes.answers.recent_values import RunValues, Values, fact, level_text
 from rltui.panes.answers.since_start import change_since_start
-from rltui.rules.finding import unexplained
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
 
 SENTENCE_QUANTITIES = 2
 FACT_QUANTITIES = 4  # including those of the sentence
@@ -50,13 +44,12 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
     if not logged:
         return None
     text = "; ".join(_clause(run, quantity, values) for quantity, values in logged[:SENTENCE_QUANTITIES])
-    warning = _warning(run.view, pane) if run.at_step is None else ""
     facts = []
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
         number = fact(quantity.word, values, glossary().metrics[quantity.metric].unit)
         value = _text(values.now, quantity.metric, share=quantity.share)
         facts.append(replace(number, text=value, told=at < SENTENCE_QUANTITIES and value in text))
-    return Answer(quantities.question, f"{warning}{text[:1].upper()}{text[1:]}.", tuple(facts))
+    return Answer(quantities.question, f"{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 
 def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
@@ -82,11 +75,3 @@ def _text(value: float, canonical: str, *, share: bool = False) -> str:
     if share and value > 0:
         return format_share(value)
     return format_value(value, glossary().metrics[canonical].unit).strip()
-
-
-def _warning(view: RunView, pane: str) -> str:
-    """The worst firing finding of the pane as a sentence, empty without one at warning or above."""
-    for finding in unexplained(view.evaluator.findings()):
-        if finding.pane == pane and finding.rank and finding.state == "firing":
-            return f"{SEVERITY_GLYPH[finding.severity]} {finding.title or finding.message} {finding.since}. "
-    return ""

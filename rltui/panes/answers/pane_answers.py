@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ UNANSWERED: Mapping[str, str] = {
     "load": "The log does not say how the load of the ranks compares.",
     "perf": "The log has neither utilisation nor tokens per second.",
     "rollout": "The log does not say what becomes of the rollouts.",
+    "critic": "Only the returns are logged, no critic that predicts them: methods such as GRPO need none.",
 }
 
 
@@ -62,5 +65,20 @@ def answer_of(
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
         answer = make(values, pane) if ANSWERS[pane] is _DEFAULT else make(values)
     if answer is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
-        return Answer("", UNANSWERED[pane])
-    return answer
+        answer = Answer("", UNANSWERED[pane])
+    if answer is None or at_step is not None or not (warning := _warning(view, pane)):
+        return answer
+    return replace(answer, sentence=f"{warning} {answer.sentence}")
+
+
+def _warning(view: RunView, pane: str) -> str:
+    """The worst firing finding of a pane as a sentence, with its cause; empty below a warning."""
+    found = view.evaluator.findings()
+    titles = {one.id: one.title or one.id for one in found}
+    own = [one for one in found if one.pane == pane and one.rank and one.state == "firing"]
+    worst = max(own, key=lambda one: (one.explained_by is None, one.rank), default=None)
+    if worst is None:
+        return ""
+    cause = titles.get(worst.explained_by or "", "")
+    text = f"{SEVERITY_GLYPH[worst.severity]} {worst.title or worst.message} {worst.since}"
+    return f"{text}: {cause}." if cause else f"{text}."

@@ -179,7 +179,8 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
 def level_text(level: float, values: Values, text: Callable[[float], str]) -> str:
     """A level of recent points; with `about` where the last value, which rows show, reads differently."""
     written = text(level)
-    return written if written == text(float(values.value[-1])) else f"about {written}"
+    exact = written == text(float(values.value[-1])) or not any(map(str.isdigit, written))
+    return written if exact else f"about {written}"
 
 
 def _factor_text(factor: float) -> str:

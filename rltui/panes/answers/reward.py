@@ -39,7 +39,7 @@ def reward_answer(run: RunValues) -> Answer | None:
     score = run.find(f"{SCORE}.mean", near=total.tag if total is not None else "")
     if base is None and score is not None:
         base, total, score = SCORE, score, None
-    parts = _components(run)
+    parts = _components(run, total)
     rating = run.find(RATING)
     if total is None and not parts and rating is None:
         return None
@@ -95,18 +95,27 @@ def _is_reward(run: RunValues, tag: str) -> bool:
     return known or (bool(_REWARD.search(tag)) and not _PARAMETER.search(tag))
 
 
-def _components(run: RunValues) -> list[tuple[str, Values]]:
-    """Names and means of the components of the reward in training, the largest first."""
+def _components(run: RunValues, total: Values | None) -> list[tuple[str, Values]]:
+    """Names and means of the components of the reward in training, the largest first.
+
+    What equals the total is no component, but the reward of the only policy or the only reward function.
+    """
     components = []
     for tag in run.tags(COMPONENT):
         name = run.name(tag)
         if name.held_out or name.statistic not in ("", "mean") or tag.rpartition("/")[2] in NO_MEAN:
             continue
         values = run.of(tag)
-        if len(values.value):
+        if len(values.value) and not (total is not None and _equal(values, total)):
             parts = [part for part in tag.split("/") if part != "mean"]
             components.append((name.part or parts[-1], values))
     return sorted(components, key=lambda component: -abs(component[1].now))
+
+
+def _equal(one: Values, other: Values) -> bool:
+    """Whether two metrics have the same values at the steps that both log."""
+    steps = np.intersect1d(one.step, other.step)
+    return len(steps) > 0 and bool(np.allclose(one.at(steps), other.at(steps), rtol=1e-3))
 
 
 def _amounts(parts: list[tuple[str, Values]], total: Values | None) -> tuple[list[Amount], bool]:

@@ -45,7 +45,7 @@ def pane_text(
     if pane == "findings":
         return lines + findings_text(view, now, width, at_step, then)
     if pane == "overview":
-        lines += finding_lines(report.findings, width, 12)
+        lines += finding_lines(report.findings, width, 12, told=width >= 60)
     else:
         lines.append(
             line(

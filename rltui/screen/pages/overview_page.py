@@ -38,7 +38,7 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
-        top = _lead(state, findings, width, 1 if height < 11 else 3)
+        top = _lead(state, findings, width, height, 1 if height < 11 else 3)
         from rltui.screen.pages.pane_page import pane_page  # as in `page_registry`
 
         made = overview_pane(rows, (), shown_run.window(state, view))
@@ -46,7 +46,7 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     room = height - len(runs.lines)
     tag = state.selection.rows.get("overview", "")
     at = next((index for index, row in enumerate(rows) if row.tag == tag), 0 if rows else -1)
-    lead = _lead(state, findings, width, most_findings(room))
+    lead = _lead(state, findings, width, room, most_findings(room))
     lines, drawn = overview_lines(
         overview_pane(rows, constants, shown_run.window(state, view)), lead.lines, width, room,
         card_style(state), selected=at, full=state.saved.density == "full",
@@ -81,7 +81,7 @@ def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard],
     return Page(lines, card_spots(drawn, rows), pane)
 
 
-def _lead(state: AppState, findings: Sequence[Finding], width: int, most: int) -> Page:
+def _lead(state: AppState, findings: Sequence[Finding], width: int, height: int, most: int) -> Page:
     """The findings, at most so many; without any, a line on warnings about the data if there are some."""
     count = len(shown_run.file_warnings(state))
     key = state.options.keys.hint_of("pane:findings")
@@ -89,7 +89,8 @@ def _lead(state: AppState, findings: Sequence[Finding], width: int, most: int) -
         words = f"{count_of(count, 'warning')} about the data: "
         lead = [line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))]
         return Page(lead, [Spot(0, 0, width, 1, "pane:findings")])
-    lines = finding_lines(findings, width, most, key)
+    whole_header = width >= 60 and height > 8
+    lines = finding_lines(findings, width, most, key, told=whole_header)
     told = enumerate(unexplained(findings)[: len(lines)])
     return Page(lines, [Spot(0, index, width, 1, "go-finding", one.id) for index, one in told])
 

@@ -92,7 +92,7 @@ def _partition(
         flat = sum(float(one.share[last].mean()) for one in inside)
         if flat > SMALL:
             notes.append(
-                f"{format_share(flat)} of the groups have no spread, as logged besides the filtered ones"
+                f"{format_share(flat)} of the groups have equal rewards, as logged besides the filtered ones"
             )
         inside = []
     before = sum((one.share for one in lost.shared), np.zeros(len(axis)))
@@ -164,7 +164,7 @@ def _lag(run: RunValues) -> Fact | None:
     if mean is None:
         return None
     one = fact("policy lag", mean, "versions")
-    text = f"{one.value:.3g} versions"
+    text = f"{one.value:.3g} version{'' if f'{one.value:.3g}' == '1' else 's'}"
     if most is not None:
         text += f" (at most {format_short(float(most.value[-LAST:].max()))})"
     return replace(one, text=text)
@@ -183,7 +183,7 @@ def _cost(run: RunValues, lost: float) -> Fact | None:
         total, formula = total * part, f"{COST} × generation's share of a step ({format_share(part)})"
     amount = f"{format_hours(total)} GPU-hours" if count is not None else format_duration(3600 * total)
     return Fact(
-        "lost share cost", total, amount if part is not None else f"{amount} at most", formula=formula
+        "lost rollouts cost", total, amount if part is not None else f"{amount} at most", formula=formula
     )
 
 

@@ -174,22 +174,27 @@ def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
     return first, max(last, at + 1)
 
 
-def finding_lines(findings: Sequence[Finding], width: int, most: int, key: str = "") -> list[Line]:
+def finding_lines(
+    findings: Sequence[Finding], width: int, most: int, key: str = "", *, told: bool = False
+) -> list[Line]:
     """Findings in at most `most` lines, one each: severity, title, onset, advice.
 
     Findings that a symptom explains are only counted. Without findings the header says all
     there is to say. key: shows the others.
+    told: whether the header tells the first one, which is then only its advice if there is no room for both.
     """
     every, findings = findings, unexplained(findings)
     shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
     lines = []
-    for finding in shown:
+    for index, finding in enumerate(shown):
         role = SEVERITY_ROLE[finding.severity]
         text = _fitted_finding(finding, len(explained(every, finding)), width - 4)
         spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (text, role)]
         left = width - 4 - cell_width(text) - 3
         if left > 24 and finding.advice:
             spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
+        elif told and not index and finding.rank and finding.advice:
+            spans[1:] = [("→ ", "accent"), (cut_sentence(finding.advice, width - 6), "text")]
         lines.append(line(*spans))
     if len(shown) < len(findings) and most > 1:
         more = f"   and {len(findings) - len(shown)} more"

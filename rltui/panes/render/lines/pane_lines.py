@@ -201,8 +201,9 @@ def short_title(title: str, width: int) -> str:
     head, dot, part = title.partition(" · ")
     if not dot or cell_width(title) <= width:
         return _cut_title(title, width)
-    if dot in part and cell_width(part) + 2 <= width:  # `Reward component · correct · samples`
-        return f"… {part}"
+    if dot in part:  # `Reward component · correct · samples`
+        room = width - cell_width(dot + part)
+        return f"{cut(head, room)}{dot}{part}" if room >= MIN_NAME else cut(f"… {part}", width)
     if width < 18:
         return fit(title, width)
     folders, _, last = part.rpartition("/")

@@ -158,8 +158,10 @@ def _title_spots(columns: list[_Cells]) -> list[Spot]:
 def _selected(state: AppState, name: str, width: int) -> Line:
     """The selected run with full name and reason."""
     run = run_list.facts_of(state, name)
-    facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
-    if run.alive.age is not None:
+    facts = [run.view.framework] * (run.view.framework != "unknown")
+    silence = run.alive.word in run.why  # the reason of a healthy run that stopped has its age, too
+    facts += [] if silence else [run.alive.word]
+    if run.alive.age is not None and not silence:
         facts.append(f"{'last point' if run.points else 'last written'} {format_age(run.alive.age)}")
     why = run.why or "nothing is wrong"
     room = width - 3 - cell_width(run.view.shown_name) - cell_width(why)
