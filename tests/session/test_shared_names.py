@@ -46,7 +46,7 @@ def test_sets_of_tags_are_remembered_within_bounds() -> None:
     """Of runs that all log something else only the newest are remembered; the answers do not change."""
     known = SharedNames(Config())
     answers = [known.recognise((*TAGS, f"own/{number}"), "run") for number in range(2 * MAX_REMEMBERED)]
-    assert len(known._recognised) == MAX_REMEMBERED
+    assert known._recognised.cache_info().currsize == MAX_REMEMBERED
     assert {answer.label for answer in answers} == {"verl"}
     assert known.recognise((*TAGS, "own/0"), "run") == answers[0]
 
