@@ -348,16 +348,3 @@ class RunView:
     def health(self) -> RunHealth:
         """ok, warning or critical; `unjudged` where nothing could be judged."""
         return "unjudged" if self.evaluator.unjudged() else self.evaluator.health
-
-    def describe(self, now: float) -> dict[str, str | int | float | None]:
-        """The fields that `runs --json` and `check --json` share, as promised."""
-        return {
-            "run": self.name,
-            "framework": self.framework,
-            "state": self.liveness(now).state,
-            "last_step": self.run.last_step,
-            "last_wall_time": self.run.last_wall if math.isfinite(self.run.last_wall) else None,
-            "points": self.run.points,
-            "health": self.health,
-            **({"message": message} if (message := self.unjudged) else {}),
-        }

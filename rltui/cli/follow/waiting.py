@@ -17,6 +17,7 @@ from rltui.common.text import clean
 from rltui.config import Config
 from rltui.draw.numbers import format_step
 from rltui.logs.delivery import Delivery
+from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.rules.finding import as_json as finding_json
 from rltui.session.run_view import RunView
 
@@ -82,7 +83,7 @@ def wait(
         "finding": None if match is None or match.finding is None else finding_json(match.finding),
         "message": message,
         "waited": round(waited, 3),
-        "runs": [view.describe(time.time()) for view in views],
+        "runs": [verdict_of(view, time.time()).describe() for view in views],
     }
 
 

@@ -26,6 +26,7 @@ from rltui.cli.loading import load, read_config
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.text import clean
+from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.baseline.comparison import compare
@@ -60,7 +61,7 @@ def _run(view: RunView, now: float) -> Answer:
     view.update_liveness_finding(now)
     found = view.evaluator.findings()
     first = {"finding": found[0].message, "since_step": found[0].since_step} if found else {}
-    return {**view.describe(now), "metrics": len(view.run.series), **first}
+    return {**verdict_of(view, now).describe(), "metrics": len(view.run.series), **first}
 
 
 def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
