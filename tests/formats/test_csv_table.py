@@ -423,3 +423,16 @@ def test_rows_of_one_environment_are_no_training() -> None:
     assert FORM.matches(
         "eval_results.csv", checkpoints.replace("00\n", "\n").replace("\n1,", "\n100,").encode()
     )
+
+
+def test_results_of_settings_are_no_log() -> None:
+    """Names in the first columns that differ from row to row; an evaluation needs steps to be a curve."""
+    table = "algorithm,reward_config,reward_mean\n" + "".join(
+        f"{a},{b},0.5\n" for a in ("ppo", "sac") for b in "xy"
+    )
+    assert not FORM.matches("reward_effects.csv", table.encode())
+    phases = "phase,loss,reward\n" + "train,0.5,1\nval,0.4,1\n" * 3
+    assert FORM.matches("train_log.csv", phases.encode())
+    for first, is_log in (("version", True), ("score", False)):
+        rows_of = "".join(f"{k},{k % 2}.5\n" if is_log else f"{-k},1.5\n" for k in range(1, 6))
+        assert FORM.matches("evaluation_results.csv", f"{first},mean_reward\n{rows_of}".encode()) is is_log

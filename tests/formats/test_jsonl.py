@@ -565,3 +565,10 @@ def test_trials_of_one_file_are_told_apart_if_they_write_by_turns() -> None:
         "x",
         "trial_b/x",
     }
+
+
+def test_a_seed_of_each_episode_is_no_writer() -> None:
+    """However the episodes are counted; the seed of a training is the same in several records."""
+    each = [{"episode": k % 3, "seed": k, "x": k} for k in range(6)]
+    assert {*table(read(*each))} == {"x"}
+    assert {*table(read(*({**row, "seed": k // 3} for k, row in enumerate(each))))} == {"x", "seed_1/x"}

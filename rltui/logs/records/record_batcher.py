@@ -113,6 +113,7 @@ class RecordBatcher:
         self._counters: dict[Writer, _Counter] = {}
         self._highest_steps: dict[Writer, int] = {}  # in order of appearance
         self._latest_writer: Writer = ()
+        self._repeated_writer = False  # whether any writer has several records
         self._separate_writers = False  # each writer counts its own steps
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
@@ -213,7 +214,9 @@ class RecordBatcher:
             others = [other for other in known if other != writer]
             reached = max(map(known.__getitem__, others), default=step - 1)
             differing = {key for other in others for key, _ in {*writer} ^ {*other}}
-            if differing and not all(map(record_keys.is_resumable, differing)):
+            if all(map(record_keys.is_varying, differing)) and not self._repeated_writer:
+                self._separate_writers = False
+            elif differing and not all(map(record_keys.is_resumable, differing)):
                 self._separate_writers = step < reached + any(map(record_keys.is_learner, differing))
             else:  # a later training, unless an earlier one continues
                 self._separate_writers = writer in known and writer != self._latest_writer
@@ -221,6 +224,7 @@ class RecordBatcher:
                 keys = ", ".join(f"`{key}`" for key, _ in writer if key in differing)
                 message = f"several writers ({keys}) count steps of their own; the first keeps its names"
                 self._problems.append(Problem("info", "several-writers", self._path, message))
+        self._repeated_writer = self._repeated_writer or writer in known
         known[writer] = max(step, known.get(writer, step))
         self._latest_writer = writer
         first = next(iter(known))

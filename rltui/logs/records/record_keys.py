@@ -49,6 +49,7 @@ class LogKeys(NamedTuple):
     writers: Ranks
     learners: frozenset[str]  # writers that each learn a policy
     resumable: frozenset[str]  # writers that usually follow each other
+    varying: frozenset[str]  # writers that may be new in each record
     value_names: frozenset[str]  # keys of the name of a single value
     values: frozenset[str]  # keys of such a value
     small: tuple[str, ...]
@@ -102,6 +103,11 @@ def is_learner(writer_key: str) -> bool:
 def is_resumable(writer_key: str) -> bool:
     """Whether the key identifies one of several trainings that usually follow each other."""
     return compared(writer_key) in log_keys().resumable
+
+
+def is_varying(writer_key: str) -> bool:
+    """Whether each record may have another value under this key."""
+    return compared(writer_key) in log_keys().varying
 
 
 def word_of(writer_key: str) -> str:

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
@@ -246,7 +247,7 @@ def _matches(name: str, head: bytes) -> bool:
     if not head:
         return True
     lines = head.split(b"\n")
-    if lines[0].startswith(b"#"):
+    if monitor := lines[0].startswith(b"#"):
         lines = lines[1:]
     header = TableHeader.of(lines[0], name) if lines else None
     if header is None:
@@ -266,6 +267,9 @@ def _matches(name: str, head: bytes) -> bool:
     cut = len(lines) == count
     numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
     if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
+        return False
+    evaluates = log_file_names.names().evaluation.search(name) is not None
+    if not steps and evaluates and not (monitor or _counts(header, lines[1:-1])):
         return False
     if steps and log_contents.is_of_evaluation(name, steps, _column(header, steps[0], lines[1:-1])):
         return False
@@ -302,14 +306,24 @@ def _is_column(name: str, head: bytes) -> bool:
 
 
 def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
-    """Whether the first column has a different name in each row: graphs, models, files."""
-    names = [header.cells(row)[0] for row in rows[:_MIN_ITEMS]]
+    """Whether the first columns have different names in each row: graphs, models, files, settings."""
+    items = [tuple(takewhile(_is_name, header.cells(row))) for row in rows[:_MIN_ITEMS]]
     first = header.names[0].lower()
-    if len(names) < _MIN_ITEMS or "time" in first or "date" in first:
+    if len(items) < _MIN_ITEMS or "time" in first or "date" in first:
         return False
-    # A step may be written as `10k`.
-    named = (name[:1].isalpha() or sum(map(str.isalpha, name)) > 1 for name in names)
-    return len(set(names)) == len(names) and all(named)
+    return len(set(items)) == len(items) and all(items)
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell has a name; a step may be written as `10k`."""
+    return cell[:1].isalpha() or sum(map(str.isalpha, cell)) > 1
+
+
+def _counts(header: TableHeader, rows: Sequence[bytes]) -> bool:
+    """Whether a table has a column of steps without their name."""
+    every = [header.cells(row.rstrip(b"\r")) for row in rows]
+    found = [header.record(cells) for cells in every if len(cells) == len(header.names)]
+    return header.find_step_column(found[: header.rows_to_decide]) is not None
 
 
 def _is_table(head: bytes) -> bool:
