@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rltui.common.problem import SEVERITIES
@@ -25,6 +26,7 @@ from rltui.schema.fields import (
     TableField,
     TextField,
     as_dict,
+    table_of,
 )
 from rltui.schema.metric import PANE_ID, Metric, checked_metric, entry_field, metric_fields
 
@@ -55,36 +57,23 @@ DISPLAY: dict[str, Field[object]] = {
         entry_field(), description="name as written (wildcards: * ** <n> {a,b}) -> canonical id"
     ),
     "panes": MapField(
-        TableField(
-            {"title": TextField(), "metrics": ListField(TextField(), single=True)},
-            UserPane,
-            one_of=("title", "metrics"),
-        ),
+        replace(table_of(UserPane, metrics=ListField(TextField(), single=True)), one_of=("title", "metrics")),
         description="pane id -> its title and the metrics (ids or names, * allowed) that go there",
     ),
     "thresholds": ListField(
-        TableField(
-            {
-                "metric": TextField(description="canonical id or name as written, * allowed"),
-                "above": NumberField(),
-                "below": NumberField(),
-                "for": NumberField(1, 1_000_000, integer=True, description="points in a row"),
-                "severity": TextField(SEVERITIES),
-                "message": TextField(),
-                "title": TextField(),
-            },
-            Threshold,
-            required=("metric",),
+        replace(
+            table_of(
+                Threshold,
+                without=("where",),
+                metric=TextField(description="canonical id or name as written, * allowed"),
+                for_=NumberField(1, 1_000_000, integer=True, description="points in a row"),
+            ),
             one_of=("above", "below"),
         )
     ),
     "metrics_ranges": _RANGES,
     "environments": MapField(
-        TableField(
-            {"reward_min": NumberField(), "reward_max": NumberField(), "metrics_ranges": _RANGES},
-            Environment,
-            one_of=("reward_min", "reward_max", "metrics_ranges"),
-        ),
+        replace(table_of(Environment, metrics_ranges=_RANGES), one_of=Environment._fields),
         description="environment -> ranges of its reward and its sample metrics; the scale of charts only",
     ),
     "frameworks": MapField(TextField(), description="run (* allowed) -> the framework that wrote it"),
@@ -93,15 +82,13 @@ DISPLAY: dict[str, Field[object]] = {
         description="run (* allowed) -> planned steps, for the time that is left",
     ),
     "hardware": MapField(
-        TableField(
-            {
-                "gpus": NumberField(1, 1_000_000, integer=True),
-                "gpu": TextField(description="name of the accelerator, such as H100"),
-                "peak_tflops": NumberField(0.001, 1e6, description="of one accelerator, dense 16-bit"),
-                "parameters": NumberField(1, 1e15, description="of the model"),
-                "active_parameters": NumberField(1, 1e15, description="used for a token, of a mixture"),
-            },
+        table_of(
             UserHardware,
+            gpus=NumberField(1, 1_000_000, integer=True),
+            gpu=TextField(description="name of the accelerator, such as H100"),
+            peak_tflops=NumberField(0.001, 1e6, description="of one accelerator, dense 16-bit"),
+            parameters=NumberField(1, 1e15, description="of the model"),
+            active_parameters=NumberField(1, 1e15, description="used for a token, of a mixture"),
         ),
         description="run (* allowed) -> what it trains on, for estimates of MFU and GPU-hours",
     ),
@@ -116,41 +103,37 @@ PRIVATE: dict[str, Field[object]] = {
     "color": BoolField(),
     "mouse": BoolField(),
     "keys": MapField(ListField(TextField(), single=True), description="action -> key or keys"),
-    "alerts": TableField(
-        {
-            "bell": BoolField(),
-            "notify": TextField(("off", "osc9", "osc777")),
-            "command": ListField(
-                TextField(), description="argument vector, no shell; JSON on standard input"
-            ),
-            "webhook": TextField(
+    "alerts": replace(
+        table_of(
+            AlertConfig,
+            command=ListField(TextField(), description="argument vector, no shell; JSON on standard input"),
+            webhook=TextField(
                 pattern=r"https://\S+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/\S*)?|\$\{?\w+\}?",
                 permitted="an https:// address (http:// on localhost only) or $NAME of the environment",
                 secret=True,
             ),
-            "headers": MapField(
+            headers=MapField(
                 TextField(secret=True), description="header -> value; $NAME comes from the environment"
             ),
-            "severity": TextField(SEVERITIES, description="least severity that alerts"),
-            "severities": TableField(
+            severity=TextField(SEVERITIES, description="least severity that alerts"),
+            severities=TableField(
                 dict.fromkeys(RECEIVERS, TextField(SEVERITIES)),
                 as_dict,
                 description="least severity for one receiver",
             ),
-            "runs": ListField(TextField(), single=True, description="runs that alert, * allowed"),
-            "for": NumberField(0, 86_400, description="seconds that a finding must fire before it alerts"),
-            "for_steps": NumberField(0, 10**12, integer=True, description="steps that it must fire as well"),
-            "resolve_after": NumberField(
+            runs=ListField(TextField(), single=True, description="runs that alert, * allowed"),
+            for_=NumberField(0, 86_400, description="seconds that a finding must fire before it alerts"),
+            for_steps=NumberField(0, 10**12, integer=True, description="steps that it must fire as well"),
+            resolve_after=NumberField(
                 0, 86_400, description="seconds that it must be gone to count as resolved"
             ),
-            "repeat_interval": NumberField(
+            repeat_interval=NumberField(
                 0, 86_400 * 30, description="seconds between alerts of one finding id in one run"
             ),
-            "timeout": NumberField(0.1, 60, description="seconds for one delivery, connecting included"),
-            "resolved": BoolField(description="tell also that something is over"),
-            "ended": BoolField(description="also runs that were over when rltui started"),
-        },
-        AlertConfig,
+            timeout=NumberField(0.1, 60, description="seconds for one delivery, connecting included"),
+            resolved=BoolField(description="tell also that something is over"),
+            ended=BoolField(description="also runs that were over when rltui started"),
+        ),
         aliases={
             "dwell": "for",
             "dwell_steps": "for_steps",
@@ -158,18 +141,18 @@ PRIVATE: dict[str, Field[object]] = {
             "cooldown": "repeat_interval",
         },
     ),
-    "remote": TableField(
-        {
-            "poll": NumberField(1, 86_400, description="seconds between looks while something changes"),
-            "requests_per_hour": NumberField(
+    "remote": replace(
+        table_of(
+            RemoteConfig,
+            poll=NumberField(1, 86_400, description="seconds between looks while something changes"),
+            requests_per_hour=NumberField(
                 10, 10**9, integer=True, description="requests to one remote folder in an hour at most"
             ),
-            "disk_megabytes": NumberField(
+            disk_megabytes=NumberField(
                 1, 10**9, integer=True, description="MB of the cache for what is fetched of all of them"
             ),
-            "timeout": NumberField(1, 3600, description="seconds for one answer"),
-        },
-        RemoteConfig,
+            timeout=NumberField(1, 3600, description="seconds for one answer"),
+        ),
         description="remote folders such as s3://bucket/runs",
     ),
 }
