@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from types import MappingProxyType
 from typing import Any
 
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.printing import CommandError
 from rltui.common.text import clean
-from rltui.panes.baseline.comparison import Axis, Comparison
-from rltui.rules.finding import Finding, as_json
+from rltui.panes.baseline.comparison import Axis, compare
+from rltui.panes.baseline.speed_findings import speed_findings
+from rltui.rules.finding import as_json
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.session.sister_runs import SisterComparison
 
 FIELDS = (
     "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",
@@ -23,23 +22,24 @@ FIELDS = (
 
 
 def comparison_document(
-    logdirs: Sequence[str],
-    baseline: str,
-    axis: Axis,
-    compared: Mapping[str, Comparison | None],
-    sister_comparisons: Mapping[str, SisterComparison] = MappingProxyType({}),
-    findings: Mapping[str, Sequence[Finding]] = MappingProxyType({}),
+    logdirs: Sequence[str], session: Session, base: RunView, others: Iterable[RunView], axis: Axis
 ) -> dict[str, Any]:
-    """The document. All mappings are by the name of the run.
-
-    compared: None for a run without a common step, time or number of tokens. findings: about speed.
-    """
-    runs = [_compared(run, comparison) for run, comparison in compared.items()]
-    for record in runs:
-        if (comparison := sister_comparisons.get(str(record["run"]))) is not None:
+    """The document: each of `others` compared with the baseline and with its sister runs."""
+    sister_comparisons = session.compare_sisters()
+    runs = []
+    for view in others:
+        found = compare(view, base, axis)
+        differences = () if found is None else found.differences
+        record: dict[str, object] = {
+            "run": view.name,
+            "matched": None if found is None else found.matched,  # None: nowhere where both have been
+            "metrics": [{name: getattr(each, name) for name in FIELDS} for each in differences],
+            "findings": [as_json(finding) for finding in speed_findings(view, base)],
+        }
+        if (comparison := sister_comparisons.get(view.name)) is not None:
             record["sisters"] = comparison.as_json()
-        record["findings"] = [as_json(finding) for finding in findings.get(str(record["run"]), ())]
-    return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": baseline, "by": axis, "runs": runs}
+        runs.append(record)
+    return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": base.name, "by": axis, "runs": runs}
 
 
 def baseline_run(session: Session, name: str) -> RunView:
@@ -52,10 +52,3 @@ def baseline_run(session: Session, name: str) -> RunView:
     shown = close or sorted(session.runs)
     more = ", …" if len(shown) > 5 else ""
     raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)
-
-
-def _compared(run: str, comparison: Comparison | None) -> dict[str, object]:
-    if comparison is None:
-        return {"run": run, "matched": None, "metrics": []}
-    metrics = [{name: getattr(difference, name) for name in FIELDS} for difference in comparison.differences]
-    return {"run": run, "matched": comparison.matched, "metrics": metrics}

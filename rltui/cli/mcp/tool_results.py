@@ -29,7 +29,6 @@ from rltui.common.text import clean
 from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
-from rltui.panes.baseline.comparison import compare
 from rltui.panes.explanations import explained_entries
 from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS
@@ -179,9 +178,7 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     ]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
-    document = comparison_document(
-        logdirs, base.name, axis, {view.name: compare(view, base, axis) for view in others}
-    )
+    document = comparison_document(logdirs, session, base, others, axis)
     for run in document["runs"]:
         metrics = sorted(run["metrics"], key=lambda metric: not metric["outside"])
         run["total"], run["metrics"] = len(metrics), metrics[: arguments["limit"]]

@@ -84,14 +84,12 @@ def command(
 
         print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
         return
-    sister_comparisons = session.compare_sisters()
-    found = [(view, compare(view, base, axis)) for view in others]
-    worse = {view.name: speed_findings(view, base) for view in others}
     if as_json or form == "json":
-        compared = {view.name: one for view, one in found}
-        emit_json(comparison_document(logdirs, base.name, axis, compared, sister_comparisons, worse))
+        emit_json(comparison_document(logdirs, session, base, others, axis))
         return
-    for view, comparison in found:
+    sister_comparisons = session.compare_sisters()
+    for view in others:
+        comparison = compare(view, base, axis)
         if comparison is None:
             emit(f"{view.name} and {base.name}: no common {axis} to compare at")
             continue
@@ -99,7 +97,7 @@ def command(
         emit(f"### {in_markdown(title)}" if form == "markdown" else title)
         if (sisters := sister_comparisons.get(view.name)) is not None:
             emit(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
-        for finding in worse[view.name]:
+        for finding in speed_findings(view, base):
             emit(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
         emit()
         shown = comparison.differences if every else _important(comparison)
