@@ -22,7 +22,7 @@ from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile, Walked
 from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
-from rltui.logs.run_names import run_name
+from rltui.logs.run_names import RunName, run_name
 
 DEEPEST = 48  # levels of folders below LOGDIR
 _MAX_CHECKPOINTS = 4  # folders of the newest checkpoints that are searched for a history
@@ -336,20 +336,8 @@ class FolderWalker:
                 calls.run(place, os.stat, place)
             except OSError:
                 continue
-            shown = f"{name}/{TRAINER_STATE}"
-            log = folder.found.get(shown)
-            if log is None:
-                log = FoundFile(
-                    place=place,
-                    path=clean(_shown(folder, shown)),
-                    folder=clean(_shown(folder, name)),
-                    name=TRAINER_STATE,
-                    run=run_name(folder.shown, TRAINER_STATE).run,
-                    rank=None,
-                    device=folder.device,
-                )
-            found[shown] = log
-            yield log
+            run = run_name(folder.shown, TRAINER_STATE)
+            yield self._found(folder, f"{name}/{TRAINER_STATE}", found, run)
             return at == 0
         return True
 
@@ -401,38 +389,35 @@ class FolderWalker:
                 return
 
     def _found_part(self, folder: _Folder, name: str, part: Part, found: dict[str, FoundFile]) -> FoundFile:
+        run = posixpath.normpath(posixpath.join(folder.shown, part.run))
+        while run.startswith("../"):
+            run = run[3:]
         shown = f"{name}[{part.key}]" if part.key else name
-        log = folder.found.get(shown)
-        if log is None:
-            run = posixpath.normpath(posixpath.join(folder.shown, part.run))
-            while run.startswith("../"):
-                run = run[3:]
-            log = FoundFile(
-                place=f"{folder.place}/{shown}",
-                path=clean(_shown(folder, shown)),
-                folder=clean(folder.shown),
-                name=shown,
-                run=clean(run) or ".",
-                rank=None,
-                device=folder.device,
-                part=part,
-            )
-        found[shown] = log
-        return log
+        return self._found(folder, shown, found, RunName(clean(run) or ".", None), part)
 
-    def _found(self, folder: _Folder, name: str, found: dict[str, FoundFile]) -> FoundFile:
+    def _found(
+        self,
+        folder: _Folder,
+        name: str,
+        found: dict[str, FoundFile],
+        run: RunName | None = None,
+        part: Part | None = None,
+    ) -> FoundFile:
+        """The file in a folder, as it was found before or new. run: None for the one by its name."""
         log = folder.found.get(name)
         if log is None:
-            by_name = run_name(folder.shown, name)
+            below, _, base = name.rpartition("/") if part is None else ("", "", name)
+            by_name = run or run_name(folder.shown, name)
             log = FoundFile(
                 place=f"{folder.place}/{name}",
                 path=clean(_shown(folder, name)),
-                folder=clean(folder.shown),
-                name=name,
+                folder=clean(_shown(folder, below) if below else folder.shown),
+                name=base,
                 run=by_name.run,
                 rank=by_name.rank,
                 device=folder.device,
-                explicit=folder.root.only == name,
+                explicit=part is None and folder.root.only == name,
+                part=part,
             )
         found[name] = log
         return log
