@@ -102,7 +102,7 @@ def _log_from_plain(plain: Plain) -> PlacedLog:
     *found, run, duplicate_of, tag_map, size, part_key = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
-        from rltui.logs.discovery.run_assignment import AddedCurve
+        from rltui.logs.discovery.sub_runs import AddedCurve
 
         renames = AddedCurve(*tag_map)
     return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))
@@ -112,6 +112,6 @@ def _tag_map_as_plain(log: PlacedLog) -> Iterable[str] | None:
     """How the tags of a sub-run are renamed: those of one curve, or not at all."""
     if log.tag_map is None:
         return None
-    from rltui.logs.discovery.run_assignment import AddedCurve  # imports the search of logs
+    from rltui.logs.discovery.sub_runs import AddedCurve  # imports the search of logs
 
     return astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from rltui.common.arrays import distinct
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.log_file_names import is_events, names, stem_of
+from rltui.logs.found_file import FoundFile
+from rltui.logs.log_file.log_file import LogFile
+from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, stem_of
 from rltui.logs.records.record_keys import compared, is_small
 
 SAMPLE_BYTES = 256 << 10  # of each log that are compared
@@ -34,6 +36,7 @@ AGREEING_COPY = 0.95  # the same for two logs of one format: a copy has all valu
 ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same if one of them was printed with few digits
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, including whole numbers
 _SCHEDULES = {"epoch", "train/epoch"}
+_SERIES_RATIO = 3  # a console with that many times the series of a log is no copy of it
 _MACHINE = "system/"  # measurements by a tracker's client, at separate steps and in no other log
 
 
@@ -246,3 +249,96 @@ def names_of(folder: str, name: str) -> tuple[str, ...]:
     """The name by which logs of another format may be found: the stem, or the folder of an event file."""
     shared = folder.rpartition("/")[2] if is_events(name) else stem_of(name)
     return (shared.lower(),) if shared else ()
+
+
+def distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
+    """Sorts the logs that may be duplicates, nearest first: by common folders and name."""
+    parts, its_parts = _parts(one.folder), _parts(other.folder)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, its_parts, strict=False)))
+    its_names = (stem_of(other.name).lower(), its_parts[-1].lower() if its_parts else "")
+    same_name = stem_of(one.name).lower() in its_names
+    return (-common - 4 * same_name, len(parts) + len(its_parts) - 2 * common, other.folder, other.name)
+
+
+def may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
+    """Whether two logs of one format may be copies by their paths: one folder is above the other.
+
+    Two folders side by side are two trainings, which may have equal values if they have the same seed.
+    """
+    if one.name == other.name == TRAINER_STATE:  # of checkpoints of one training, each longer than the last
+        return one.run == other.run
+    if {stem_of(one.name), stem_of(other.name)} == names().partial_copies:
+        return one.folder == other.folder
+    if uncopied(one.name) == uncopied(other.name):
+        return one.folder == other.folder
+    if are_numbered_apart(one.path, other.path):
+        return False
+    if form in names().repeated_formats and one.folder == other.folder:
+        return True
+    return form in names().copied_formats and _one_above_other(one, other)
+
+
+def may_repeat(known: Format) -> bool:
+    """Whether one log of a format may repeat some columns of another in its folder."""
+    return known.name in names().repeated_formats
+
+
+def uncopied(name: str) -> str:
+    """The original name of a numbered copy that a browser or a shared folder made: `monitor (1).csv`."""
+    return names().numbered_copy.sub("", name)
+
+
+def is_copy(log: LogFile) -> bool:
+    """Whether a log is such a copy, by its name."""
+    return uncopied(log.found.name) != log.found.name
+
+
+def has_less_than_console(
+    one: LogFile,
+    other: LogFile,
+    sample: LogBeginning,
+    its: LogBeginning,
+) -> bool:
+    """Whether one is a console and the other has less data: that of evaluations, or few series."""
+    first, second = (log.format and log.format.name in names().copied_formats for log in (one, other))
+    if bool(first) == bool(second):
+        return False
+    (_, printed), (proper, logged) = ((one, sample), (other, its)) if first else ((other, its), (one, sample))
+    evaluates = names().evaluation.search(proper.found.name) is not None
+    return evaluates or _SERIES_RATIO * len(logged.tags) <= len(printed.tags)
+
+
+def prints_by(one: LogFile, other: LogFile) -> bool:
+    """Whether one is the printed output of a training, and the other a proper log of it, by their paths.
+
+    Such a console has few digits and other axes, so its values need not agree with those of the log.
+    """
+    consoles = [
+        log for log in (one, other) if log.format is None or log.format.name in names().copied_formats
+    ]
+    if len(consoles) != 1 or consoles[0].format is None or not prints(consoles[0].format):
+        return False  # two consoles in one folder are those of two programs
+    return _one_above_other(one.found, other.found) and not are_numbered_apart(
+        one.found.path, other.found.path
+    )
+
+
+def is_console_of_tracker(one: LogFile, other: LogFile) -> bool:
+    """Whether one is the console that a tracker's client saves with the other, the log of the same run."""
+    consoles = [log for log in (one, other) if log.format and log.format.name in names().copied_formats]
+    trackers = [log for log in (one, other) if log.found.name.endswith(names().tracker_endings)]
+    return one.found.run == other.found.run and len(consoles) == len(trackers) == 1
+
+
+def prints(known: Format) -> bool:
+    """Whether a format is that of printed output, which is no run of its own beside a log."""
+    return known.name in names().printed_formats
+
+
+def _one_above_other(one: FoundFile, other: FoundFile) -> bool:
+    upper, lower = sorted((_parts(one.folder), _parts(other.folder)), key=len)
+    return lower[: len(upper)] == upper
+
+
+def _parts(folder: str) -> list[str]:
+    return folder.split("/") if folder else []

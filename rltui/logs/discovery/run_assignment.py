@@ -1,20 +1,27 @@
 """Assigns logs to runs: logs of sub-runs, of samples and evaluations, and duplicate logs.
 
-Sub-runs belong to the run above them. `add_scalars` writes every curve to a separate folder and event file
-with one tag: torch `<run>/<main tag with _ for />_<key>/`, tensorboardX `<run>/<main tag>/<key>/`.
-`add_hparams` writes `<run>/<unix time>/` or `<run>/<run_name>/` with hparams and a few single points.
-A folder counts as a sub-run only if its content agrees with its name. For duplicates see `duplicate_logs`.
+See `sub_runs` and `duplicate_logs`, which know nothing of the state of logs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
-from rltui.common.named_tuple import NamedTuple
 from rltui.logs.discovery import duplicate_logs
+from rltui.logs.discovery.duplicate_logs import (
+    distance,
+    has_less_than_console,
+    is_console_of_tracker,
+    is_copy,
+    may_be_copy,
+    may_repeat,
+    prints,
+    prints_by,
+    uncopied,
+)
 from rltui.logs.discovery.nearest_run import NearestRun
+from rltui.logs.discovery.sub_runs import parent_of
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import Format
 from rltui.logs.found_file import FoundFile
@@ -24,16 +31,8 @@ from rltui.logs.run_names import folders_above
 from rltui.logs.sample_layouts.layouts import LayoutMatch, match_log
 
 MAX_COMPARED = 16  # logs with which one is compared
-_SERIES_RATIO = 3  # a console with that many times the series of a log is no copy of it
 MAX_IN_FOLDER = 256  # logs below a folder among which duplicates are searched for
 _FEW_TABLES = 8  # logs in a folder among which tables that repeat others are sought
-
-
-class Parent(NamedTuple):
-    """The run of a sub-run."""
-
-    folder: str
-    rename: Callable[[str], str]  # from the tag in the file to the tag in the run
 
 
 @dataclass(slots=True)
@@ -84,7 +83,7 @@ class RunAssignment:
         for name in shared_names:
             self._by_name.setdefault(name, []).append(log)
         partial = stem_of(found.name) in names().partial_copies - {"metrics"}
-        if found.name == TRAINER_STATE or partial or _is_copy(log):
+        if found.name == TRAINER_STATE or partial or is_copy(log):
             self._copied.update(folders, shared_names)
         if found.part is not None and found.part.key:
             self._parts.setdefault(found.part.key, []).append(log)
@@ -96,7 +95,7 @@ class RunAssignment:
                 each.rotated = rotated
         if is_events(found.name):
             self._events.setdefault(found.folder, []).append(found.name)
-        if not is_events(found.name) or _is_copy(log):
+        if not is_events(found.name) or is_copy(log):
             self._mixed = True
 
     def place(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
@@ -278,7 +277,7 @@ class RunAssignment:
             return (
                 other is not log
                 and other.format is not None
-                and (other.format.name != known.name or _may_be_copy(known.name, found, other.found))
+                and (other.format.name != known.name or may_be_copy(known.name, found, other.found))
                 and other.duplicate_of is None
                 and not other.gone
                 and (other.published or duplicate_logs.rank(other.format, other.found.name) <= own_rank)
@@ -291,26 +290,26 @@ class RunAssignment:
         if sample is None or sample.empty:
             return []
         changed: list[tuple[LogFile, str]] = []
-        for other in sorted(candidates, key=lambda other: _distance(found, other.found))[:MAX_COMPARED]:
+        for other in sorted(candidates, key=lambda other: distance(found, other.found))[:MAX_COMPARED]:
             its = self._sample(other, calls)
             if its is None or its.empty or other.format is None:
                 continue
-            alike = other.format is known and _may_repeat(known) and set(sample.tags) == set(its.tags)
-            if alike and _uncopied(found.name) != _uncopied(other.found.name):
+            alike = other.format is known and may_repeat(known) and set(sample.tags) == set(its.tags)
+            if alike and uncopied(found.name) != uncopied(other.found.name):
                 continue  # trainings of one program, which have the same columns
-            if _has_less_than_console(log, other, sample, its):
+            if has_less_than_console(log, other, sample, its):
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
-            related = self._is_only_console(log, other, calls) or _is_console_of_tracker(log, other)
+            related = self._is_only_console(log, other, calls) or is_console_of_tracker(log, other)
             if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
                 if not self._end_alike(log, other, calls):
                     continue
                 # the one that begins earlier has more data
                 begin, its_begin = min(sample.rows), min(its.rows)
             its_rank = duplicate_logs.rank(other.format, other.found.name)
-            its_key = (its_begin, its_rank, -other.size, _is_copy(other), other.found.path)
-            if its_key < (begin, own_rank, -log.size, _is_copy(log), found.path):
+            its_key = (its_begin, its_rank, -other.size, is_copy(other), other.found.path)
+            if its_key < (begin, own_rank, -log.size, is_copy(log), found.path):
                 return [*changed, *self._join(log, other)]
             changed += self._join(other, log)
         return changed
@@ -332,9 +331,9 @@ class RunAssignment:
             beside = [log for log in logs if is_candidate(log)] if differ else []
             near += beside
             # For a console the search continues until there is a log that it may be the console of.
-            decisive = [log for log in beside if log.format is not known or not _may_repeat(known)]
+            decisive = [log for log in beside if log.format is not known or not may_repeat(known)]
             if decisive and not (
-                _prints(known) and all(log.format is None or _prints(log.format) for log in beside)
+                prints(known) and all(log.format is None or prints(log.format) for log in beside)
             ):
                 break
         return list(dict.fromkeys(near))
@@ -343,7 +342,7 @@ class RunAssignment:
         """Whether any log of a folder or name may be a duplicate of one of a format: mostly none is."""
         if place in self._copied or known.name in names().copied_formats:
             return True
-        if _may_repeat(known) and len(logs) <= _FEW_TABLES:
+        if may_repeat(known) and len(logs) <= _FEW_TABLES:
             return True
         return any(log.unrequested or (log.format is not None and log.format is not known) for log in logs)
 
@@ -362,9 +361,9 @@ class RunAssignment:
         If there are several consoles with different content, the folder does not show which one belongs to
         it.
         """
-        if not _prints_by(one, other):
+        if not prints_by(one, other):
             return False
-        console, proper = (one, other) if one.format is not None and _prints(one.format) else (other, one)
+        console, proper = (one, other) if one.format is not None and prints(one.format) else (other, one)
         own = self._sample(console, calls)
         for each in self._below.get(console.found.folder, ())[:MAX_IN_FOLDER]:
             beside = each.found.folder == console.found.folder and not each.gone
@@ -373,7 +372,7 @@ class RunAssignment:
             if duplicate_logs.are_numbered_apart(each.found.path, proper.found.path):
                 continue  # it is of another run
             _detect_format(each, calls)
-            if each.format is None or not _prints(each.format):
+            if each.format is None or not prints(each.format):
                 continue
             its = self._sample(each, calls)
             if own is None or its is None or its.empty:
@@ -418,97 +417,6 @@ def _home(folder: str) -> str:
     return above if bare else folder
 
 
-def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
-    """Sorts the logs that may be duplicates, nearest first: by common folders and name."""
-    parts, its_parts = _parts(one.folder), _parts(other.folder)
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, its_parts, strict=False)))
-    its_names = (stem_of(other.name).lower(), its_parts[-1].lower() if its_parts else "")
-    same_name = stem_of(one.name).lower() in its_names
-    return (-common - 4 * same_name, len(parts) + len(its_parts) - 2 * common, other.folder, other.name)
-
-
-def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
-    """Whether two logs of one format may be copies by their paths: one folder is above the other.
-
-    Two folders side by side are two trainings, which may have equal values if they have the same seed.
-    """
-    if one.name == other.name == TRAINER_STATE:  # of checkpoints of one training, each longer than the last
-        return one.run == other.run
-    if {stem_of(one.name), stem_of(other.name)} == names().partial_copies:
-        return one.folder == other.folder
-    if _uncopied(one.name) == _uncopied(other.name):
-        return one.folder == other.folder
-    if duplicate_logs.are_numbered_apart(one.path, other.path):
-        return False
-    if form in names().repeated_formats and one.folder == other.folder:
-        return True
-    return form in names().copied_formats and _one_above_other(one, other)
-
-
-def _may_repeat(known: Format) -> bool:
-    """Whether one log of a format may repeat some columns of another in its folder."""
-    return known.name in names().repeated_formats
-
-
-def _uncopied(name: str) -> str:
-    """The original name of a numbered copy that a browser or a shared folder made: `monitor (1).csv`."""
-    return names().numbered_copy.sub("", name)
-
-
-def _is_copy(log: LogFile) -> bool:
-    return _uncopied(log.found.name) != log.found.name
-
-
-def _has_less_than_console(
-    one: LogFile,
-    other: LogFile,
-    sample: duplicate_logs.LogBeginning,
-    its: duplicate_logs.LogBeginning,
-) -> bool:
-    """Whether one is a console and the other has less data: that of evaluations, or few series."""
-    first, second = (log.format and log.format.name in names().copied_formats for log in (one, other))
-    if bool(first) == bool(second):
-        return False
-    (_, printed), (proper, logged) = ((one, sample), (other, its)) if first else ((other, its), (one, sample))
-    evaluates = names().evaluation.search(proper.found.name) is not None
-    return evaluates or _SERIES_RATIO * len(logged.tags) <= len(printed.tags)
-
-
-def _prints_by(one: LogFile, other: LogFile) -> bool:
-    """Whether one is the printed output of a training, and the other a proper log of it, by their paths.
-
-    Such a console has few digits and other axes, so its values need not agree with those of the log.
-    """
-    consoles = [
-        log for log in (one, other) if log.format is None or log.format.name in names().copied_formats
-    ]
-    if len(consoles) != 1 or consoles[0].format is None or not _prints(consoles[0].format):
-        return False  # two consoles in one folder are those of two programs
-    return _one_above_other(one.found, other.found) and not duplicate_logs.are_numbered_apart(
-        one.found.path, other.found.path
-    )
-
-
-def _is_console_of_tracker(one: LogFile, other: LogFile) -> bool:
-    """Whether one is the console that a tracker's client saves with the other, the log of the same run."""
-    consoles = [log for log in (one, other) if log.format and log.format.name in names().copied_formats]
-    trackers = [log for log in (one, other) if log.found.name.endswith(names().tracker_endings)]
-    return one.found.run == other.found.run and len(consoles) == len(trackers) == 1
-
-
-def _prints(known: Format) -> bool:
-    return known.name in names().printed_formats
-
-
-def _one_above_other(one: FoundFile, other: FoundFile) -> bool:
-    upper, lower = sorted((_parts(one.folder), _parts(other.folder)), key=len)
-    return lower[: len(upper)] == upper
-
-
-def _parts(folder: str) -> list[str]:
-    return folder.split("/") if folder else []
-
-
 def _read(log: LogFile, read: duplicate_logs.ReadSample, calls: Calls) -> duplicate_logs.LogBeginning | None:
     """A sample of a log; None if it cannot be read, as its visit will report. Raises GivenUpError."""
     assert log.format is not None
@@ -520,48 +428,6 @@ def _read(log: LogFile, read: duplicate_logs.ReadSample, calls: Calls) -> duplic
         raise
     except Exception:  # noqa: BLE001 - the visit of that log reports what is wrong with it
         return None
-
-
-def parent_of(
-    folder: str, name: str, sample: duplicate_logs.LogBeginning, events: Mapping[str, Sequence[str]]
-) -> Parent | None:
-    """The run above to which the event file `folder/name` with this content belongs; None if to none.
-
-    events: names of the event files in each folder.
-    """
-    for upper in folders_above(folder):
-        if not events.get(upper):
-            continue
-        below = folder[len(upper) + 1 :] if upper else folder
-        if names().subrun_folder.match(below) or (sample.hparams and _same_writer(name, events[upper])):
-            return Parent(upper, str)
-        if len(sample.tags) == 1:
-            main = sample.tags[0]
-            for joint, path in (("_", main.replace("/", "_")), ("/", main)):
-                if below.startswith(path + joint) and len(below) > len(path) + 1:
-                    return Parent(upper, AddedCurve(main, below[len(path) + 1 :], below))
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class AddedCurve:
-    """Names the tags of a sub-run of `add_scalars`. A class, so that another process can be given it."""
-
-    main: str
-    key: str
-    below: str
-
-    def __call__(self, tag: str) -> str:
-        """The tag in its run."""
-        return f"{self.main}/{self.key}" if tag == self.main else f"{self.below}/{tag}"
-
-
-def _same_writer(name: str, uppers: Sequence[str]) -> bool:
-    writer = names().writer
-    own = writer.search(name)
-    return own is not None and any(
-        (its := writer.search(upper)) is not None and its["writer"] == own["writer"] for upper in uppers
-    )
 
 
 def _moves(log: LogFile) -> bool:
