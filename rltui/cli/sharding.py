@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 import click
 
 from rltui.cli.printing import EXTRAS, fail, progress_line, require_extra
+from rltui.common.named_tuple import NamedTuple
 from rltui.common.paths import is_url
 from rltui.common.text import clean
 from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors
@@ -23,11 +23,10 @@ TWO_PROCESSES_RUNS = 1000
 TWO_PROCESSES_BYTES = 200 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """The engine, and the part of the runs to process: index from 1 and number of parts; None for all."""
 
-    engine: Engine = field(default_factory=Engine)
+    engine: Engine = Engine()
     part: tuple[int, int] | None = None
     cached: bool = True  # whether to use cached verdicts
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Protocol
 
@@ -103,13 +102,12 @@ class TrainingProblem(NamedTuple):
         yield "sources", "; ".join(self.sources)
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
+class Definitions(NamedTuple):
     """Terms and problems, in the order of the file, and informal names of metrics -> canonical ids."""
 
     term: tuple[Term, ...]
     problem: tuple[TrainingProblem, ...]
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = {}
 
     def _entries(self) -> Sequence[Term | TrainingProblem]:
         return [*self.term, *self.problem]

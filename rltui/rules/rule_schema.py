@@ -131,14 +131,13 @@ def rule_file() -> TableField[RuleFile]:
     symptom = table_of(
         Symptom,
         id=_ID,
-        severity=TextField(choices=tuple(RANK)),
         all=groups,
         or_all=groups,
         pane=_pane_field(),
         together=share,
         leads=share,
     )
-    gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID, spread=ListField(_TEXTS))
+    gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID)
     return table_of(
         RuleFile,
         rule=ListField(_RuleField()),

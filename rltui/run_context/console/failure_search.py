@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -26,8 +25,7 @@ _STEP_LINE = regex(r"\s*step:\d+ - \S+:")  # of veRL's console logger
 ROWS_AFTER = 2  # rows of metrics, or states of a progress bar, after which the training had continued
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFailure:
+class FoundFailure(NamedTuple):
     """A known failure in a console. line: its number; None in consoles that are too large to count lines."""
 
     failure: Failure
@@ -60,7 +58,7 @@ def scan(file: ConsoleFile) -> ConsoleReport:
         while not file.index():
             if file.size > 256 << 20:
                 break  # counting lines would take seconds: the offset is reported instead
-        found = [replace(each, line=file.line_number(each.offset)) for each in found]
+        found = [each._replace(line=file.line_number(each.offset)) for each in found]
     early = bool(found) and begin == 0 and _is_before_training(data)
     lines = console_lines(data[-END:])
     last_error = found[-1].text if found else _last_error(lines)
