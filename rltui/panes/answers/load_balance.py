@@ -123,7 +123,7 @@ def _sentence(
     idle = idle_share(load)
     when = "After balancing" if after is not None else "Before balancing"
     if idle <= SAME_LOAD:
-        return "All ranks have the same load: nobody waits."
+        return f"{'After balancing all' if after else 'All'} ranks have the same load: nobody waits."
     was = f" ({format_share(idle_share(before))} before)" if after is not None and before is not None else ""
     if idle < EVEN:
         return f"{when} the lightest rank waits {format_share(idle)} of the time{was}: the load is even."
