@@ -176,3 +176,14 @@ def test_drawn_ridges_and_bands_fill_their_lines(width: int, rows: int, columns:
         lines = band_lines(found, width, rows)
         assert len(lines) == rows + 2
         assert max(line.width for line in lines) <= width
+
+
+def test_bands_of_different_steps_are_both_shown() -> None:
+    """A score logged at other steps than the reward has a band of its own, however many points it has."""
+    series = {
+        f"critic/{name}/{part}": {at: low + at * slope for at in steps}
+        for name, steps in (("rewards", range(10)), ("score", range(0, 10, 2)))
+        for part, low, slope in (("min", 0, 0), ("mean", 0.5, 1), ("max", 20, 0))
+    }
+    found = answer("reward", series, steps=10, others={})
+    assert [one.tag for one in found.bands] == ["critic/rewards/mean", "critic/score/mean"]

@@ -28,10 +28,11 @@ def noisy(course: Sequence[float], noise: float) -> list[float]:
         ([*noisy(np.linspace(0, 8, 100), 0.1), *noisy(np.linspace(8, 1, 100), 0.1)], "below its best of 7."),
         ([8.0] * 3 + [0.0] * 197, "down from"),
         ([0.0, 1.0] * 100, "Reward is about 0.500, steady."),
+        (([1.8] * 10 + [0.2] * 10) * 10, "no change beyond its noise."),
     ],
 )
 def test_reward_is_told_beside_its_start_and_its_best(values: list[float], said: str) -> None:
-    """A rise below zero, none, a fall after the best, one at the start, outcomes that are 0 or 1."""
+    """A rise below zero, none, a fall after the best, one at the start, outcomes that are 0 or 1, noise."""
     assert said in answer("reward", {"critic/rewards/mean": values}, steps=200).sentence
 
 

@@ -153,6 +153,8 @@ def _distinct(bands: Iterable[Band]) -> list[Band]:
     """Without bands whose mean is that of the one before: score and total of a run without penalties."""
     distinct: list[Band] = []
     for one in bands:
-        if not distinct or not np.allclose(one.middle, distinct[-1].middle, equal_nan=True):
+        last = distinct[-1] if distinct else None
+        same_steps = last is not None and one.steps == last.steps and len(one.middle) == len(last.middle)
+        if last is None or not same_steps or not np.allclose(one.middle, last.middle, equal_nan=True):
             distinct.append(one)
     return distinct

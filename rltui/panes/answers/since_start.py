@@ -17,6 +17,7 @@ ENDS = 2  # intervals that the start and the end are the mean of: at least a ten
 OPENING = 3  # parts of the first tenth, whose median shows whether the level changed within it
 MIN_PARTS = 10  # intervals with points, from which start and end are compared
 BEYOND_NOISE = 3.0  # times the noise of a mean of an interval: a larger distance is a change
+NEAR = 0.2  # times the level: a larger distance is not called no change, even within noise
 STEADY = 0.1  # times the level: smaller noise hides no relevant change
 
 
@@ -47,23 +48,30 @@ class SinceStart(NamedTuple):
         return not self.moved and BEYOND_NOISE * self.noise <= STEADY * max(abs(self.start), abs(self.end))
 
     @property
+    def near_start(self) -> bool:
+        """Whether the end is about as high as the start, whatever noise could explain."""
+        return abs(self.end - self.start) <= NEAR * max(abs(self.start), abs(self.end))
+
+    @property
     def fallen(self) -> bool:
         """Whether the end is below the highest mean by more than noise and a tenth of the gain."""
         gap, gained = self.highest - self.end, self.highest - self.start
         return gap > max(BEYOND_NOISE * self.noise, 0.1 * gained, 0.0)
 
     def words(self, now: float, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
-        """`up from 12.3 at the start`; `steady`; empty if noise hides changes.
+        """`up from 12.3 at the start`; `steady`; empty, or said of an outcome, if noise hides changes.
 
         now: the value that precedes this text; it is empty if `now` and the mean of the end, which may have
-        outliers, are on different sides of the start. text: formats values. more_is_better: whether to report
-        a fall, `below its best of 890 around step 410,000`.
+        outliers, are on different sides of the start. text: formats values. more_is_better: an outcome, of
+        which a fall is reported, `below its best of 890 around step 410,000`, and that noise hides changes.
         """
         if more_is_better and self.fallen and self.highest > self.start + BEYOND_NOISE * self.noise:
             best = f"below its best of {text(self.highest)} around step {format_step(self.highest_step)}"
             return f"{best} ({text(self.start)} at the start)"
         if not self.moved:
-            return "steady" if self.steady else ""
+            if self.steady:
+                return "steady"
+            return "no change beyond its noise" if more_is_better and self.near_start else ""
         if (now > self.start) != (self.end > self.start) or text(now) == text(self.start):
             return ""
         return f"{'up' if now > self.start else 'down'} from {text(self.start)} at the start"
