@@ -171,6 +171,11 @@ class RunView:
         known = self._now_pace()
         return known if known.at(now).state == "ended" else known._replace(quiet=self._quiet())
 
+    @property
+    def seconds_per_step(self) -> float | None:
+        """By the wall times of recent points, including pauses; None if they are unknown."""
+        return self._now_pace().pace or None
+
     def _quiet(self) -> str:
         """Which of its metrics have gone quiet; determined again when points came."""
         return self.cached("quiet", (self.run.version, self.names), lambda: quiet(self.run, self.names))

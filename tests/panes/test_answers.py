@@ -206,8 +206,8 @@ def test_an_earlier_step_knows_nothing_of_later_ones() -> None:
 
 
 def test_nothing_is_said_without_times() -> None:
-    """A run without times of steps and phases has no answer, one with a single phase only its length."""
-    assert answer_of(run({}), "timing") is None
+    """An earlier step of a run without times has no answer, a run with a single phase only its length."""
+    assert answer_of(run({}), "timing", at_step=30) is None
     found = answer("timing", {"timing_s/gen": 3.0})
     assert found.sentence.startswith("Generation takes 3.00 s, steady; the log has no time of whole steps")
     assert not found.shares and not found.parts
@@ -221,6 +221,12 @@ def test_phases_of_nan_are_told_and_not_taken_for_others() -> None:
     assert shares(found) == {"Generation": 0.6, "other": 0.4}
     assert [part.title for part in found.parts] == ["Generation"]
     assert sum("is NaN at" in note for note in found.notes) == 2
+
+
+def test_a_log_without_times_is_timed_by_its_points() -> None:
+    """The wall times of points give the length of a step where neither steps nor phases are timed."""
+    found = answer("timing", {})
+    assert found.sentence.startswith("By the times of its points a step takes 300 ms (3.33 a second);")
 
 
 def test_a_pane_without_answer_says_what_its_log_lacks() -> None:

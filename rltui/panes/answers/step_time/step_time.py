@@ -15,7 +15,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import in_sentence
-from rltui.draw.numbers import format_seconds, format_share, format_step
+from rltui.draw.numbers import format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, trend_text
@@ -67,14 +67,26 @@ class StepTime(NamedTuple):
 
 
 def step_time_answer(run: RunValues) -> Answer | None:
-    """The answer of the pane timing; None for a run that logs no times of steps or phases."""
+    """The answer of the pane timing; None for a run without times of steps, phases and points."""
     time, spans = step_time(run), run.inputs.spans
     chart = gantt(run, spans)
     text = "" if chart is None else f"Spans of {chart.title} are {'; '.join(longest(chart))}"
     if time is None:
-        return None if chart is None else Answer(QUESTION, f"{text}.", gantt=chart, notes=spans.notes)
+        if chart is None:
+            return _by_points(run)
+        return Answer(QUESTION, f"{text}.", gantt=chart, notes=spans.notes)
     notes = (*time.answer.notes, *filter(None, [text]), *spans.notes)
     return replace(time.answer, gantt=chart, notes=notes)
+
+
+def _by_points(run: RunValues) -> Answer | None:
+    """The time of a step by the wall times of points; None if they are unknown, or for an earlier step."""
+    seconds = run.view.seconds_per_step if run.at_step is None else None
+    if seconds is None:
+        return None
+    rate = f" ({format_plain(1 / seconds, 3)} a second)" if seconds < 1 else ""
+    by_points = f"By the times of its points a step takes {format_seconds(seconds)}{rate}"
+    return Answer(QUESTION, f"{by_points}; times of phases are not logged.")
 
 
 def step_time(run: RunValues) -> StepTime | None:
