@@ -1,14 +1,9 @@
-"""The answer of the pane timing: the phases of a step, their parts, and the remainder.
-
-Which metrics are phases, and of which they may be parts, is data (`within` of a metric). Ambiguities are
-resolved by values: a part is never longer than its whole, a phase that is missing at most steps runs every N
-steps, and phases that add up to more than the step run at the same time.
-"""
+"""The answer of the pane timing: the phases of a step, their parts, and the remainder."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,21 +15,23 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
+from rltui.panes.answers.step_time.step_phases import (
+    OVERLAP,
+    Phase,
+    by_frequency,
+    logged_phases,
+    waits_for_others,
+    within_step,
+    without_nan,
+)
 
 STEP = "timing.step"
-NAMED = ("timing.phase", "timing.connector")  # each key is a phase of its own, named by the run
 GENERATION = ("timing.generation", "timing.rollout")
-WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")
 PER_TOKEN = "timing.per_token."
 
 SMALL = 0.01  # share below which phases are combined
-OVERLAP = 1.02  # steps; phases that add up to more overlap, less is rounding of timers
 DOMINANT = 0.35  # share from which the largest phase is the bottleneck
-SELDOM = 0.6  # share of the steps below which a phase runs every N steps
 SLOW_FIRST = 1.5  # times the median, from which the time of the first step is noted
-UNKNOWN = 0.1  # share of the last steps; a phase that is NaN at more of them is left out
-PART_SLACK = 1.05  # timers of a part and of its whole start and stop at different moments
-MAX_PHASES = 200  # keys; in a log with more they are no phases
 
 # Factor, unit and smallest number per minute of rates of steps.
 RATES = ((1 / 60, "s", 300.0), (1.0, "min", 1.0), (60.0, "h", 0.0))
@@ -42,21 +39,6 @@ RATES = ((1 / 60, "s", 300.0), (1.0, "min", 1.0), (60.0, "h", 0.0))
 STEP_FACT = "step"
 QUESTION = "Where does a step's time go?"
 FORMULAS = {"steps per minute": "60 / step time", "tokens per second": "tokens of a step / step time"}
-
-
-@dataclass(slots=True)
-class _Phase:
-    """A key that logs the time of a phase. `inside` is the phase that it is a part of."""
-
-    values: Values
-    title: str
-    canonical: str
-    inside: _Phase | None = None
-    parts: list[_Phase] = field(default_factory=list)
-
-    @property
-    def tag(self) -> str:
-        return self.values.tag
 
 
 class StepTime(NamedTuple):
@@ -93,12 +75,12 @@ def step_time(run: RunValues) -> StepTime | None:
     """The shares of a step's time up to a step; None without times of steps or phases."""
     first = run.first_steps
     whole = _step_values(run)
-    phases = _phases(run, first)
+    phases = logged_phases(run, first)
     steps = whole.without_first(first) if whole is not None else None
     inside = {phase.tag: phase.inside.tag for phase in phases if phase.inside is not None}
     inside |= _per_token_tags(run, phases)
-    phases, unknown = _known(run, phases)
-    regular, seldom = _split(phases, steps)
+    phases, unknown = without_nan(run, phases)
+    regular, seldom = by_frequency(phases, steps)
     if steps is None and not regular:
         return _one_phase(phases)
     axis = steps.step if steps is not None else _common(regular)
@@ -107,11 +89,11 @@ def step_time(run: RunValues) -> StepTime | None:
     top = [phase for phase in regular if phase.inside is None]
     lengths = steps.at(axis) if steps is not None else np.zeros(len(axis))
     work = np.sum([phase.values.at(axis) for phase in top], axis=0) if top else np.zeros(len(axis))
-    waits = _waits_for_others(top, lengths, work)
+    waits = waits_for_others(top, lengths, work)
     if waits:
         top = [phase for phase in top if phase not in waits]
         work = np.sum([phase.values.at(axis) for phase in top], axis=0)
-    between = {id(phase): _within_step(phase, axis, lengths - work) for phase in seldom}
+    between = {id(phase): within_step(phase, axis, lengths - work) for phase in seldom}
     for phase in seldom:
         if between[id(phase)]:
             lengths = np.maximum(lengths - phase.values.at(axis), 0.0)
@@ -147,14 +129,6 @@ def step_time(run: RunValues) -> StepTime | None:
     return StepTime(answer, share if generating else None)
 
 
-def _waits_for_others(top: Sequence[_Phase], lengths: Floats, work: Floats) -> list[_Phase]:
-    """The phases of waiting if phases exceed the step: other phases run during them."""
-    waits = [phase for phase in top if phase.canonical in WAITING]
-    last = slice(-LAST, None)
-    exceeds = 0 < OVERLAP * float(lengths[last].sum()) < float(work[last].sum())
-    return waits if exceeds and len(waits) < len(top) else []
-
-
 def _step_values(run: RunValues) -> Values | None:
     """The step time; of several keys the one with most points, then the longest."""
     names = ((tag, run.name(tag)) for tag in run.tags(STEP))
@@ -166,67 +140,7 @@ def _step_values(run: RunValues) -> Values | None:
     )
 
 
-def _phases(run: RunValues, first: Ints) -> list[_Phase]:
-    """The phases that a run logs, each with the phase that it is a part of."""
-    metrics = glossary().metrics
-    phases: list[_Phase] = []
-    for canonical, tags in run.view.tag_index.canonical.items():
-        metric = metrics.get(canonical)
-        if metric is None or not metric.within:
-            continue
-        for tag in tags[:MAX_PHASES]:
-            name = run.name(tag)
-            if name.held_out and canonical != "timing.validation":
-                continue
-            if name.statistic not in ("", "mean"):
-                continue  # extremes of a time are no phases
-            values = run.of(tag)
-            if len(values.value) and bool((values.value > 0).any()):
-                title = _key_title(tag) if canonical in NAMED else _short(name.title)
-                phases.append(_Phase(values, title, canonical))
-    largest: dict[str, _Phase] = {}
-    for phase in sorted(phases, key=lambda one: -float(one.values.value.sum())):
-        if phase.canonical in NAMED:
-            continue
-        whole = largest.setdefault(phase.canonical, phase)
-        if whole is not phase and np.isin(phase.values.step, whole.values.step).all():
-            phase.inside, phase.title = whole, _key_title(phase.tag)
-    for phase in phases:
-        if phase.inside is None:
-            phase.inside = _whole_of(phase, phases, largest)
-    for phase in phases:
-        phase.values = phase.values.without_first(first)
-        if phase.inside is not None:
-            phase.inside.parts.append(phase)
-    return phases
-
-
-def _known(run: RunValues, phases: list[_Phase]) -> tuple[list[_Phase], list[str]]:
-    """The phases without those that are NaN at many steps, and notes on these."""
-    kept, notes = [], []
-    tags = [(phase.tag, phase.title) for phase in phases]
-    always_nan = [
-        (tag, _short(run.name(tag).title))
-        for canonical, listed in run.view.tag_index.canonical.items()
-        if canonical in glossary().metrics and glossary().metrics[canonical].within
-        for tag in listed[:MAX_PHASES]
-        if run.view.run.series[tag].nonfinite and tag not in dict(tags) and not run.name(tag).held_out
-    ]
-    for tag, title in (*tags, *always_nan):
-        points = run.view.run.series[tag].recent()
-        shown = points.value if run.at_step is None else points.value[points.step <= run.at_step]
-        lost = int((~np.isfinite(shown[-LAST:])).sum())
-        if lost > UNKNOWN * min(len(shown), LAST):
-            notes.append(f"{title} is NaN at {lost} of the last {min(len(shown), LAST)} steps and left out")
-        else:
-            kept += [phase for phase in phases if phase.tag == tag]
-    for phase in kept:
-        phase.inside = phase.inside if phase.inside in kept else None
-        phase.parts = [part for part in phase.parts if part in kept]
-    return kept, notes
-
-
-def _one_phase(phases: Sequence[_Phase]) -> StepTime | None:
+def _one_phase(phases: Sequence[Phase]) -> StepTime | None:
     """The answer for a single phase without times of steps; None for several or none."""
     if len(phases) != 1 or not phases[0].values.now > 0:
         return None
@@ -241,78 +155,14 @@ def _with_trend(time: Fact) -> str:
     return ", ".join(filter(None, (time.text, trend_text(time, in_words=True))))
 
 
-def _whole_of(phase: _Phase, phases: Sequence[_Phase], largest: dict[str, _Phase]) -> _Phase | None:
-    """The phase that another one is a part of: by its key, else by the glossary."""
-    candidates = [one for one in phases if one is not phase and phase.tag.startswith(f"{one.tag}/")]
-    for canonical in glossary().metrics[phase.canonical].within:
-        candidates += [largest[canonical]] if canonical in largest else []
-    for candidate in candidates:
-        whole = candidate.values.at(phase.values.step)
-        timed = whole > 0
-        shorter = phase.values.value[timed] <= PART_SLACK * whole[timed]
-        if candidate is not phase and timed.any() and bool(shorter.all()):
-            return candidate
-    return None
-
-
-def _short(title: str) -> str:
-    """`Generation` for `Generation time`: the pane is about times."""
-    return title.removesuffix(" time").removesuffix(" phase")
-
-
-def _key_title(tag: str) -> str:
-    return tag.rpartition("/")[2] or tag
-
-
-def _split(phases: Sequence[_Phase], steps: Values | None) -> tuple[list[_Phase], list[_Phase]]:
-    """Phases of every step, and those that run every N steps.
-
-    Without step times the most frequent phase is taken as every step; phases at other steps are then ignored,
-    except for evaluation and checkpoints.
-    """
-    if steps is None:
-        axis = max((phase.values.step for phase in phases), key=len, default=np.empty(0, np.int64))
-    else:
-        axis = steps.step
-    regular: list[_Phase] = []
-    seldom: list[_Phase] = []
-    for phase in phases:
-        at = phase.values.at(axis)
-        begun = max(int(np.argmax(at > 0)), 0)
-        ran = int((at > 0).sum())
-        if not ran:
-            continue
-        if ran >= SELDOM * (len(at) - begun) and (ran > 1 or len(at) == 1):
-            regular.append(phase)
-        elif phase.inside is None:
-            seldom.append(phase)
-    known = [one for one in seldom if one.canonical in ("timing.validation", "timing.checkpoint")]
-    if steps is None and (len(known) < len(seldom) or len([p for p in regular if p.inside is None]) < 2):
-        return [], []  # a single phase, or phases of different units of work
-    for phase in regular:
-        if phase.inside is not None and phase.inside not in regular:
-            phase.inside = None
-    return regular, seldom
-
-
-def _common(phases: Sequence[_Phase]) -> Ints:
+def _common(phases: Sequence[Phase]) -> Ints:
     """The steps of the phase with most of them."""
     return max((phase.values.step for phase in phases), key=len)
 
 
-def _within_step(phase: _Phase, axis: Ints, left: Floats) -> bool:
-    """Whether the step time includes a phase that runs every N steps: the remainder is longer when it ran."""
-    at = phase.values.at(axis)
-    ran = at > 0
-    if not ran.any():
-        return False
-    usual = median(left[~ran]) if (~ran).any() else 0.0
-    return median(left[ran]) - usual >= 0.5 * median(at[ran])
-
-
 def _shares(
-    top: Sequence[_Phase], steps: Ints, base: float, rest: float
-) -> tuple[tuple[Share, ...], list[_Phase]]:
+    top: Sequence[Phase], steps: Ints, base: float, rest: float
+) -> tuple[tuple[Share, ...], list[Phase]]:
     """Shares that add up to one, the largest first, the remainder last; and the phases of at least 1 %."""
     if not base > 0 or not top:
         return (), []
@@ -327,7 +177,7 @@ def _shares(
 
 
 def _parts(
-    top: Sequence[_Phase],
+    top: Sequence[Phase],
     axis: Ints,
     lengths: Floats,
     base: float,
@@ -337,7 +187,7 @@ def _parts(
     """The phases as lines, each followed by its parts, the longest first."""
     lines: list[StepPhase] = []
 
-    def add(phase: _Phase, depth: int) -> None:
+    def add(phase: Phase, depth: int) -> None:
         at = phase.values.at(axis)
         ran = at[at > 0]
         share = float(at[last].sum()) / base if base else 0.0
@@ -362,7 +212,7 @@ def _parts(
     return lines
 
 
-def _seldom_part(phase: _Phase, axis: Ints, lengths: Floats, inside: bool) -> StepPhase:
+def _seldom_part(phase: Phase, axis: Ints, lengths: Floats, inside: bool) -> StepPhase:
     """A phase that runs every N steps, with the time that it adds to a step on average."""
     values = phase.values
     cost, usual = float(values.value.mean()), median(lengths[lengths > 0]) if (lengths > 0).any() else 0.0
@@ -444,7 +294,7 @@ def _per_token(run: RunValues, axis: Ints) -> dict[str, tuple[float, bool]]:
     return per_token
 
 
-def _per_token_tags(run: RunValues, phases: Sequence[_Phase]) -> dict[str, str]:
+def _per_token_tags(run: RunValues, phases: Sequence[Phase]) -> dict[str, str]:
     """Keys of times per token, each with the key of its phase."""
     heads = {phase.canonical: phase.tag for phase in phases if phase.inside is None}
     return {
@@ -504,7 +354,7 @@ def _sentence(
 
 
 def _notes(
-    whole: Values | None, first: Ints, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
+    whole: Values | None, first: Ints, steps: Values | None, top: Sequence[Phase], kept: Sequence[Phase],
     base: float, last: Ints,
 ) -> list[str]:  # fmt: skip
     """Notes on phases that are combined, and on the first step if it is left out."""
