@@ -24,9 +24,10 @@ from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.firing import EvaluatedSeries, Firing, FiringState, settings_beyond
+from rltui.rules.rule_states.firing import EvaluatedSeries, Firing, FiringState
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
+from rltui.rules.rule_states.settings import not_logged, settings_beyond
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
 from rltui.rules.symptoms import gather
@@ -80,6 +81,7 @@ class Evaluator:
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
         self._evaluated: EvaluatedSeries | None = None
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
+        self.settings_beside: Mapping[str, HParam] = {}  # as last set
         self._external_findings: tuple[Finding, ...] = ()
         # Computed on demand, reset by new ticks:
         self._state: FiringState | None = None
@@ -197,6 +199,14 @@ class Evaluator:
             self._findings = self._health = self._unjudged = None
         return changed
 
+    def set_settings_beside(self, settings: Mapping[str, HParam]) -> bool:
+        """Set those beyond limits in files beside the logs, by condition. True if they changed."""
+        if settings == self.settings_beside:
+            return False
+        self.settings_beside = settings
+        self._reset(True)
+        return True
+
     # ---- answers
 
     @property
@@ -214,10 +224,11 @@ class Evaluator:
     def _settings_beyond(self) -> Mapping[str, HParam]:
         """Hyperparameters beyond the limits of rules; the same object until others are logged."""
         texts = [text for log in self.run.hparams_texts.values() for text in log.values()]
-        mark = len(self.run.hparams), *map(id, texts)
+        mark = len(self.run.hparams), id(self.settings_beside), *map(id, texts)
         if mark != self._settings[0]:
-            entries = logged_hparams(reversed(texts), self.run.hparams).entries
-            self._settings = mark, settings_beyond(self._selection.book, entries)
+            entries, book = logged_hparams(reversed(texts), self.run.hparams).entries, self._selection.book
+            beside = not_logged(book, self.settings_beside, entries)
+            self._settings = mark, {**settings_beyond(book, entries), **beside}
         return self._settings[1]
 
     def findings(self) -> list[Finding]:

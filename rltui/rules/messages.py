@@ -80,7 +80,7 @@ def _finding(
         "before": format_short(before),
         "since": f"{since:,}",
         "tag": series[0].tag,
-        "metric": title_of(series[0].canonical or rule.metrics[0]),
+        "metric": title_of(series[0].canonical or rule.metrics[0]) if rule.metrics else series[0].tag,
         "percent": _percent(value),
         "times": "-" if not before or math.isnan(before) or math.isnan(value) else f"{value / before:.1f}",
     }
@@ -146,7 +146,8 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
     evidence: dict[str, Evidence] = {}
     parts = list(parts)
     words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
-    words |= {"tag": parts[0].ticks.tag, "because": parts[0].rule.message}
+    words |= {"tag": parts[0].ticks.tag}
+    words |= {"because": _fill(parts[0].rule.message, words)}
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
     for part in parts:
         found = evidence_of(part)

@@ -133,13 +133,28 @@ class Rescaling(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A condition on a hyperparameter, under any of its names in frameworks."""
+    """A condition on a hyperparameter, under any of its names in frameworks.
+
+    It is a cause of symptoms, and a remark of its own if it has a title.
+    """
 
     id: str
     name: str
     message: str  # its consequence
     above: float = math.inf
     below: float = -math.inf
+    exactly: float | None = None
+    positive: bool = False  # zero and negative values mean that it is switched off
+    of: str = ""  # name of another hyperparameter, as a share of which it is compared
+    title: str = ""
+    pane: str = "policy"
+    source: str = ""
+
+    def beyond(self, value: float) -> bool:
+        """Whether the condition holds for a value, or for a share of `of`."""
+        if self.positive and value <= 0:
+            return False
+        return value > self.above or value < self.below or value == self.exactly
 
 
 class Symptom(NamedTuple):

@@ -144,5 +144,5 @@ def rule_file() -> TableField[RuleFile]:
         symptom=ListField(replace(symptom, strict=True)),
         gap=ListField(replace(gap, strict=True)),
         rescaling=ListField(replace(rescaling, strict=True)),
-        setting=ListField(replace(table_of(Setting, id=_ID), strict=True)),
+        setting=ListField(replace(table_of(Setting, id=_ID, pane=_pane_field()), strict=True)),
     )

@@ -290,8 +290,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown:
             follow_samples(self.state)
             if view is not None:
-                state.hparams.files.plan_of(view.run, again=True)
-            state.hparams.files.read_plans()
+                state.hparams.files.beside(view.run, again=True)
+            state.hparams.files.read_beside()
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
             self._ask_for_jobs()

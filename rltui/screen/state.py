@@ -375,7 +375,7 @@ class AppState:
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
         self.hparams = HParamsView(HParamsThread(self.options.logdirs))
-        self.session.set_plan_lookup(self.hparams.files.plan_of)
+        self.session.set_lookup_beside(self.hparams.files.beside)
         self.run_settings = RunSettings(self.hparams.files.of)
         self.samples = SamplesView(SamplesThread(self.options.logdirs))
         self.console = ConsoleView(ConsoleViewThread())

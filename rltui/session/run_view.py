@@ -18,6 +18,7 @@ from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.rules.run_status.measured_pace import measured_pace, quiet
 from rltui.rules.run_status.run_pace import RunPace
+from rltui.rules.run_status.settings_beside import LookupBeside
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
@@ -63,7 +64,7 @@ class RunView:
         shared: SharedNames,
         held: HeldPoints | None = None,
         shown_name: str = "",
-        plans: Callable[[Run], tuple[int, ...]] | None = None,
+        beside: LookupBeside | None = None,
     ) -> None:
         self.run = run
         self.shown_name = shown_name or run.name  # for people
@@ -73,7 +74,7 @@ class RunView:
         self._held_points = 0
         self.continued = False  # by another run, which means that it has ended
         self._reported_end = False  # the last line of its console says that it has ended
-        self.plans = plans  # looks up its planned steps in files near its logs
+        self.beside = beside  # looks up what files near its logs say
         self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of a version, for planned steps
         self._tags_recognised = -1
         self.recognition: FrameworkMatch = shared.recognise((), run.name)
@@ -186,8 +187,8 @@ class RunView:
         if known is None or known[0] != version:
             pace = measured_pace(self.run, self._shared.config.total_of(self.run.name))
             known = self._pace = (version, (), pace)
-        if self.plans is not None and (known[1] or known[2].total is None):
-            beside = self.plans(self.run)
+        if self.beside is not None and (known[1] or known[2].total is None):
+            beside = self.beside(self.run).totals
             if beside != known[1]:
                 known = self._pace = (version, beside, measured_pace(self.run, beside=beside))
         pace = known[2].reported_end() if self._reported_end else known[2]
@@ -230,17 +231,24 @@ class RunView:
 
         Evaluates the newest points if it is not live any more.
         """
+        changed = self._update_settings()
         failures, told = self._external_findings("consoles"), self._state_checked
         pace = self._now_pace()
         known = (pace, self.last_line, failures)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
-            return False
+            return changed
         alive = self.liveness(now)
         self._state_checked = (known, now, pace.next_change(now))
         self._live = alive.state == "live"
-        changed = not self._live and self.evaluator.make_late_ticks()
+        changed |= not self._live and self.evaluator.make_late_ticks()
         found = liveness_finding(alive, self.run.last_step, self.last_line, failures)
         return self.set_findings("state", [found]) or changed
+
+    def _update_settings(self) -> bool:
+        """Tell the rules of settings in files near its logs. True if findings may have changed."""
+        if self.beside is None or not self.run.series:
+            return False
+        return self.evaluator.set_settings_beside(self.beside(self.run).settings)
 
     def job_traces(self) -> RunTraces:
         """The traces of the job that writes it; the same object until data came."""
@@ -300,6 +308,7 @@ class RunView:
         del self._held[:count]
         self._count_held(-taken)
         self.evaluator.feed(held, live=self._live and most is not None)
+        self._update_settings()
         return True
 
     def drop_held(self) -> None:
@@ -334,7 +343,7 @@ class RunView:
             return current_findings(evaluator)
         if evaluate and not self.loading:
             selection = self._shared.selection(self.recognition.label)
-            found = reevaluated(self.run, self.names, selection, step)
+            found = reevaluated(self.run, self.names, selection, step, evaluator.settings_beside)
             if found is not None:
                 return found
         return remembered_findings(evaluator.findings(), evaluator.history(), step)

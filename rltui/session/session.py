@@ -19,7 +19,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter, runs_named, shown_name, with_namesakes
-from rltui.rules.run_status.planned_steps import PlansBeside
+from rltui.rules.run_status.settings_beside import LookupBeside, SettingsBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
 from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView
@@ -33,7 +33,6 @@ from rltui.session.sister_runs import (
 )
 from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
-from rltui.store.run import Run
 from rltui.store.store import Store
 
 if TYPE_CHECKING:  # it imports the readers of consoles
@@ -46,8 +45,8 @@ class Session:
     """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
 
     part: of these, as for `RunFilter`. shared: names and rules that sessions of one configuration share.
-    logdirs: the folders, for the name of a run that is a whole folder. plans: looks up the planned steps of a
-    run in files near its logs; by default these are read on first use.
+    logdirs: the folders, for the name of a run that is a whole folder. beside: looks up what files near the
+    logs of a run say; by default these are read on first use.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Session:
         part: tuple[int, int] | None = None,
         shared: SharedNames | None = None,
         logdirs: Sequence[str | Path] = (),
-        plans: Callable[[Run], tuple[int, ...]] | None = None,
+        beside: LookupBeside | None = None,
     ) -> None:
         self.config = config if config is not None else Config()
         self._shared = shared if shared is not None else SharedNames(self.config)
@@ -76,18 +75,18 @@ class Session:
         self._recently_shown: list[str] = []
         self._held = HeldPoints()
         self._logdirs = logdirs
-        self._plans = PlansBeside(logdirs).of if plans is None and logdirs else plans
+        self._beside = SettingsBeside(logdirs).of if beside is None and logdirs else beside
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
         self._with_sister_finding: set[str] = set()
         self._next_state_index = 0  # index of the run whose state finding is updated next
         self._comparing: Iterator[None] | None = None  # a comparison in progress
         self._sister_comparisons: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
 
-    def set_plan_lookup(self, plans: Callable[[Run], tuple[int, ...]]) -> None:
-        """Look up planned steps with this function from now on, as `plans` above."""
-        self._plans = plans
+    def set_lookup_beside(self, beside: LookupBeside) -> None:
+        """Look up what files near the logs say with this function from now on, as `beside` above."""
+        self._beside = beside
         for view in self.runs.values():
-            view.plans = plans
+            view.beside = beside
 
     def focus(self, *names: str) -> None:
         """Keep full windows only of the runs shown now and the last few before them.
@@ -120,7 +119,7 @@ class Session:
                 self._sources = None
             if view is None:
                 view = self.runs[name] = RunView(
-                    run, self._shared, self._held, shown_name(name, self._logdirs), self._plans
+                    run, self._shared, self._held, shown_name(name, self._logdirs), self._beside
                 )
             view.hold(fresh)
             changed.add(name)

@@ -20,6 +20,7 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.rules.rule_states.rule_selection import RuleSelection
+from rltui.run_context.hparams.hparams import HParam
 from rltui.store.points import NewPoints
 from rltui.store.run import Run
 from rltui.store.series import Series
@@ -123,8 +124,13 @@ class _EarlyRun(NamedTuple):
     hparams_texts: Mapping[str, Mapping[str, Text]]
 
 
-def reevaluated(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:
-    """The findings of all points up to a step. None if the store does not hold all of them exactly."""
+def reevaluated(
+    run: Run, names: MetricNames, selection: RuleSelection, step: int, settings: Mapping[str, HParam]
+) -> PastFindings | None:
+    """The findings of all points up to a step. None if the store does not hold all of them exactly.
+
+    settings: hyperparameters in files beside the logs, as of `Evaluator.set_settings_beside`.
+    """
     known = [series for series in run.series.values() if series.count]
     if sum(series.count for series in known) > MAX_POINTS:
         return None
@@ -141,6 +147,7 @@ def reevaluated(run: Run, names: MetricNames, selection: RuleSelection, step: in
     walls = run.step_walls[run.step_walls[:, 0] <= step]
     early = _EarlyRun(run.name, walls, run.hparams, run.hparams_texts)
     evaluator = Evaluator(early, names, selection=selection)
+    evaluator.set_settings_beside(settings)
     evaluator.feed(fresh)
     return current_findings(evaluator)
 

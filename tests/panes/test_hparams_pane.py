@@ -215,12 +215,12 @@ def test_planned_steps_beside_a_log_are_known_after_the_thread_has_looked(tmp_pa
     """Nothing is opened for who asks; what the thread finds makes a silent run one that ended early."""
     (tmp_path / "config.yaml").write_text("train:\n  max_steps: 300\n")
     shelf, session = HParamsThread([str(tmp_path)]), Session()
-    session.set_plan_lookup(shelf.plan_of)
+    session.set_lookup_beside(shelf.beside)
     session.apply([delivery([("loss", step, 1.0) for step in range(30)], run="run", wall=1.7e9)])
     view, told = session.runs["run"], threading.Event()
     shelf.thread.ready = told.set
     assert not view.liveness(1.8e9).unfinished and not shelf.thread.started
-    shelf.read_plans()
+    shelf.read_beside()
     assert told.wait(10)
     assert view.liveness(1.8e9 + 1).cut_short and view.liveness(1.8e9 + 1).total == 300
 

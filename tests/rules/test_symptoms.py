@@ -392,7 +392,7 @@ def test_entropy_may_collapse_where_nearly_all_answers_are_right() -> None:
 @pytest.mark.parametrize(
     ("hparams", "said"),
     [
-        ({"gamma": 0}, "gamma is set to 0: only the immediate reward of an action counts"),
+        ({"gamma": 0}, "gamma is set to 0: only the next rewards of an action count"),
         ({"args": {"clip_coef": 5e-4}}, "args/clip_coef is set to 5.00e-4: hardly an update"),
         ({"exploration_final_eps": "1.0"}, ""),  # a text is no number
         ({"gamma": 0.99, "clip_coef": 0.2, "ent_coef": 0.01, "tau": 0.005, "end_e": 0.05}, ""),

@@ -18,7 +18,7 @@ from rltui.rules.rule_states.rule_state import ActivePeriod, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.rulebook import Rulebook
-from rltui.run_context.hparams.hparams import HParam, find_hparam
+from rltui.run_context.hparams.hparams import HParam
 
 EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes may be by chance
 GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # least gain, as a share of the range and of the size of a level
@@ -45,7 +45,7 @@ class Firing(NamedTuple):
 class EvaluatedSeries:
     """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
-    `derived`: ratios and step times, which are not tags. `settings`: result of `settings_beyond`.
+    `derived`: ratios and step times, which are not tags. `settings`: result of `settings.settings_beyond`.
     """
 
     def __init__(
@@ -162,6 +162,8 @@ class FiringState:
             if state.rule.holds_while and state.past and state.period is None:
                 causes.append(state)
             self._add(state)
+        for name in [name for name, each in series.joint.items() if isinstance(each, Setting) and each.title]:
+            self.of(name)
         self._keep_causes(causes)
 
     def of(self, rule_id: str) -> Sequence[Firing]:
@@ -303,28 +305,18 @@ def _known(
     return condition.mean in metrics and any(metrics >= set(each) for each in condition.spread)
 
 
-def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
-    """The hyperparameters beyond the limits of a condition, by the id of the condition."""
-    found: dict[str, HParam] = {}
-    for each in book.joint.values() if entries else ():
-        if not isinstance(each, Setting):
-            continue
-        entry = find_hparam(entries, each.name)
-        if entry is None or isinstance(entry.value, bool | str | None):
-            continue
-        if not each.below <= entry.value <= each.above:
-            found[each.id] = entry
-    return found
-
-
 def _setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
     """The firing of a setting, as a series of one point at the first step."""
     assert isinstance(entry.value, int | float)
-    value = float(entry.value)
-    rule = Rule(setting.id, (), "setting", RECORDING, {}, {}, {}, message=setting.message)
+    value, severity = float(entry.value), "info" if setting.title else RECORDING
+    rule = Rule(
+        setting.id, (), "setting", severity, {}, {}, {}, setting.title,
+        "{tag} is set to {value}: " + setting.message,
+        advice="Compare with the defaults of the trainer.", source=setting.source, pane=setting.pane,
+    )  # fmt: skip
     ticks = Ticks(entry.key, None)
     ticks.start.append(value)
-    return Firing(rule, ticks, begin, value, np.nan, np.nan, RECORDING)
+    return Firing(rule, ticks, begin, value, np.nan, np.nan, severity)
 
 
 def _rescaling_firing(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | None:

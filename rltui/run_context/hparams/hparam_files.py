@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -129,10 +128,10 @@ def _hparams_folders(folder: Folder) -> list[Folder]:
     return sorted(found, key=lambda subfolder: subfolder.shown)[:4]
 
 
-def read(place: Path, shown: str, wanted: re.Pattern[bytes] | None = None) -> HParams:
+def read(place: Path, shown: str, wanted: Callable[[bytes], bool] | None = None) -> HParams:
     """The hyperparameters in one file; none if it does not exist, a problem if it cannot be read.
 
-    wanted: a file without a match of this is not parsed, which takes 10 ms for a large one.
+    wanted: a file for whose bytes this is false is not parsed, which takes 10 ms for a large one.
     """
     try:
         with LocalFile(str(place), shown) as file:
@@ -147,7 +146,7 @@ def read(place: Path, shown: str, wanted: re.Pattern[bytes] | None = None) -> HP
         return (
             NO_HPARAMS if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")
         )
-    if wanted is not None and wanted.search(data) is None:
+    if wanted is not None and not wanted(data):
         return NO_HPARAMS
     return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
 

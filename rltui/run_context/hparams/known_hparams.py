@@ -33,6 +33,7 @@ class KnownHParams(NamedTuple):
     key_hparams: tuple[str, ...]
     project_keys: tuple[str, ...]
     other_models: tuple[str, ...]
+    other_purposes: tuple[str, ...]
     identity_words: tuple[str, ...]
     same_settings: tuple[str, ...]
     topics: tuple[Topic, ...]

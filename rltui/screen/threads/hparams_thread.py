@@ -9,7 +9,7 @@ from rltui.common import crash
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
-from rltui.rules.run_status.planned_steps import PlansBeside
+from rltui.rules.run_status.settings_beside import NOTHING_BESIDE, Beside, SettingsBeside
 from rltui.run_context.hparams import hparam_files
 from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
@@ -20,7 +20,7 @@ MAX_AGE_SECONDS = 60.0  # after which files are read again on request
 
 
 class HParamsThread:
-    """Reads hyperparameters, spans and planned steps of runs on request."""
+    """Reads hyperparameters and spans of runs on request, and what rules and plans need of the former."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self.thread = WorkerThread("settings", self._step, lambda: not self._asked)
@@ -30,9 +30,9 @@ class HParamsThread:
         self._spans: dict[str, LoggedSpans] = {}
         self._spans_wanted: set[str] = set()  # runs; others' traces are not read
         self._asked: dict[str, tuple[str, ...]] = {}
-        self._plans: dict[str, tuple[tuple[str, ...], float, tuple[int, ...]]] = {}  # as `_found`
-        self._plans_asked: dict[str, Run] = {}
-        self._plans_beside, self._plans_since = PlansBeside(()), -MAX_AGE_SECONDS
+        self._beside: dict[str, tuple[tuple[str, ...], float, Beside]] = {}  # as `_found`
+        self._beside_asked: dict[str, Run] = {}
+        self._settings, self._settings_since = SettingsBeside(()), -MAX_AGE_SECONDS
 
     def spans_of(self, view: RunView) -> LoggedSpans:
         """The spans of steps near a run's logs; requested if they are unknown or old."""
@@ -52,24 +52,24 @@ class HParamsThread:
             self._ask(view.name, paths)
         return known[2] if known is not None else NO_HPARAMS
 
-    def plan_of(self, run: Run, *, again: bool = False) -> tuple[int, ...]:
-        """The planned steps in files near a run's logs, as far as they have been read.
+    def beside(self, run: Run, *, again: bool = False) -> Beside:
+        """What files near a run's logs say, as far as they have been read.
 
-        Unknown ones are read after the next `read_plans`. again: old ones are read again, too.
+        Unknown ones are read after the next `read_beside`. again: old ones are read again, too.
         """
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
-        known = self._plans.get(run.name)
+        known = self._beside.get(run.name)
         if not self.logdirs or not paths:
-            return ()
+            return NOTHING_BESIDE
         old = known is not None and again and time.monotonic() - known[1] > MAX_AGE_SECONDS
         if known is None or old or known[0] != paths:
             with self.thread.lock:
-                self._plans_asked.setdefault(run.name, run)
-        return known[2] if known is not None else ()
+                self._beside_asked.setdefault(run.name, run)
+        return known[2] if known is not None else NOTHING_BESIDE
 
-    def read_plans(self) -> None:
-        """Let the thread read the plans requested by `plan_of`; not before the first frame."""
-        if self._plans_asked:
+    def read_beside(self) -> None:
+        """Let the thread read what `beside` requested; not before the first frame."""
+        if self._beside_asked:
             self.thread.start()
             self.thread.wake()
 
@@ -88,10 +88,10 @@ class HParamsThread:
     def _step(self) -> float | None:
         """Read the files of one run."""
         with self.thread.lock:
-            run = None if self._asked else next(iter(self._plans_asked.values()), None)
+            run = None if self._asked else next(iter(self._beside_asked.values()), None)
             name, paths = next(iter(self._asked.items()), ("", ()))
         if run is not None:
-            return self._look_for_plan(run)
+            return self._look_beside(run)
         if not name:
             return None
         try:
@@ -113,22 +113,22 @@ class HParamsThread:
                 self._done(name, new=new)
         return 0.0
 
-    def _look_for_plan(self, run: Run) -> float:
-        """Read the planned steps of one run; folders shared by runs are read once a minute."""
+    def _look_beside(self, run: Run) -> float:
+        """Read what files near the logs of one run say; folders shared by runs are read once a minute."""
         now = time.monotonic()
-        if now - self._plans_since > MAX_AGE_SECONDS:
-            self._plans_beside, self._plans_since = PlansBeside(self.logdirs), now
+        if now - self._settings_since > MAX_AGE_SECONDS:
+            self._settings, self._settings_since = SettingsBeside(self.logdirs), now
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
         try:
-            found = self._plans_beside.of(run)
+            found = self._settings.of(run)
         except Exception as error:  # noqa: BLE001 (the same edge)
             crash.report(error)
-            found = ()
+            found = NOTHING_BESIDE
         with self.thread.lock:
-            known = self._plans.get(run.name)
-            self._plans[run.name] = (paths, now, found)
-            self._plans_asked.pop(run.name, None)
-        if found != (() if known is None else known[2]):
+            known = self._beside.get(run.name)
+            self._beside[run.name] = (paths, now, found)
+            self._beside_asked.pop(run.name, None)
+        if found != (NOTHING_BESIDE if known is None else known[2]):
             self.version += 1
             self.thread.notify()
         return 0.0

@@ -1,0 +1,95 @@
+"""Hyperparameters beyond the limits of rules: in entries, and in the bytes of files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from rltui.common.named_tuple import NamedTuple
+from rltui.rules.rule import Setting
+from rltui.rules.rulebook import Rulebook
+from rltui.run_context.hparams.hparams import HParam, find_hparam
+from rltui.run_context.hparams.known_hparams import known_hparams, names_of_setting, plain_key
+
+
+def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
+    """The hyperparameters beyond the limits of a condition, by the id of the condition."""
+    found: dict[str, HParam] = {}
+    entries = {key: entry for key, entry in entries.items() if _of_training(key)}
+    for each in _conditions(book) if entries else ():
+        entry = find_hparam(entries, each.name)
+        value = _number(entry)
+        if entry is None or value is None:
+            continue
+        if each.of:
+            whole = _number(find_hparam(entries, each.of))
+            if whole is None or whole <= 0:
+                continue
+            value /= whole
+        if each.beyond(value):
+            found[each.id] = entry
+    return found
+
+
+def not_logged(
+    book: Rulebook, beside: Mapping[str, HParam], logged: Mapping[str, HParam]
+) -> dict[str, HParam]:
+    """Those of files beside the logs that the log itself says nothing of, as `settings_beyond`."""
+    return {
+        name: entry
+        for name, entry in beside.items()
+        if isinstance(condition := book.joint.get(name), Setting)
+        and find_hparam(logged, condition.name) is None
+    }
+
+
+class BytesTest(NamedTuple):
+    """Whether a file may have a hyperparameter beyond a limit: most have none, and parsing takes 10 ms.
+
+    In YAML, JSON and Python, `name: 0`, `"name": 0` or a list of pairs; a value may be below a key `value`.
+    """
+
+    pattern: re.Pattern[bytes]
+    conditions: Mapping[bytes, tuple[Setting, ...]]  # by the names of their settings
+
+    def __call__(self, data: bytes) -> bool:
+        """Whether it may."""
+        for found in self.pattern.finditer(data):
+            value, conditions = float(found[2]), self.conditions[found[1].lower()]
+            if any(value > 0 if each.of else each.beyond(value) for each in conditions):
+                return True
+        return False
+
+
+_SEPARATOR = rb"""["']?\s*(?:[:=]|\n\s*-)\s*(?:\{?\s*["']?value["']?\s*:\s*)?["']?"""
+_NUMBER = rb"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
+
+
+def bytes_test(book: Rulebook) -> BytesTest:
+    """The test for the conditions of these rules."""
+    named: dict[bytes, tuple[Setting, ...]] = {}
+    for each in _conditions(book):
+        for name in names_of_setting(each.name):
+            key = name.encode()
+            named[key] = (*named.get(key, ()), each)
+    names = b"|".join(map(re.escape, sorted(named, key=len, reverse=True)))
+    return BytesTest(re.compile(rb"(?i)\b(%s)%s%s" % (names, _SEPARATOR, _NUMBER)), named)
+
+
+def _conditions(book: Rulebook) -> Iterator[Setting]:
+    return (each for each in book.joint.values() if isinstance(each, Setting))
+
+
+@lru_cache(maxsize=8192)
+def _of_training(key: str) -> bool:
+    """Whether a key is none of a schedule, an evaluation or another model, which have such names, too."""
+    others = {*known_hparams().other_models, *known_hparams().other_purposes}
+    return others.isdisjoint(plain_key(key).split("/")[:-1])
+
+
+def _number(entry: HParam | None) -> float | None:
+    """Its value; None if it is no number."""
+    if entry is None or isinstance(entry.value, bool | str | None):
+        return None
+    return float(entry.value)

@@ -1,0 +1,94 @@
+"""What files of hyperparameters beside logs say: the planned steps, and settings beyond limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+from rltui.common.named_tuple import NamedTuple
+from rltui.rules.rule_states.settings import BytesTest, bytes_test, settings_beyond
+from rltui.rules.rulebook import rulebook
+from rltui.rules.run_status.planned_steps import candidates, plan_pattern
+from rltui.run_context.hparams.hparams import HParam, merge
+from rltui.store.run import Run
+
+
+class Beside(NamedTuple):
+    """`totals`: candidates for the planned number of steps, those of the nearest files first.
+
+    `settings`: hyperparameters beyond the limits of conditions, by the id of the condition.
+    """
+
+    totals: tuple[int, ...] = ()
+    settings: Mapping[str, HParam] = {}
+
+
+NOTHING_BESIDE = Beside()
+LookupBeside: TypeAlias = Callable[[Run], Beside]
+
+
+class _Folder(NamedTuple):
+    totals: tuple[int, ...]
+    beyond: bool  # a file may have a setting beyond a limit
+
+
+class SettingsBeside:
+    """Looks into the folders of runs and those above them.
+
+    Each folder is read once, since the runs of a sweep share the folders above them. May block as long as
+    the file system does.
+    """
+
+    def __init__(self, logdirs: Sequence[str | os.PathLike[str]]) -> None:
+        self._logdirs = logdirs
+        self._runs: dict[tuple[str, ...], Beside] = {}
+        self._folders: dict[Path, _Folder] = {}
+
+    def of(self, run: Run) -> Beside:
+        """What the files beside the logs of a run say."""
+        paths = tuple(source.path for source in run.sources.values() if source.format)
+        known = self._runs.get(paths)
+        if known is None:
+            known = self._runs[paths] = self._look(paths)
+        return known
+
+    def without_totals(self, run: Run) -> Beside:
+        """The same as of an earlier step, at which it did not matter how long the run would be."""
+        return self.of(run)._replace(totals=())
+
+    def _look(self, paths: Iterable[str]) -> Beside:
+        # Imported here because most runs have no such files.
+        from rltui.run_context.hparams.hparam_files import files_in, folders_of, hparams_beside, read
+
+        folders = []
+        for folder in folders_of(paths, self._logdirs):
+            known = self._folders.get(folder.place)
+            if known is None:
+                test = _FileTest()
+                names = files_in(folder.place)
+                found = merge(read(folder.place / name, name, test) for name in names).entries
+                known = self._folders[folder.place] = _Folder(tuple(candidates(found)), test.beyond)
+            folders.append(known)
+        totals = tuple(total for folder in folders for total in folder.totals)
+        if not any(folder.beyond for folder in folders):
+            return Beside(totals)
+        return Beside(totals, settings_beyond(rulebook(), hparams_beside(paths, self._logdirs).entries))
+
+
+class _FileTest:
+    """Whether a file has to be parsed; remembers whether one may have a setting beyond a limit."""
+
+    def __init__(self) -> None:
+        self.beyond = False
+
+    def __call__(self, data: bytes) -> bool:
+        self.beyond = self.beyond or _settings_test()(data)
+        return self.beyond or plan_pattern().search(data) is not None
+
+
+@cache
+def _settings_test() -> BytesTest:
+    return bytes_test(rulebook())

@@ -1,0 +1,80 @@
+"""Settings beyond limits: in the log and in files beside it, as causes and as remarks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rltui.rules.rule_states.settings import bytes_test, settings_beyond
+from rltui.rules.rulebook import rulebook
+from rltui.run_context.hparams.hparams import hparams_of
+from rltui.session.session import Session
+
+
+@pytest.mark.parametrize(
+    ("record", "beyond"),
+    [
+        ({"gamma": 0.0}, {"discount-set-zero"}),
+        ({"lr_scheduler": {"gamma": 0.1}, "discount": 0.99}, set()),
+        ({"learning_starts": 10**6, "total_timesteps": 50_000}, {"learning-set-to-start-late"}),
+        ({"learning_starts": 1000, "total_timesteps": 50_000}, set()),
+        ({"config": {"target_network_update_freq": 10**9}}, {"target-copied-hardly"}),
+        ({"max_grad_norm": 0}, set()),
+        ({"max_grad_norm": 1e-9}, {"gradient-clipped-away"}),
+        (
+            {"algorithm": {"gamma": 1.0}, "rollout": {"temperature": 1, "val_kwargs": {"temperature": 0}}},
+            {"discount-set-one"},
+        ),
+        ({"warmup_steps": 5000, "max_steps": 1000}, {"warmup-beyond-the-end"}),
+        ({"warmup_steps": 5000, "max_steps": -1}, set()),
+        ({"gradient_steps": 0, "train_freq": 1}, {"no-gradient-steps"}),
+        ({"gradient_steps": -1}, set()),
+    ],
+)
+def test_settings_beyond_limits_are_found_under_the_names_of_frameworks(
+    record: dict[str, object], beyond: set[str]
+) -> None:
+    """Names of several frameworks and shares of the planned steps; schedules and evaluations do not count."""
+    assert set(settings_beyond(rulebook(), hparams_of(record, "x").entries)) == beyond
+
+
+@pytest.mark.parametrize(
+    ("text", "maybe"),
+    [
+        ("gamma: 0.0", True),
+        ("gamma: 0.99\nlr: 3e-4", False),
+        ('{"gamma": 0, "lr": 1}', True),
+        ("gamma:\n  value: 0\n", True),
+        ("- - - gamma\n    - 0.0\n", True),
+        ("learning_starts: 100\n", True),  # what it is a share of stands elsewhere
+        ("agent:\n  gamma: .99\n  exploration_final_eps: 1.0\n", True),
+    ],
+)
+def test_files_without_extreme_settings_need_no_parsing(text: str, maybe: bool) -> None:
+    """The bytes of a file tell whether it may hold a setting beyond a limit, in YAML, JSON, lists."""
+    assert bytes_test(rulebook())(text.encode()) is maybe
+
+
+@pytest.mark.parametrize("gain", [0, 200])
+def test_settings_beside_a_log_are_causes_or_remarks(tmp_path: Path, gain: int) -> None:
+    """The nearest file counts; where the return rises it is a remark, else the cause."""
+    run = tmp_path / "sweep" / "a"
+    run.mkdir(parents=True)
+    (tmp_path / "config.json").write_text(json.dumps({"gamma": 0.0, "clip_range": 1e-5}))
+    (run / "config.yaml").write_text("gamma: 0.99\ntau: 0\n")
+    values = 22 + np.linspace(0, gain, 300) + 6 * np.random.default_rng(4).standard_normal(300)
+    rows = ["rollout/ep_rew_mean,rollout/ep_len_mean,time/total_timesteps"]
+    rows += [f"{value},{value},{100 * step}" for step, value in enumerate(values.tolist())]
+    (run / "progress.csv").write_text("\n".join(rows))
+    (view,) = Session.load([tmp_path]).runs.values()
+    shown = {finding.id: finding for finding in view.evaluator.findings() if not finding.explained_by}
+    if gain:
+        assert {"clip-range-set-tiny", "target-set-frozen"} <= shown.keys()
+        assert "discount-set-zero" not in shown and view.health == "ok"
+    else:
+        assert shown["setting-without-gain"].severity == "warning"
+        assert "is set to" in shown["setting-without-gain"].message
+        assert not {"clip-range-set-tiny", "target-set-frozen"} & shown.keys()
