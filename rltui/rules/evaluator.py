@@ -24,7 +24,8 @@ from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.firing import EvaluatedSeries, Firing, FiringState
+from rltui.rules.rule_states.firing import EvaluatedSeries, FiringState
+from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.rule_states.settings import not_logged, settings_beyond
@@ -49,6 +50,10 @@ class EvaluatedRun(Protocol):
     @property
     def step_walls(self) -> Floats:
         """(n, 2) recent steps and their wall times."""
+
+    @property
+    def resumes(self) -> tuple[int, ...]:
+        """The steps at which it was resumed."""
 
     @property
     def hparams(self) -> Mapping[str, object]:
@@ -214,9 +219,10 @@ class Evaluator:
         """Which rules fire now, on which series."""
         if self._state is None:
             derived, evaluated, settings = self._derived(), self._evaluated, self._settings_beyond()
-            if evaluated is None or not evaluated.is_current(self.series, derived, settings):
+            resumes = self.run.resumes
+            if evaluated is None or not evaluated.is_current(self.series, derived, settings, resumes):
                 evaluated = self._evaluated = EvaluatedSeries(
-                    self._selection.book, self.series, derived, settings
+                    self._selection.book, self.series, derived, settings, resumes
                 )
             self._state = FiringState(evaluated)
         return self._state

@@ -14,7 +14,7 @@ from rltui.rules.evaluated_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import NON_FINITE, Rule, Symptom
-from rltui.rules.rule_states.firing import Firing
+from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_state import ActivePeriod
 
 SECONDS_PER_STEP = "seconds per step"  # in place of a tag where the wall times of points give it

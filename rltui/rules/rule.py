@@ -157,6 +157,16 @@ class Setting(NamedTuple):
         return value > self.above or value < self.below or value == self.exactly
 
 
+class AtResume(NamedTuple):
+    """A condition on the level of a metric after a step at which the training was resumed, and before it."""
+
+    id: str
+    metric: tuple[str, ...]  # canonical ids, of which the first one that is logged counts
+    lost: float = math.inf  # share of the gain since the start, of an outcome
+    below: float = -math.inf  # share of the level before
+    least: float = 0.0  # of the level before
+
+
 class Symptom(NamedTuple):
     """Rules with one common cause, reported in one sentence."""
 

@@ -16,12 +16,13 @@ from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.rules.metric_roles import STEP_TIME
-from rltui.rules.rule import Gap, Rescaling, Rule, Setting, Symptom
+from rltui.rules.rule import AtResume, Gap, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
-RuleEntry: TypeAlias = Rule | Symptom | Gap | Rescaling | Setting
+JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume
+RuleEntry: TypeAlias = Rule | Symptom | JointCondition
 
 
 class Rulebook(NamedTuple):
@@ -29,7 +30,7 @@ class Rulebook(NamedTuple):
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
-    joint: Mapping[str, Gap | Rescaling | Setting]  # conditions on several metrics, or on a setting, by id
+    joint: Mapping[str, JointCondition]  # not on one metric alone, by id
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
@@ -50,14 +51,16 @@ def load(folder: Path) -> Rulebook:
     entries: dict[str, tuple[RuleEntry, FileReport]] = {}
     for _, table, report in read_folder(folder, problems, "rules-data"):
         file = report.check(table, rule_file()) or RuleFile()
-        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting)
+        found: tuple[RuleEntry, ...] = (
+            *file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting, *file.at_resume,
+        )  # fmt: skip
         for entry in found:
             first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
-    joint = {entry.id: entry for entry in kept if isinstance(entry, Gap | Rescaling | Setting)}
+    joint = {entry.id: entry for entry in kept if isinstance(entry, JointCondition)}
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
         for name in _rules_named(entry):
@@ -84,6 +87,8 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
             yield entry.per
     elif isinstance(entry, Gap):
         yield from (entry.train, entry.held_out)
+    elif isinstance(entry, AtResume):
+        yield from entry.metric
     elif isinstance(entry, Rescaling):
         yield from (entry.mean, *chain(*entry.spread))
     elif isinstance(entry, Symptom):

@@ -9,7 +9,8 @@ from rltui.common.problem import SEVERITIES
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.rule import NON_FINITE, Symptom
-from rltui.rules.rule_states.firing import Firing, FiringState, Groups
+from rltui.rules.rule_states.firing import FiringState, Groups
+from rltui.rules.rule_states.joint_firings import Firing
 
 
 def gather(state: FiringState, single: list[Finding]) -> list[Finding]:

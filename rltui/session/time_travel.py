@@ -120,6 +120,7 @@ class _EarlyRun(NamedTuple):
 
     name: str
     step_walls: Floats
+    resumes: tuple[int, ...]
     hparams: Mapping[str, object]
     hparams_texts: Mapping[str, Mapping[str, Text]]
 
@@ -145,7 +146,8 @@ def reevaluated(
         end = int(np.searchsorted(points.step, step, "right"))
         fresh.append(NewPoints(series.tag, points.take(slice(end))))
     walls = run.step_walls[run.step_walls[:, 0] <= step]
-    early = _EarlyRun(run.name, walls, run.hparams, run.hparams_texts)
+    resumes = tuple(each for each in run.resumes if each <= step)
+    early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts)
     evaluator = Evaluator(early, names, selection=selection)
     evaluator.set_settings_beside(settings)
     evaluator.feed(fresh)

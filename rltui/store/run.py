@@ -111,6 +111,14 @@ class Run:
         return self.restarts.attempts()
 
     @property
+    def resumes(self) -> tuple[int, ...]:
+        """The steps at which a later attempt went on, not those of a training that began from scratch."""
+        if self.restarts.attempted_once:
+            return ()
+        later = self.restarts.attempts()[1:]
+        return tuple(attempt.first_step for attempt in later if not attempt.from_scratch)
+
+    @property
     def previewing(self) -> bool:
         """Whether previews of logs are shown while their history is still being read."""
         return bool(self.previews)

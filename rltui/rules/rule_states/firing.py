@@ -7,45 +7,42 @@ from functools import cached_property
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats, median
-from rltui.common.named_tuple import NamedTuple
 from rltui.rules.evaluated_series.ended_series import ended
 from rltui.rules.evaluated_series.ticks import START, NonFinitePeriod, Ticks
 from rltui.rules.kinds import non_finite
-from rltui.rules.rule import ENDED, NON_FINITE, RECORDING, Gap, Rescaling, Rule, Setting, Symptom
-from rltui.rules.rule_states.rescaling import RewardScale, reward_scales
+from rltui.rules.rule import (
+    ENDED,
+    NON_FINITE,
+    AtResume,
+    Gap,
+    Rescaling,
+    Rule,
+    Setting,
+    Symptom,
+)
+from rltui.rules.rule_states.joint_firings import (
+    Firing,
+    gap_firing,
+    rescaling_firing,
+    resume_firing,
+    setting_firing,
+    sides_of,
+)
+from rltui.rules.rule_states.rescaling import reward_scales
 from rltui.rules.rule_states.rule_state import ActivePeriod, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
 from rltui.rules.rule_states.user_rule_state import UserRuleState
-from rltui.rules.rulebook import Rulebook
+from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
 
-EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes may be by chance
-GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # least gain, as a share of the range and of the size of a level
-GAIN_PART = 20  # parts of the run, of which the first is its start
-LEVEL = 16  # ticks of the training level at an evaluation
-
 Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
-
-
-class Firing(NamedTuple):
-    """One rule that fires on one series."""
-
-    rule: Rule
-    ticks: Ticks
-    since_step: int
-    value: float
-    limit: float
-    before: float
-    severity: str
-    worst: float = np.nan  # of the values while it fires
-    worst_step: int = 0
 
 
 class EvaluatedSeries:
     """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
     `derived`: ratios and step times, which are not tags. `settings`: result of `settings.settings_beyond`.
+    `resumes`: steps at which the training was resumed.
     """
 
     def __init__(
@@ -54,8 +51,9 @@ class EvaluatedSeries:
         series: Mapping[str, SeriesState],
         derived: Sequence[RuledTicks],
         settings: Mapping[str, HParam],
+        resumes: tuple[int, ...] = (),
     ) -> None:
-        self.book, self._settings = book, settings
+        self.book, self._settings, self._resumes = book, settings, resumes
         self.evaluated = [*(each.ruled for each in series.values()), *derived]
         self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived), self._known()
@@ -76,7 +74,9 @@ class EvaluatedSeries:
                     self.recordings.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without derived series
         known = {each.ticks.canonical for each in self._tags}
-        self.joint = {name: each for name, each in book.joint.items() if _known(each, known, settings)}
+        self.joint = {
+            name: each for name, each in book.joint.items() if _known(each, known, settings, resumes)
+        }
         trained = {each.ticks.canonical: each.ticks for each in reversed(self._tags) if not each.held_out}
         self._scales = {
             name: reward_scales(each, trained)
@@ -92,9 +92,12 @@ class EvaluatedSeries:
         series: Mapping[str, SeriesState],
         derived: Sequence[RuledTicks],
         settings: Mapping[str, HParam],
+        resumes: tuple[int, ...],
     ) -> bool:
-        """Whether no series or setting has been added, and no series has become long enough."""
-        return settings is self._settings and self._made_of == (len(series), len(derived), self._known())
+        """Whether no series, setting or resume has been added, and no series has become long enough."""
+        if settings is not self._settings or resumes != self._resumes:
+            return False
+        return self._made_of == (len(series), len(derived), self._known())
 
     def candidates(self, possible: set[str]) -> list[tuple[Symptom, list[Groups]]]:
         """The symptoms with a rule in each group that may fire; mostly the same as before."""
@@ -114,17 +117,19 @@ class EvaluatedSeries:
         if isinstance(condition, Gap):
             found = self._gap(condition)
         elif isinstance(condition, Setting):
-            found = _setting_firing(condition, self._settings[name], self.span()[0])
+            found = setting_firing(condition, self._settings[name], self.span()[0])
+        elif isinstance(condition, AtResume):
+            found = resume_firing(condition, self._tags, self._resumes)
         else:
-            found = _rescaling_firing(condition, self._scales[name])
+            found = rescaling_firing(condition, self._scales[name])
         return [found] if found is not None else []
 
     def _gap(self, gap: Gap) -> Firing | None:
-        train, held_out = _sides(gap, self._tags)
+        train, held_out = sides_of(gap, self._tags)
         serials = [each.serial for each in (*train, *held_out)]
         known = self._gaps.get(gap.id)
         if known is None or known[0] != serials:
-            known = self._gaps[gap.id] = serials, _gap_firing(gap, train, held_out)
+            known = self._gaps[gap.id] = serials, gap_firing(gap, train, held_out)
         return known[1]
 
     def ended(self) -> list[Ticks]:
@@ -295,84 +300,16 @@ def _non_finite_firing(state: RuleState | UserRuleState) -> Firing | None:
 
 
 def _known(
-    condition: Gap | Rescaling | Setting, metrics: Set[str | None], settings: Mapping[str, HParam]
+    condition: JointCondition,
+    metrics: Set[str | None],
+    settings: Mapping[str, HParam],
+    resumes: tuple[int, ...],
 ) -> bool:
-    """Whether a run logs the metrics of a condition, or has its setting."""
+    """Whether a run logs the metrics of a condition, has its setting, or was resumed."""
+    if isinstance(condition, AtResume):
+        return bool(resumes) and not metrics.isdisjoint(condition.metric)
     if isinstance(condition, Setting):
         return condition.id in settings
     if isinstance(condition, Gap):
         return {condition.train, condition.held_out} <= metrics
     return condition.mean in metrics and any(metrics >= set(each) for each in condition.spread)
-
-
-def _setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
-    """The firing of a setting, as a series of one point at the first step."""
-    assert isinstance(entry.value, int | float)
-    value, severity = float(entry.value), "info" if setting.title else RECORDING
-    rule = Rule(
-        setting.id, (), "setting", severity, {}, {}, {}, setting.title,
-        "{tag} is set to {value}: " + setting.message,
-        advice="Compare with the defaults of the trainer.", source=setting.source, pane=setting.pane,
-    )  # fmt: skip
-    ticks = Ticks(entry.key, None)
-    ticks.start.append(value)
-    return Firing(rule, ticks, begin, value, np.nan, np.nan, severity)
-
-
-def _rescaling_firing(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | None:
-    """The firing of a condition on the scale of rewards, from the step at which it changed."""
-    for each in scales:
-        if found := each.change():
-            rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
-            return Firing(rule, each.mean, found.since_step, found.value, np.nan, found.before, RECORDING)
-    return None
-
-
-def _sides(gap: Gap, evaluated: Sequence[RuledTicks]) -> tuple[list[Ticks], list[Ticks]]:
-    """The series of the training metric, and of its held-out counterpart."""
-    train = [each.ticks for each in evaluated if each.ticks.canonical == gap.train and not each.held_out]
-    held_out = [
-        each.ticks
-        for each in evaluated
-        if each.ticks.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
-    ]
-    return train, held_out
-
-
-def _gap_firing(gap: Gap, train: Sequence[Ticks], held_out: Sequence[Ticks]) -> Firing | None:
-    """The firing of a gap, from the step since which the held-out level is behind the training level."""
-    for evaluation in held_out:
-        for ticks in train:
-            if not evaluation.n or ticks.n < 8:
-                continue
-            values, steps = (each[evaluation.filled][-64:] for each in (evaluation.value, evaluation.last))
-            level = np.array([ticks.level_at(int(step), LEVEL) for step in steps])
-            if gap.gained:
-                level[~_has_gained(ticks, level)] = np.nan
-            distance = (level - values) * (1 if gap.above > 0 else -1)
-            if gap.relative:
-                distance = distance / np.maximum(np.abs(level), 1e-12)
-            wide = distance > abs(gap.above) * (level - _first_level(ticks) if gap.gained else 1.0)
-            least = EVALUATIONS if gap.gained else 2
-            if len(wide) >= least and wide[-least:].all():
-                begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
-                rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {}, {})
-                value, limit, before = float(median(values[-least:])), float(level[-1]), float(level[begun])
-                return Firing(rule, evaluation, int(steps[begun]), value, limit, before, RECORDING)
-    return None
-
-
-def _first_level(ticks: Ticks) -> float:
-    """The level of the first twentieth of a run."""
-    return median(ticks.value[: max(ticks.n // GAIN_PART, START)])
-
-
-def _has_gained(ticks: Ticks, level: Floats) -> Bools:
-    """Which levels are above the first one by half of their range, and by a share of their size."""
-    first = _first_level(ticks)
-    known = level[np.isfinite(level)]
-    span = max(float(np.ptp(known)), 0.0) if len(known) else 0.0
-    found: Bools = level - first > np.maximum(
-        GAIN_OF_RANGE * span, GAIN_SHARE * np.maximum(np.abs(level), abs(first))
-    )
-    return found

@@ -413,6 +413,11 @@ class Supersession:
             earlier += segment.merged_earlier + (segment.replaced if id(segment) in restarted else 0)
         return superseded, earlier
 
+    @property
+    def attempted_once(self) -> bool:
+        """Whether there is one segment at most, so that there was no restart."""
+        return len(self.segments) < 2
+
     def attempts(self) -> list[Attempt]:
         """The attempts in order; one for a training that was never restarted."""
         key = (len(self._parallel), list(self.segments), [segment.tags for segment in self.segments])

@@ -1,0 +1,121 @@
+"""Firings of rules, and those of conditions that are not on one metric alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rltui.common.arrays import Bools, Floats, median
+from rltui.common.named_tuple import NamedTuple
+from rltui.rules.evaluated_series.ticks import START, Ticks
+from rltui.rules.rule import RECORDING, AtResume, Gap, Rescaling, Rule, Setting
+from rltui.rules.rule_states.at_resume import change_at_resume
+from rltui.rules.rule_states.rescaling import RewardScale
+from rltui.rules.rule_states.series_state import RuledTicks
+from rltui.run_context.hparams.hparams import HParam
+
+EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes may be by chance
+GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # least gain, as a share of the range and of the size of a level
+GAIN_PART = 20  # parts of the run, of which the first is its start
+LEVEL = 16  # ticks of the training level at an evaluation
+
+
+class Firing(NamedTuple):
+    """One rule that fires on one series."""
+
+    rule: Rule
+    ticks: Ticks
+    since_step: int
+    value: float
+    limit: float
+    before: float
+    severity: str
+    worst: float = np.nan  # of the values while it fires
+    worst_step: int = 0
+
+
+def setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
+    """The firing of a setting, as a series of one point at the first step."""
+    assert isinstance(entry.value, int | float)
+    value, severity = float(entry.value), "info" if setting.title else RECORDING
+    rule = Rule(
+        setting.id, (), "setting", severity, {}, {}, {}, setting.title,
+        "{tag} is set to {value}: " + setting.message,
+        advice="Compare with the defaults of the trainer.", source=setting.source, pane=setting.pane,
+    )  # fmt: skip
+    ticks = Ticks(entry.key, None)
+    ticks.start.append(value)
+    return Firing(rule, ticks, begin, value, np.nan, np.nan, severity)
+
+
+def rescaling_firing(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Firing | None:
+    """The firing of a condition on the scale of rewards, from the step at which it changed."""
+    for each in scales:
+        if found := each.change():
+            rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
+            return Firing(rule, each.mean, found.since_step, found.value, np.nan, found.before, RECORDING)
+    return None
+
+
+def sides_of(gap: Gap, evaluated: Sequence[RuledTicks]) -> tuple[list[Ticks], list[Ticks]]:
+    """The series of the training metric, and of its held-out counterpart."""
+    train = [each.ticks for each in evaluated if each.ticks.canonical == gap.train and not each.held_out]
+    held_out = [
+        each.ticks
+        for each in evaluated
+        if each.ticks.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
+    ]
+    return train, held_out
+
+
+def gap_firing(gap: Gap, train: Sequence[Ticks], held_out: Sequence[Ticks]) -> Firing | None:
+    """The firing of a gap, from the step since which the held-out level is behind the training level."""
+    for evaluation in held_out:
+        for ticks in train:
+            if not evaluation.n or ticks.n < 8:
+                continue
+            values, steps = (each[evaluation.filled][-64:] for each in (evaluation.value, evaluation.last))
+            level = np.array([ticks.level_at(int(step), LEVEL) for step in steps])
+            if gap.gained:
+                level[~_has_gained(ticks, level)] = np.nan
+            distance = (level - values) * (1 if gap.above > 0 else -1)
+            if gap.relative:
+                distance = distance / np.maximum(np.abs(level), 1e-12)
+            wide = distance > abs(gap.above) * (level - _first_level(ticks) if gap.gained else 1.0)
+            least = EVALUATIONS if gap.gained else 2
+            if len(wide) >= least and wide[-least:].all():
+                begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
+                rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {}, {})
+                value, limit, before = float(median(values[-least:])), float(level[-1]), float(level[begun])
+                return Firing(rule, evaluation, int(steps[begun]), value, limit, before, RECORDING)
+    return None
+
+
+def _first_level(ticks: Ticks) -> float:
+    """The level of the first twentieth of a run."""
+    return median(ticks.value[: max(ticks.n // GAIN_PART, START)])
+
+
+def _has_gained(ticks: Ticks, level: Floats) -> Bools:
+    """Which levels are above the first one by half of their range, and by a share of their size."""
+    first = _first_level(ticks)
+    known = level[np.isfinite(level)]
+    span = max(float(np.ptp(known)), 0.0) if len(known) else 0.0
+    found: Bools = level - first > np.maximum(
+        GAIN_OF_RANGE * span, GAIN_SHARE * np.maximum(np.abs(level), abs(first))
+    )
+    return found
+
+
+def resume_firing(
+    condition: AtResume, evaluated: Sequence[RuledTicks], resumes: Sequence[int]
+) -> Firing | None:
+    """The firing of a condition on the level of a metric before and after a resume."""
+    trained = [each.ticks for each in evaluated if not each.held_out]
+    for metric in condition.metric:
+        for ticks in trained:
+            if ticks.canonical == metric and (found := change_at_resume(condition, ticks, resumes)):
+                rule = Rule(condition.id, (metric,), "at-resume", RECORDING, {}, {}, {})
+                return Firing(rule, ticks, found.since_step, found.value, np.nan, found.before, RECORDING)
+    return None
