@@ -78,3 +78,37 @@ def test_settings_beside_a_log_are_causes_or_remarks(tmp_path: Path, gain: int) 
         assert shown["setting-without-gain"].severity == "warning"
         assert "is set to" in shown["setting-without-gain"].message
         assert not {"clip-range-set-tiny", "target-set-frozen"} & shown.keys()
+
+
+HEALTHY = {"train/actor_loss": np.linspace(5, 80, 60), "train/critic_loss": np.linspace(9, 6, 60)}
+FLAT = {"rollout/ep_rew_mean": -1300 + 20 * np.random.default_rng(2).standard_normal(60)}
+GAINED = {"rollout/ep_rew_mean": np.linspace(-1300, -300, 60)}
+
+
+@pytest.mark.parametrize(
+    ("curves", "told"),
+    [
+        ({**HEALTHY, **GAINED}, ""),
+        ({**HEALTHY, **FLAT}, ""),
+        (
+            {**FLAT, "train/actor_loss": np.full(60, 0.02), "train/critic_loss": np.full(60, 110.0)},
+            "q-values-not-trained",
+        ),
+        ({**GAINED, "train/actor_loss": np.full(60, 0.02), "train/critic_loss": np.full(60, 110.0)}, ""),
+        ({**HEALTHY, **FLAT, "train/critic_loss": 9 * 0.8 ** np.arange(60)}, "values-settled"),
+        ({**HEALTHY, **GAINED, "train/critic_loss": 9 * 0.8 ** np.arange(60)}, ""),
+        ({**HEALTHY, **FLAT, "train/ent_coef": np.full(60, 20.0)}, "temperature-outweighs-rewards"),
+        ({**HEALTHY, **FLAT, "train/ent_coef": np.full(60, 0.2)}, ""),
+        ({**HEALTHY, **FLAT, "train/learning_rate": np.full(60, 0.5)}, "learning-rate-without-gain"),
+    ],
+)
+def test_curves_of_off_policy_training_name_the_cause(
+    tmp_path: Path, curves: dict[str, np.ndarray], told: str
+) -> None:
+    """Where no setting is logged, curves show a critic, a target, a temperature or a rate that is wrong."""
+    columns = {"time/total_timesteps": np.arange(200, 12_200, 200), **curves}
+    rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (tmp_path / "progress.csv").write_text("\n".join(rows))
+    (view,) = Session.load([tmp_path]).runs.values()
+    found = [one.id for one in view.evaluator.findings() if one.rank and not one.explained_by]
+    assert found == ([told] if told else [])
