@@ -122,3 +122,21 @@ def test_rows_say_what_their_records_say(records: list[dict[str, object]]) -> No
         said = scalars(inner) if enveloped and isinstance(inner, dict) else scalars(record, skip)
         expected += [(tag, step, None if math.isnan(value) else value) for tag, value in said]
     assert [(tag, step, value) for tag, step, _, value in points(rows.batch())] == expected
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_null_after_many_numbers_is_a_lost_value(pieces: int) -> None:
+    """Of veRL it is NaN. A metric that is not measured each time has nulls among its first records."""
+    batcher, found = RecordBatcher("metrics.jsonl"), []
+    for step in range(60):
+        lost = {"actor/loss": 0.1 if step < 40 else None, "val/score": 0.5 if step % 10 == 0 else None}
+        batcher.add({"step": step, "reward": 1.0, **lost})
+        batcher.add({"step": step, "data": {"loss": None if step in (3, 50) else 1.0, "kl": 0.1}})
+        whole = {"step": step, "a": 1.0, "b": 2.0 if step < 30 else None}
+        batcher.add(whole)
+        if step % pieces == 0:
+            found += points(batcher.batch())
+    found += points(batcher.batch())
+    missing = [(tag, step) for tag, step, _, value in found if value is None]
+    assert missing == [("b", step) for step in range(30, 60)]
+    assert sum(tag == "b" for tag, *_ in found) == 60

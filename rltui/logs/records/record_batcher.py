@@ -37,7 +37,7 @@ _NO_SCALAR = {bool, type(None)}  # types without a scalar, whatever the value
 _MAX_KEY_SETS = 4096  # cached; a log may have new keys in each record
 _MAX_WRITERS = 256  # of one file that are distinguished
 _MAX_SETTINGS = 1 << 20  # characters of settings that are reported
-
+_LOST_AFTER = 20  # records with a number, after which null means that the value was lost
 
 Writer = tuple[tuple[str, str | int], ...]  # labels of one of several writers, by key
 
@@ -119,6 +119,10 @@ class RecordBatcher:
         self._problems: list[Problem] = []
         self._row: dict[str, float] = {}  # single values of one step and wall time
         self._row_at = (0, math.nan)
+        self._whole_rows: dict[
+            tuple[Any, ...], int
+        ] = {}  # records of earlier batches, by keys as in `_Blocks`
+        self._sometimes_null: set[tuple[tuple[str, ...], int]] = set()  # keys, and column
         self._clear()
 
     def preview(self) -> RecordBatcher:
@@ -252,6 +256,10 @@ class RecordBatcher:
             columns = zip(zip(*self._irregular, strict=True), _TYPES, strict=True)
             parts.append(tuple(np.array(column, kind) for column, kind in columns))
         texts, self._texts, self._problems = self._texts, [], []
+        for all_blocks in (self._blocks, self._inner_blocks):
+            for known, block in all_blocks.items():
+                if block.pick is None:
+                    self._whole_rows[known] = self._whole_rows.get(known, 0) + len(block.steps)
         self._clear()
         if not parts:
             return Batch(tags=self.tags.names, texts=tuple(texts), problems=tuple(problems))
@@ -301,7 +309,11 @@ class RecordBatcher:
         values = tuple(record.values())
         known: tuple[Any, ...] = (keys, skip)
         kinds: tuple[type, ...] | None = None
-        if not _NUMBERS.issuperset(map(type, values)):
+        whole = _NUMBERS.issuperset(map(type, values))
+        if not whole and None in values and (filled := self._with_lost_values(keys, skip, values, blocks)):
+            values, record = filled, dict(zip(keys, filled, strict=True))
+            whole = _NUMBERS.issuperset(map(type, values))
+        if not whole:
             kinds = tuple(map(type, values))
             if not _others_have_no_scalar(keys, values, kinds, skip):
                 self._add_irregular(record, skip, step, wall)
@@ -314,6 +326,25 @@ class RecordBatcher:
         block.steps.append(step)
         block.walls.append(wall)
         block.values.append(values if block.pick is None else block.pick(values))  # type: ignore[arg-type]
+
+    def _with_lost_values(
+        self, keys: tuple[str, ...], skip: tuple[str, ...], values: tuple[object, ...], blocks: _Blocks
+    ) -> tuple[object, ...] | None:
+        """The values with NaN for null where all records before had a number; None if there is none of these.
+
+        Writers of JSON have no other way to write NaN (veRL). Of metrics that are not measured each time the
+        first records have nulls, too.
+        """
+        known = (keys, skip)
+        block = blocks.get(known)
+        whole = self._whole_rows.get(known, 0) + (0 if block is None else len(block.steps))
+        null = [column for column, value in enumerate(values) if value is None]
+        if whole < _LOST_AFTER:
+            self._sometimes_null.update((keys, column) for column in null)
+        lost = {column for column in null if (keys, column) not in self._sometimes_null}
+        if not lost:
+            return None
+        return tuple(math.nan if column in lost else value for column, value in enumerate(values))
 
     def _add_irregular(
         self, record: Mapping[str, object], skip: tuple[str, ...], step: int, wall: float
