@@ -132,11 +132,11 @@ def test_null_after_many_numbers_is_a_lost_value(pieces: int) -> None:
         lost = {"actor/loss": 0.1 if step < 40 else None, "val/score": 0.5 if step % 10 == 0 else None}
         batcher.add({"step": step, "reward": 1.0, **lost})
         batcher.add({"step": step, "data": {"loss": None if step in (3, 50) else 1.0, "kl": 0.1}})
-        whole = {"step": step, "a": 1.0, "b": 2.0 if step < 30 else None}
-        batcher.add(whole)
+        batcher.add({"step": step, "a": 1.0, "alone": None if step == 40 else 1.0})
+        batcher.add({"step": step, "c": 1.0, **dict.fromkeys(("x", "y", "z"), 2.0 if step < 30 else None)})
         if step % pieces == 0:
             found += points(batcher.batch())
     found += points(batcher.batch())
     missing = [(tag, step) for tag, step, _, value in found if value is None]
-    assert missing == [("b", step) for step in range(30, 60)]
-    assert sum(tag == "b" for tag, *_ in found) == 60
+    assert missing == [(tag, step) for step in range(30, 60) for tag in "xyz"]
+    assert sum(tag == "y" for tag, *_ in found) == 60

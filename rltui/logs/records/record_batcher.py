@@ -38,6 +38,7 @@ _MAX_KEY_SETS = 4096  # cached; a log may have new keys in each record
 _MAX_WRITERS = 256  # of one file that are distinguished
 _MAX_SETTINGS = 1 << 20  # characters of settings that are reported
 _LOST_AFTER = 20  # records with a number, after which null means that the value was lost
+_LOST_TOGETHER = 3  # metrics in one record that must be: one alone may not have been measured
 
 Writer = tuple[tuple[str, str | int], ...]  # labels of one of several writers, by key
 
@@ -332,8 +333,8 @@ class RecordBatcher:
     ) -> tuple[object, ...] | None:
         """The values with NaN for null where all records before had a number; None if there is none of these.
 
-        Writers of JSON have no other way to write NaN (veRL). Of metrics that are not measured each time the
-        first records have nulls, too.
+        Writers of JSON have no other way to write NaN (veRL), and NaN reaches several metrics at once. Of
+        metrics that are not measured each time the first records have nulls, too.
         """
         known = (keys, skip)
         block = blocks.get(known)
@@ -342,7 +343,7 @@ class RecordBatcher:
         if whole < _LOST_AFTER:
             self._sometimes_null.update((keys, column) for column in null)
         lost = {column for column in null if (keys, column) not in self._sometimes_null}
-        if not lost:
+        if len(lost) < _LOST_TOGETHER:
             return None
         return tuple(math.nan if column in lost else value for column, value in enumerate(values))
 
