@@ -108,7 +108,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
         now=now,
         pace=view.pace(now),
-        findings=tuple(_with_written_values(view, one) for one in found),
+        findings=tuple(with_written_values(view, one) for one in found),
         notes=note_positions(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
@@ -125,7 +125,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
     )
 
 
-def _with_written_values(view: RunView, finding: Finding) -> Finding:
+def with_written_values(view: RunView, finding: Finding) -> Finding:
     """A finding with evidence as in the log, and with the keys of the run to look at next."""
     evidence = tuple(
         one._replace(before=written(one.before), now=written(one.now), worst=written(one.worst))

@@ -45,6 +45,17 @@ def test_each_condition_ends_the_wait(tmp_path: Path, until: str, code: int, out
     assert (data["finding"] is not None) == (code == 1)
 
 
+def test_the_finding_is_that_of_check(tmp_path: Path) -> None:
+    """The same fields as in `check --json`, with the keys of the run to look at next."""
+    log = write(tmp_path / "logs" / "a", SICK)
+    (path,) = [log] if log.is_file() else log.iterdir()
+    path.write_text(path.read_text().replace('"actor/kl_loss"', '"actor/lr": 1e-6, "actor/kl_loss"'))
+    waited = rltui("wait", tmp_path / "logs", "--until", "finding>=critical", "--timeout", 5, "--json").json()
+    (run,) = rltui("check", tmp_path / "logs", "--json").json()["runs"]
+    (checked,) = [one for one in run["findings"] if one["id"] == waited["finding"]["id"]]
+    assert waited["finding"] == checked and checked["look_next"]
+
+
 def test_a_metric_is_named_by_its_canonical_id(tmp_path: Path) -> None:
     """`metric reward.mean>...` takes the tag that means it in this run."""
     write(tmp_path / "logs" / "a", WELL)

@@ -13,6 +13,7 @@ from rltui.cli.follow.followed_session import FollowedSession
 from rltui.cli.printing import emit, emit_json, need_reader, note
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
+from rltui.many_runs.evaluate_shard import with_written_values
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 
@@ -84,7 +85,7 @@ class FindingReporter:
         if self.as_json:
             data: dict[str, object] = {"time": time.time(), "event": event, "run": run.name}
             if finding is not None:
-                data["finding"] = as_json(finding)
+                data["finding"] = as_json(with_written_values(run, finding))
             emit_json(data)
         else:
             emit(f"{time.strftime('%H:%M:%S')} {symbol} {run.shown_name}: {message}")

@@ -17,7 +17,7 @@ from rltui.common.text import clean
 from rltui.config import Config
 from rltui.draw.numbers import format_step
 from rltui.logs.delivery import Delivery
-from rltui.many_runs.evaluate_shard import verdict_of
+from rltui.many_runs.evaluate_shard import verdict_of, with_written_values
 from rltui.rules.finding import as_json as finding_json
 from rltui.session.run_view import RunView
 
@@ -72,6 +72,9 @@ def wait(
     else:
         outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
         message = match.message
+    found = None if match is None else match.finding
+    if found is not None:
+        found = next((with_written_values(view, found) for view in views if view.name == match.run), found)
     return {
         **about(logdirs),
         "outcome": outcome,
@@ -80,7 +83,7 @@ def wait(
         "run": None if match is None else match.run,
         "step": None if match is None else match.step,
         "value": None if match is None else match.value,
-        "finding": None if match is None or match.finding is None else finding_json(match.finding),
+        "finding": None if found is None else finding_json(found),
         "message": message,
         "waited": round(waited, 3),
         "runs": [verdict_of(view, time.time()).describe() for view in views],
