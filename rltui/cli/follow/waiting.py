@@ -73,7 +73,7 @@ def wait(
         outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
         message = match.message
     found = None if match is None else match.finding
-    if found is not None:
+    if match is not None and found is not None:
         found = next((with_written_values(view, found) for view in views if view.name == match.run), found)
     return {
         **about(logdirs),
