@@ -83,6 +83,24 @@ def test_other_seed_is_another_run(tmp_path: Path) -> None:
     assert len(heard.points["c/metrics.jsonl"]) == 120
 
 
+def test_trainings_that_only_begin_alike_are_two_runs(tmp_path: Path) -> None:
+    """Two trainings with one seed have the same values until the first update: their ends tell them apart."""
+    common = rows(1, range(20))
+    write(tmp_path / f"a/{EVENTS}", as_events(common + rows(2, range(20, 60))))
+    write(tmp_path / "b/metrics.jsonl", as_lines(common + rows(3, range(20, 60))))
+    for heard in (once(tmp_path), _live(tmp_path)):
+        assert sorted(heard.runs()) == ["a", "b"]
+        assert len(heard.points["b/metrics.jsonl"]) == 240
+
+
+def test_a_log_that_ends_earlier_is_a_duplicate(tmp_path: Path) -> None:
+    """The end of a log of the same training that ends earlier cannot be compared, and says nothing."""
+    said = rows(1, range(4000))
+    write(tmp_path / f"a/{EVENTS}", as_events(said))
+    write(tmp_path / "b/metrics.jsonl", as_lines(said[:60]))
+    assert list(once(tmp_path).runs()) == ["a"]
+
+
 def test_each_finds_its_own_duplicate(tmp_path: Path) -> None:
     """Of many runs with event files in one tree and JSON lines in another each pair finds together."""
     for seed in range(12):

@@ -116,7 +116,7 @@ def ending(known: Format, file: File) -> LogBeginning:
         kept = batch.step >= newest[0]
         _collect(batch.step[kept], batch.value[kept], steps)
     rows = {step: distinct(np.concatenate(values)) for step, values in steps.items()}
-    return LogBeginning(rows, tuple(batch.tags), False, True)
+    return LogBeginning(rows, tuple(batch.tags), False, False)
 
 
 def _collect(
@@ -169,6 +169,15 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     if beside and whole >= ENOUGH_WHOLE:
         return whole_agreed >= AGREEING_WHOLE * whole
     return False if one.complete and other.complete else None
+
+
+def same_end(one: LogBeginning, other: LogBeginning) -> bool | None:
+    """Whether logs of one training end with the same values; None if they have too few at equal steps."""
+    if _count_otherwise(one, other):
+        return None
+    newest = sorted(one.rows.keys() & other.rows.keys())[-SAMPLE_STEPS:]
+    ends = (log._replace(rows={step: log.rows[step] for step in newest}) for log in (one, other))
+    return same(*ends, beside=True)
 
 
 def _same_but_rounded(printed: LogBeginning, exact: LogBeginning, *, beside: bool) -> bool | None:

@@ -303,10 +303,12 @@ class RunAssignment:
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
             related = self._is_only_console(log, other, calls) or is_console_of_tracker(log, other)
             if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
-                if not self._end_alike(log, other, calls):
+                if log.run != other.run or self._same_end(log, other, calls) is not True:
                     continue
                 # the one that begins earlier has more data
                 begin, its_begin = min(sample.rows), min(its.rows)
+            elif not related and not copy and self._same_end(log, other, calls) is False:
+                continue  # trainings with one seed, whose policies were the same in the beginning
             its_rank = duplicate_logs.rank(other.format, other.found.name)
             its_key = (its_begin, its_rank, -other.size, is_copy(other), other.found.path)
             if its_key < (begin, own_rank, -log.size, is_copy(log), found.path):
@@ -381,14 +383,14 @@ class RunAssignment:
                 return False
         return True
 
-    def _end_alike(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
-        """Whether logs of one run have the same values at their ends."""
-        if one.run != other.run:
-            return False
-        end, its_end = (_read(log, duplicate_logs.ending, calls) for log in (one, other))
-        if end is None or its_end is None:
-            return False
-        return bool(duplicate_logs.same(end, its_end, beside=True))
+    def _same_end(self, one: LogFile, other: LogFile, calls: Calls) -> bool | None:
+        """Whether the ends of logs have the same values; None if they have too few at the same steps."""
+        ends = [
+            end._replace(rounded=sample.rounded, counted=sample.counted)
+            for log in (one, other)
+            if (sample := self._sample(log, calls)) and (end := _read(log, duplicate_logs.ending, calls))
+        ]
+        return duplicate_logs.same_end(*ends) if len(ends) == 2 else None
 
     def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.LogBeginning | None:
         """The beginning of a log; read again if the log has grown and it was incomplete."""
