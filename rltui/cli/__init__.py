@@ -110,7 +110,10 @@ class Commands(click.Group):
         """Read `rltui`, `rltui LOGDIR` and `rltui --pane reward LOGDIR` as the watch command."""
         first = next((arg for arg in args if not arg.startswith("-")), None)
         if first in COMMANDS or args[:1] in (["--help"], ["-h"], ["--version"]):
-            return super().parse_args(ctx, args)
+            try:
+                return super().parse_args(ctx, args)
+            except BrokenPipeError:  # `rltui --help | head -0`
+                ctx.exit(_drop_output(0))
         if ctx.resilient_parsing:  # completion: the first word may be part of a command
             return super().parse_args(ctx, ["watch", *args] if args else args)
         if first is not None and not _is_path(first):

@@ -84,6 +84,12 @@ def load(
     return session
 
 
+def leave_if_unreadable(views: Sequence[RunView]) -> None:
+    """End the command with 2 and the reason if nothing could be read of any run that it output."""
+    if views and all(view.unreadable for view in views):
+        fail(f"{clean(views[0].shown_name)}: {views[0].unreadable}")
+
+
 def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Sequence[Problem]) -> NoReturn:
     """End the command with 2 and the reason given by the problems."""
     where = ", ".join(clean(logdir) for logdir in logdirs)

@@ -23,6 +23,21 @@ def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
         fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
 
 
+def require_place(target: str | None, logdirs: Sequence[str]) -> None:
+    """End the command with 2 if a file cannot be written: before the logs are read, which may take minutes.
+
+    Missing folders are not made, since a mistyped or unmounted path would get them.
+    """
+    if target is None or target == "-":
+        return
+    path = Path(target)
+    refuse_inside(path, logdirs)
+    if path.is_dir():
+        fail(f"{clean(target)}: is a folder; name a file")
+    if not path.parent.exists():
+        fail(f"{clean(str(path.parent))}: no such folder; create it first, or name another file")
+
+
 def form_by_ending(target: str | None, endings: Mapping[str, F], default: F) -> F:
     """The format for the suffix of a file name (`.csv`)."""
     return endings.get(Path(target or "").suffix.lower(), default)
@@ -50,10 +65,8 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    require_place(target, logdirs)
     path = Path(target)
-    refuse_inside(path, logdirs)
-    if path.is_dir():
-        fail(f"{clean(target)}: is a folder; name a file")
     if path.exists() and not path.is_file():
         # A device or FIFO; a rename would replace /dev/null with a regular file.
         try:

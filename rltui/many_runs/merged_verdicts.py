@@ -34,6 +34,10 @@ class EvaluatedRuns:
         """By name, the runs that continue another run."""
         return lineage_of_lives(verdict.life for verdict in self.verdicts if verdict.life is not None)
 
+    def unreadable(self) -> bool:
+        """Whether there are runs, and nothing could be read of any."""
+        return bool(self.verdicts) and all(verdict.damaged for verdict in self.verdicts)
+
     def diagnostics(self) -> list[Problem]:
         """Problems of files and data, each once: those of folders first, then run by run."""
         return list(dict.fromkeys(self._diagnostics()))

@@ -356,7 +356,17 @@ class RunView:
     def unjudged(self) -> str:
         """Why it is not judged; empty where it is. Points may still wait for the rules."""
         why = self.evaluator.unjudged()
-        return "its points are about to be judged" if why == NO_POINTS and self.run.points else why
+        if why != NO_POINTS:
+            return why
+        return "its points are about to be judged" if self.run.points else self.unreadable or why
+
+    @property
+    def unreadable(self) -> str:
+        """What is wrong with its logs if no point could be read from them; else empty."""
+        if self.run.points:
+            return ""
+        found = [problem for problem in self.run.problems.values() if problem.level != "info"]
+        return f"nothing could be read: {found[0].message} ({found[0].path})" if found else ""
 
     @property
     def health(self) -> RunHealth:

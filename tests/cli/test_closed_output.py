@@ -53,3 +53,9 @@ def test_an_error_that_nobody_reads_keeps_its_code(logs: Path) -> None:
     """Standard error may be closed as well."""
     assert exit_code_without_reader("explain", "nope/nothing", stream="stderr") == 1
     assert exit_code_without_reader("check", logs / "missing", stream="stderr") == 2
+
+
+@pytest.mark.parametrize("words", [["--help"], ["check", "--help"], ["--version"]], ids=" ".join)
+def test_help_without_a_reader_is_no_error(words: list[str]) -> None:
+    """As in `rltui --help | head`."""
+    assert exit_code_without_reader(*words) == 0

@@ -123,3 +123,14 @@ def test_a_log_without_scalars_says_so(tmp_path: Path) -> None:
     assert (
         "no scalars yet" in rltui("check", tmp_path).out and "no scalars yet" in rltui("runs", tmp_path).out
     )
+
+
+@pytest.mark.parametrize("command", ["check", "runs", "snapshot", "report"])
+def test_a_folder_with_only_damaged_files_says_so_and_exits_with_2(tmp_path: Path, command: str) -> None:
+    """Every command that prints runs names the reason, and none says that nothing was written yet."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "events.out.tfevents.1.host").write_bytes(bytes(range(1, 200)))
+    done = rltui(command, tmp_path)
+    assert done.code == 2
+    assert "nothing could be read: it does not begin like an event file" in done.out
+    assert "written yet" not in done.out

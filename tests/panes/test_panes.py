@@ -433,7 +433,7 @@ def test_a_run_without_values_is_not_called_healthy() -> None:
         assert "✓" not in words and words.startswith(" ○") is alone
     assert "waiting   no values have been written yet" in header_lines(head, 100)[1].text
     lines, cards = overview_of(run, NOW, 100, 20)
-    assert not cards and "No metric has been read yet." in lines[0].text
+    assert not cards and "No metric has been read." in lines[0].text
     assert "✓" not in as_text(pane_text(run, "overview", NOW))
 
 

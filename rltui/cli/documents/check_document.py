@@ -52,7 +52,7 @@ def streamed_report(
 ) -> dict[str, Any]:
     """The same with iterators for lists, so that it need not fit in memory."""
     verdicts, problems = evaluated.verdicts, evaluated.diagnostics()
-    damaged = bool(verdicts) and all(verdict.damaged for verdict in verdicts)
+    damaged = evaluated.unreadable()
     return {
         **head(logdirs, "unreadable" if damaged else worst(verdict.health for verdict in verdicts)),
         "runs": (verdict.document() for verdict in (() if damaged else verdicts)),

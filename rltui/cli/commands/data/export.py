@@ -8,7 +8,7 @@ from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, require_logdirs
 from rltui.cli.completions import complete_metric
 from rltui.cli.export.export_points import PointSelection
 from rltui.cli.export.point_lines import export_lines
-from rltui.cli.output_file import form_by_ending
+from rltui.cli.output_file import form_by_ending, require_place
 from rltui.cli.printing import require_extra
 from rltui.cli.sharding import ENGINE, SHARD, Work
 from rltui.many_runs.engine import Engine
@@ -77,6 +77,8 @@ def command(
       rltui export runs/new --follow | my-own-alarm
     """
     form = form or form_by_ending(output, ENDINGS, "jsonl")
+    if form != "parquet":
+        require_place(output, logdirs)
     runs = None
     if run_glob is not None:
         from rltui.cli.loading import runs_of_expression  # imports rules, which other exports do not need

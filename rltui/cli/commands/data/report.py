@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
-from rltui.cli.loading import as_of, load
-from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
+from rltui.cli.loading import as_of, leave_if_unreadable, load
+from rltui.cli.output_file import form_by_ending, require_place, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.render_pane import theme_named
 from rltui.panes.charts.sister_band import seed_sisters
@@ -45,8 +44,7 @@ def command(
       rltui report runs/ --run grpo-7b --output report.html
       rltui report runs/ --run critical | gh issue create --title "Broken runs" --body-file -
     """
-    if output is not None:
-        refuse_inside(Path(output), logdirs)
+    require_place(output, logdirs)
     form = form or form_by_ending(output, {".html": "html", ".htm": "html"}, "markdown")
     colors = theme_named(theme or "paper")
     session = load(logdirs, run_glob, at_step)
@@ -64,3 +62,4 @@ def command(
     ]  # fmt: skip
     text = reports_html(reports, colors) if form == "html" else reports_markdown(reports)
     write_document(text, output, logdirs)
+    leave_if_unreadable(views)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
 import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.completions import complete_metric, complete_pane
 from rltui.cli.job_report import jobs_by_traces
-from rltui.cli.loading import load
-from rltui.cli.output_file import form_by_ending, refuse_inside, write_document
+from rltui.cli.loading import leave_if_unreadable, load
+from rltui.cli.output_file import form_by_ending, require_place, write_document
 from rltui.cli.pane_output.render_pane import (
     WIDTH,
     Form,
@@ -94,8 +93,7 @@ def command(
       rltui snapshot runs/ --chart reward --output reward.png
       rltui snapshot runs/ --pane config --format markdown
     """
-    if output is not None:
-        refuse_inside(Path(output), logdirs)
+    require_place(output, logdirs)
     wanted = form_by_ending(output, ENDINGS, "text") if form is None else form
     if chart is not None and wanted in ("ansi", "json"):
         raise click.UsageError(
@@ -117,6 +115,7 @@ def command(
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
     text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
     write_document(_png(text) if wanted == "png" else text, output, logdirs)
+    leave_if_unreadable(how.views(session))
 
 
 def _png(svg: str) -> bytes:
