@@ -28,7 +28,7 @@ from rltui.rules.rule_states.firing import EvaluatedSeries, FiringState
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
-from rltui.rules.rule_states.settings import not_logged, settings_beyond
+from rltui.rules.rule_states.settings import environment_of_name, not_logged, settings_beyond
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
 from rltui.rules.symptoms import gather
@@ -234,7 +234,8 @@ class Evaluator:
         if mark != self._settings[0]:
             entries, book = logged_hparams(reversed(texts), self.run.hparams).entries, self._selection.book
             beside = not_logged(book, self.settings_beside, entries)
-            self._settings = mark, {**settings_beyond(book, entries), **beside}
+            named = environment_of_name(self.run.name)
+            self._settings = mark, {**named, **beside, **settings_beyond(book, entries)}
         return self._settings[1]
 
     def findings(self) -> list[Finding]:

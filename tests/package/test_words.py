@@ -23,7 +23,10 @@ MAX_FINDING_WORDS = 27  # words of what a finding says; it is read in a headline
 SENTENCES = ("advice", "meaning", "watch_for", "healthy", "means", "do", "intro", "empty", "caveat")
 PHRASES = ("message", "title")
 # Fields that messages are filled with.
-FIELDS = {"value", "percent", "before", "limit", "tag", "times", "since", "metric", "baseline", "because"}
+FIELDS = {
+    "value", "percent", "before", "limit", "tag", "times", "since", "metric", "baseline", "because",
+    "environment",
+}  # fmt: skip
 # What is said in another way now: metaphors, and words of which the glossary of terms has others.
 DEPRECATED = re.compile(
     r"\b(homework|exam|report card|learnt by heart|by heart|look whether|look why|mind (the|its|whether)"

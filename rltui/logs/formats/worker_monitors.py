@@ -47,6 +47,11 @@ class _Rows:
 
     rank: int
     rows: list[Row] = field(default_factory=list)
+    settings: dict[str, object] = field(default_factory=dict)
+
+    def add_settings(self, record: dict[str, object]) -> None:
+        """Keep the environment, which is that of all workers."""
+        self.settings = record
 
     def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
         """Add an episode. at: steps of the worker and wall time."""
@@ -202,6 +207,7 @@ class WorkersRun(TrackerPart[MonitorsRead]):
             progress.offsets[rank] += len(data)
             look.bytes_read += len(data)
             progress.pending += taken.rows
+            look.hparams |= taken.settings
             if ends[rank] > offset + size:  # there is more
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))
         ready = [row for row in progress.pending if row[0] <= reached]

@@ -372,7 +372,7 @@ class RecordBatcher:
             return None
         first = not self._records
         if is_declared_settings(record):
-            self._add_settings(record)
+            self.add_settings(record)
             return None
         if first and not self._are_rows and looks_like_settings(record):
             self._undecided = record
@@ -391,9 +391,10 @@ class RecordBatcher:
             self._are_rows = True
             self.add(first)
         else:
-            self._add_settings(first)
+            self.add_settings(first)
 
-    def _add_settings(self, record: Mapping[str, object]) -> None:
+    def add_settings(self, record: Mapping[str, object]) -> None:
+        """Add hyperparameters."""
         try:
             body = json.dumps(record)
         except (ValueError, RecursionError):

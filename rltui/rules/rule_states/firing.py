@@ -15,6 +15,7 @@ from rltui.rules.rule import (
     NON_FINITE,
     AtResume,
     Gap,
+    KnownReturn,
     Rescaling,
     Rule,
     Setting,
@@ -23,6 +24,7 @@ from rltui.rules.rule import (
 from rltui.rules.rule_states.joint_firings import (
     Firing,
     gap_firing,
+    known_return_firing,
     rescaling_firing,
     resume_firing,
     setting_firing,
@@ -31,6 +33,7 @@ from rltui.rules.rule_states.joint_firings import (
 from rltui.rules.rule_states.rescaling import reward_scales
 from rltui.rules.rule_states.rule_state import ActivePeriod, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
+from rltui.rules.rule_states.settings import ENVIRONMENT
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
@@ -120,6 +123,8 @@ class EvaluatedSeries:
             found = setting_firing(condition, self._settings[name], self.span()[0])
         elif isinstance(condition, AtResume):
             found = resume_firing(condition, self._tags, self._resumes)
+        elif isinstance(condition, KnownReturn):
+            found = known_return_firing(condition, self._tags, self._settings[ENVIRONMENT])
         else:
             found = rescaling_firing(condition, self._scales[name])
         return [found] if found is not None else []
@@ -308,6 +313,8 @@ def _known(
     """Whether a run logs the metrics of a condition, has its setting, or was resumed."""
     if isinstance(condition, AtResume):
         return bool(resumes) and not metrics.isdisjoint(condition.metric)
+    if isinstance(condition, KnownReturn):
+        return ENVIRONMENT in settings and not metrics.isdisjoint((*condition.metric, *condition.instead))
     if isinstance(condition, Setting):
         return condition.id in settings
     if isinstance(condition, Gap):

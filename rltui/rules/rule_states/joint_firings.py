@@ -9,10 +9,12 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.evaluated_series.ticks import START, Ticks
-from rltui.rules.rule import RECORDING, AtResume, Gap, Rescaling, Rule, Setting
+from rltui.rules.rule import RECORDING, AtResume, Gap, KnownReturn, Rescaling, Rule, Setting
 from rltui.rules.rule_states.at_resume import change_at_resume
+from rltui.rules.rule_states.known_returns import holds, level_of
 from rltui.rules.rule_states.rescaling import RewardScale
 from rltui.rules.rule_states.series_state import RuledTicks
+from rltui.run_context.hparams.environments import environment_in
 from rltui.run_context.hparams.hparams import HParam
 
 EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes may be by chance
@@ -119,3 +121,27 @@ def resume_firing(
                 rule = Rule(condition.id, (metric,), "at-resume", RECORDING, {}, {}, {})
                 return Firing(rule, ticks, found.since_step, found.value, np.nan, found.before, RECORDING)
     return None
+
+
+def known_return_firing(
+    condition: KnownReturn, evaluated: Sequence[RuledTicks], setting: HParam
+) -> Firing | None:
+    """The firing of a condition on a return beside those that are known of its environment."""
+    environment = environment_in(setting.text)
+    series = _series_of(condition.metric, evaluated) or _series_of(condition.instead, evaluated)
+    if environment is None or not series or not holds(condition, environment, series):
+        return None
+    message = condition.message.replace("{environment}", environment.id)
+    rule = Rule(condition.id, (condition.metric[0],), "known-return", RECORDING, {}, {}, {}, message=message)
+    before, limit = environment.random, environment.good
+    if condition.mirrored:
+        before, limit = environment.lowest, environment.highest
+    begin = int(series[0].first[0])
+    return Firing(rule, series[0], begin, level_of(series[0]), limit, before, RECORDING)
+
+
+def _series_of(metrics: Sequence[str], evaluated: Sequence[RuledTicks]) -> list[Ticks]:
+    """The series of some metrics in their order, those of the training first."""
+    held = [each for each in evaluated if each.ticks.n and each.ticks.canonical in metrics]
+    held.sort(key=lambda each: (each.held_out, metrics.index(each.ticks.canonical or "")))
+    return [each.ticks for each in held]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.rule import Setting
 from rltui.rules.rulebook import Rulebook
+from rltui.run_context.hparams.environments import environment_in, id_expression
 from rltui.run_context.hparams.hparams import HParam, find_hparam
 from rltui.run_context.hparams.known_hparams import known_hparams, names_of_setting, plain_key
 
+ENVIRONMENT = "environment"  # in place of the id of a condition: the setting that names a known environment
+_ENVIRONMENT_NAMES = ("env_id", "environment", "gym_id", "task", "game")  # settings, first of all
+
 
 def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
-    """The hyperparameters beyond the limits of a condition, by the id of the condition."""
+    """The hyperparameters beyond the limits of a condition, by the id of the condition; and `ENVIRONMENT`."""
     found: dict[str, HParam] = {}
     entries = {key: entry for key, entry in entries.items() if _of_training(key)}
     for each in _conditions(book) if entries else ():
@@ -29,7 +33,17 @@ def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, 
             value /= whole
         if each.beyond(value):
             found[each.id] = entry
+    for name in _ENVIRONMENT_NAMES:
+        entry = find_hparam(entries, name)
+        if entry is not None and environment_in(entry.text) is not None:
+            found[ENVIRONMENT] = entry
+            break
     return found
+
+
+def environment_of_name(name: str) -> dict[str, HParam]:
+    """The known environment that the name of a run contains, as in `settings_beyond`."""
+    return {ENVIRONMENT: HParam("name of the run", name, "")} if environment_in(name) is not None else {}
 
 
 def not_logged(
@@ -39,8 +53,11 @@ def not_logged(
     return {
         name: entry
         for name, entry in beside.items()
-        if isinstance(condition := book.joint.get(name), Setting)
-        and find_hparam(logged, condition.name) is None
+        if name == ENVIRONMENT
+        or (
+            isinstance(condition := book.joint.get(name), Setting)
+            and find_hparam(logged, condition.name) is None
+        )
     }
 
 
@@ -60,6 +77,23 @@ class BytesTest(NamedTuple):
             if any(value > 0 if each.of else each.beyond(value) for each in conditions):
                 return True
         return False
+
+
+def environment_in_file(data: bytes) -> HParam | None:
+    """The setting of a file that names a known environment, found without parsing the file."""
+    found = _environment_pattern().search(data)
+    if found is None:
+        return None
+    key, value = found[1].decode(), f"{found[2].decode()}-{found[3].decode()}"
+    return HParam(key, value, "") if environment_in(value) is not None else None
+
+
+@cache
+def _environment_pattern() -> re.Pattern[bytes]:
+    names = "|".join(key for name in _ENVIRONMENT_NAMES for key in names_of_setting(name))
+    return re.compile(
+        rb"(?i:\b(%s))%s(?:[\w.]+/)?%s" % (names.encode(), _SEPARATOR, id_expression().encode())
+    )
 
 
 _SEPARATOR = rb"""["']?\s*(?:[:=]|\n\s*-)\s*(?:\{?\s*["']?value["']?\s*:\s*)?["']?"""

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.rule_states.settings import BytesTest, bytes_test, settings_beyond
+from rltui.rules.rule_states.settings import (
+    ENVIRONMENT,
+    BytesTest,
+    bytes_test,
+    environment_in_file,
+    settings_beyond,
+)
 from rltui.rules.rulebook import rulebook
 from rltui.rules.run_status.planned_steps import candidates, plan_pattern
 from rltui.run_context.hparams.hparams import HParam, merge
@@ -19,7 +25,8 @@ from rltui.store.run import Run
 class Beside(NamedTuple):
     """`totals`: candidates for the planned number of steps, those of the nearest files first.
 
-    `settings`: hyperparameters beyond the limits of conditions, by the id of the condition.
+    `settings`: hyperparameters beyond the limits of conditions, by the id of the condition, and the one that
+    names a known environment.
     """
 
     totals: tuple[int, ...] = ()
@@ -33,6 +40,7 @@ LookupBeside: TypeAlias = Callable[[Run], Beside]
 class _Folder(NamedTuple):
     totals: tuple[int, ...]
     beyond: bool  # a file may have a setting beyond a limit
+    environment: HParam | None
 
 
 class SettingsBeside:
@@ -70,21 +78,29 @@ class SettingsBeside:
                 test = _FileTest()
                 names = files_in(folder.place)
                 found = merge(read(folder.place / name, name, test) for name in names).entries
-                known = self._folders[folder.place] = _Folder(tuple(candidates(found)), test.beyond)
+                totals = tuple(candidates(found))
+                known = self._folders[folder.place] = _Folder(totals, test.beyond, test.environment)
             folders.append(known)
         totals = tuple(total for folder in folders for total in folder.totals)
-        if not any(folder.beyond for folder in folders):
-            return Beside(totals)
-        return Beside(totals, settings_beyond(rulebook(), hparams_beside(paths, self._logdirs).entries))
+        named = next((folder.environment for folder in folders if folder.environment is not None), None)
+        settings = {} if named is None else {ENVIRONMENT: named}
+        if any(folder.beyond for folder in folders):
+            settings |= settings_beyond(rulebook(), hparams_beside(paths, self._logdirs).entries)
+        return Beside(totals, settings)
 
 
 class _FileTest:
-    """Whether a file has to be parsed; remembers whether one may have a setting beyond a limit."""
+    """Whether a file has to be parsed.
+
+    Remembers whether one may have a setting beyond a limit, and the first one that names an environment.
+    """
 
     def __init__(self) -> None:
         self.beyond = False
+        self.environment: HParam | None = None
 
     def __call__(self, data: bytes) -> bool:
+        self.environment = self.environment or environment_in_file(data)
         self.beyond = self.beyond or _settings_test()(data)
         return self.beyond or plan_pattern().search(data) is not None
 

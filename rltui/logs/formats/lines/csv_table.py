@@ -196,6 +196,8 @@ class CsvParser(LineParser):
             self._monitor = isinstance(comment, dict) and "t_start" in comment
             self._start = float(comment["t_start"])
             self._elapsed = -math.inf
+            if isinstance(comment.get("env_id"), str):
+                records.add_settings({"env_id": comment["env_id"]})
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             pass  # a comment without a start time
 

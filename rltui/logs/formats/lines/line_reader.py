@@ -26,6 +26,10 @@ class RecordSink(Protocol):
         """Add one record. at: its step and wall time, if the format knows them better than its keys."""
         ...
 
+    def add_settings(self, record: dict[str, object]) -> None:
+        """Add hyperparameters."""
+        ...
+
 
 class LineParser(ABC):
     """Parses the lines of one log, in order. skipped: counts unusable lines, if the format reports them."""

@@ -1,0 +1,61 @@
+"""A return beside those that are known of its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rltui.common.arrays import Floats, median
+from rltui.rules.evaluated_series.ticks import START, Ticks
+from rltui.rules.rule import KnownReturn
+from rltui.run_context.hparams.environments import Environment
+
+LEVEL = 8  # ticks of a level
+# How far the start may be from the return of random actions: below it by a share of its size, above it by a
+# share of the way to a good one. Else rewards are shaped or scaled, or the policy was trained before.
+BELOW, ABOVE = 0.75, 0.35
+EPISODES = 0.5  # share of successive points that differ where each is of other episodes
+
+
+def holds(condition: KnownReturn, environment: Environment, series: Sequence[Ticks]) -> bool:
+    """Whether a condition holds for a return, and for those of evaluations, which come after it."""
+    first = series[0]
+    values = first.value[: first.n]
+    if len(values) < LEVEL or _experience(first, environment) < condition.experience * environment.steps:
+        return False
+    if condition.mirrored:
+        lowest, highest = environment.lowest, environment.highest
+        inside = (values >= lowest) & (values <= highest)
+        return bool(np.all((-values >= lowest) & (-values <= highest) & ~inside))
+    if condition.above is not None:
+        return environment.part(level_of(first)) >= condition.above
+    most = condition.below * (environment.good - environment.random)
+    if condition.size is not None:
+        most = min(most, condition.size * abs(environment.random) + most / 10)
+    best = max(_best_level(each.value[: each.n]) for each in series)
+    return _starts_at_random(values, environment) and best < environment.random + most
+
+
+def level_of(ticks: Ticks) -> float:
+    """The newest level."""
+    return median(ticks.value[: ticks.n][-LEVEL:])
+
+
+def _best_level(values: Floats) -> float:
+    windows = np.lib.stride_tricks.sliding_window_view(values, min(len(values), LEVEL))
+    return float(np.median(windows, axis=1).max())
+
+
+def _starts_at_random(values: Floats, environment: Environment) -> bool:
+    off = median(values[:START]) - environment.random
+    return -BELOW * abs(environment.random) <= off <= ABOVE * (environment.good - environment.random)
+
+
+def _experience(ticks: Ticks, environment: Environment) -> float:
+    """Steps of the environment, at least: by the step, or by episodes if each point is of other ones."""
+    values = ticks.value[: ticks.n]
+    steps = float(ticks.last_step - min(int(ticks.first[0]), 0))
+    if np.count_nonzero(np.diff(values)) >= EPISODES * (len(values) - 1):
+        return max(steps, ticks.points * environment.length)
+    return steps

@@ -1,0 +1,65 @@
+"""Environments with known returns, and which of them a run is trained in."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+
+from rltui.common.named_tuple import NamedTuple
+from rltui.schema.toml_files import read_table
+
+
+class Environment(NamedTuple):
+    """Returns of episodes in an environment, and steps of it; see `rltui/data/environments.toml`."""
+
+    id: str
+    random: float  # mean return of random actions
+    good: float  # return that agents reach which learn
+    steps: float  # by which they do
+    length: float = 1.0  # mean steps of an episode of random actions, at least
+    lowest: float = -math.inf  # bounds of a return
+    highest: float = math.inf
+
+    def part(self, value: float) -> float:
+        """Which part of the way from random to good a return has come: 0 at random, 1 at good."""
+        return (value - self.random) / (self.good - self.random)
+
+
+class Environments(NamedTuple):
+    """`rltui/data/environments.toml`."""
+
+    environments: tuple[Environment, ...]
+
+
+@cache
+def _by_id() -> dict[str, Environment]:
+    return {each.id.lower(): each for each in read_table("environments", Environments).environments}
+
+
+@cache
+def id_expression() -> str:
+    """A regular expression for the id of a known environment with its version, in two groups.
+
+    Environments of other packages have such names with something in front (`Isaac-Ant-v0`).
+    """
+    names = {re.sub(r"-v\d+$", "", each.id) for each in _by_id().values()}
+    known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    variant = "(?:-ram)?(?:NoFrameskip|Deterministic)?"
+    return rf"(?i:(?<![a-z0-9])(?<!isaac-)({known}){variant}-(v\d+)(?![0-9a-z]))"
+
+
+@cache
+def _id_pattern() -> re.Pattern[str]:
+    return re.compile(id_expression())
+
+
+def environment_in(text: str) -> Environment | None:
+    """The only known environment that a setting or the name of a run names; None without, or of several."""
+    found = {_of(name, version) for name, version in _id_pattern().findall(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of(name: str, version: str) -> Environment | None:
+    known, name = _by_id(), name.lower()
+    return known.get(f"{name}-{version.lower()}") or known.get(name)

@@ -1,0 +1,125 @@
+"""Returns beside those that are known of the environment: what random actions earn, and agents that learn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rltui.common.arrays import Floats
+from rltui.rules.finding import unexplained
+from rltui.run_context.hparams.environments import Environments, environment_in
+from rltui.schema.toml_files import read_table
+from rltui.session.session import Session
+
+NOISE = np.random.default_rng(7).standard_normal(400)
+
+
+def findings(folder: Path, values: Floats, last_step: int) -> dict[str, str]:
+    """The messages of unexplained warnings and worse of a run with these returns, by id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    steps = np.linspace(last_step / len(values), last_step, len(values)).astype(int)
+    rows = [f"{value},{step}" for value, step in zip(values.tolist(), steps.tolist(), strict=True)]
+    (folder / "progress.csv").write_text("\n".join(["rollout/ep_rew_mean,time/total_timesteps", *rows]))
+    (view,) = Session.load([folder.parent]).runs.values()
+    return {found.id: found.message for found in unexplained(view.evaluator.findings()) if found.rank}
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("CartPole-v1__ppo__1__1690000000", "CartPole-v1"),
+        ("CartPole-v0", "CartPole-v0"),
+        ("ALE/Breakout-v5", "Breakout"),
+        ("dqn/PongNoFrameskip-v4_1", "Pong"),
+        ("sac_halfcheetah-v2_s0", "HalfCheetah"),
+        ("LunarLanderContinuous-v3", "LunarLanderContinuous"),
+        ("CustomCartPole-v1", None),
+        ("Isaac-Ant-v0", None),
+        ("CartPole", None),
+        ("from_CartPole-v1_to_Acrobot-v1", None),
+        ("Hopper-v40x", None),
+    ],
+)
+def test_an_environment_is_known_by_its_registered_name(name: str, known: str | None) -> None:
+    """In settings and names of runs, in any case; names of other environments are no part of it."""
+    found = environment_in(name)
+    assert (found.id if found else None) == known
+
+
+def test_the_table_is_consistent() -> None:
+    """Good returns are above random ones, within the bounds, and no id occurs twice."""
+    table = read_table("environments", Environments).environments
+    assert len({each.id.lower() for each in table}) == len(table) > 50
+    for each in table:
+        assert each.lowest <= each.random < each.good <= each.highest, each.id
+        assert each.steps >= 1e5 and each.length >= 1, each.id
+
+
+def test_a_return_of_random_actions_is_no_learning(tmp_path: Path) -> None:
+    """What is only a remark elsewhere is a warning where the environment is known, and names the return."""
+    values = 22 + 3 * NOISE[:300]
+    assert findings(tmp_path / "a" / "run", values, 150_000) == {}
+    assert findings(tmp_path / "b" / "CartPole-v1__dqn__1", values, 20_000) == {}
+    found = findings(tmp_path / "c" / "CartPole-v1__dqn__1", values, 150_000)
+    assert list(found) == ["learns-nothing"]
+    assert "about 22 in CartPole-v1" in found["learns-nothing"]
+
+
+def test_few_points_after_many_steps_are_enough(tmp_path: Path) -> None:
+    """After all the steps by which agents learn, a dozen means at the random return need no more points."""
+    assert list(findings(tmp_path / "Pong-v5", -20.5 + 0.1 * NOISE[:12], 20_000_000)) == [
+        "learns-nothing-late"
+    ]
+    assert findings(tmp_path / "x" / "Pong-v5", -20.5 + 0.1 * NOISE[:12], 1_000_000) == {}
+
+
+@pytest.mark.parametrize("place", ["config.yaml", "params.json", "../args.json"])
+def test_settings_beside_the_log_name_the_environment(tmp_path: Path, place: str) -> None:
+    """YAML and JSON, in the folder of the run or above it."""
+    folder = tmp_path / "logs" / "run"
+    folder.mkdir(parents=True)
+    env = {"env_id": "MountainCar-v0", "lr": 1e-3}
+    text = json.dumps(env) if place.endswith("json") else "env_id: MountainCar-v0\nlr: 0.001\n"
+    (folder / place).write_text(text)
+    assert list(findings(folder, -199 + 0.1 * NOISE[:300], 400_000)) == ["learns-nothing"]
+
+
+def test_a_return_far_below_that_of_agents_is_told_late(tmp_path: Path) -> None:
+    """A fifth of the way after twice the steps; not before, and not from other scales of the reward."""
+    values = np.minimum(20 + 2 * np.arange(300), 90) + 5 * NOISE[:300]
+    found = findings(tmp_path / "a" / "Hopper-v4", values, 3_000_000)
+    assert list(found) == ["learns-too-little"] and "733" in found["learns-too-little"]
+    assert findings(tmp_path / "b" / "Hopper-v4", values, 1_000_000) == {}
+    assert findings(tmp_path / "c" / "Hopper-v4", values / 100, 3_000_000) == {}
+
+
+def test_returns_of_the_wrong_sign_are_told(tmp_path: Path) -> None:
+    """Each return is possible only with the other sign; returns out of bounds by a bonus are not judged."""
+    values = -20 - 4 * np.abs(NOISE[:60])
+    found = findings(tmp_path / "a" / "CartPole-v1", values, 60_000)
+    assert list(found) == ["reward-mirrored"] and "between 1 and 500" in found["reward-mirrored"]
+    mixed = np.where(np.arange(60) % 2, -1.0, 5.0) + np.linspace(0, 100, 60)
+    assert "reward-mirrored" not in findings(tmp_path / "b" / "CartPole-v1", mixed, 60_000)
+
+
+def test_a_good_return_needs_no_gain(tmp_path: Path) -> None:
+    """A policy that was trained before stays at a good return: nothing is wrong, and nothing is remarked."""
+    folder = tmp_path / "Pendulum-v1"
+    assert findings(folder, -150 + 10 * NOISE, 2_000_000) == {}
+    (view,) = Session.load([tmp_path]).runs.values()
+    assert "outcome-no-gain" not in {found.id for found in view.evaluator.findings()}
+
+
+def test_the_header_of_a_monitor_file_names_the_environment(tmp_path: Path) -> None:
+    """Stable-Baselines3 writes it to the first line; episodes count as steps of their lengths."""
+    rows = ['#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}', "r,l,t"]
+    for k in range(8000):
+        length = 9 + k * 7919 % 27
+        rows.append(f"{length}.0,{length},{k / 10}")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "monitor.csv").write_text("\n".join(rows) + "\n")
+    (view,) = Session.load([tmp_path]).runs.values()
+    assert [found.id for found in unexplained(view.evaluator.findings()) if found.rank] == ["learns-nothing"]
