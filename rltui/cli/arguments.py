@@ -164,7 +164,7 @@ def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = 
     if len(found) > 1:
         more = f" and {len(found) - _MAX_NAMES:,} more" if len(found) > _MAX_NAMES else ""
         which = ", ".join(clean(name) for name in sorted(found)[:_MAX_NAMES])
-        fail(f"--run {clean(text)!r} may be any of {which}{more}; name more of its folders, or use a glob")
+        fail(f"run {clean(text)!r} may be any of {which}{more}; name more of its folders, or use a glob")
     return glob.escape(found.pop()) if found else text
 
 

@@ -146,12 +146,35 @@ async def test_a_wait_leaves_no_thread_behind(logs: Path) -> None:
 async def test_what_cannot_be_answered_is_an_error_of_one_line(logs: Path) -> None:
     """Unknown runs, metrics, tools, and arguments that do not fit."""
     async with Client(make_server([str(logs)])) as client:
-        assert "no single run" in await refusal(client, "list_metrics", run="seed77")
+        assert "no run matches 'seed77'; nearest: seed7" in await refusal(
+            client, "list_metrics", run="seed77"
+        )
         assert "no such metric" in await refusal(client, "get_series", run="seed7", metrics=["nope"])
         assert "no metric by this name" in await refusal(client, "explain", key="nope/nothing/here")
         assert "unexpected" in await refusal(client, "check", path="/etc")
+        assert "get_series takes run, metrics" in await refusal(
+            client, "get_series", run="seed7", metric="kl"
+        )
         assert "no condition" in await refusal(client, "wait", until=["soon"])
         assert "no tool named" in await refusal(client, "delete_run")
+
+
+async def test_every_tool_takes_a_run_by_some_of_its_folders_and_names_the_nearest(logs: Path) -> None:
+    """With several LOGDIRs, names in list_runs begin with their folder, which callers leave out."""
+    others = write(logs.parent / "more" / "seed70", WELL).parent
+    async with Client(make_server([str(logs), str(others)])) as client:
+        for tool, more in (
+            ("list_runs", {}),
+            ("check", {}),
+            ("compare", {"baseline": "seed70"}),
+            ("wait", {"until": ["step>=80"], "timeout": 30}),
+        ):
+            answer = await ask(client, tool, run="seed7", **more)
+            assert [run["run"] for run in answer["runs"]] == ["logs/seed7"], tool
+        for tool, more in (("list_runs", {}), ("check", {}), ("compare", {"baseline": "seed70"})):
+            line = await refusal(client, tool, run="logs/seed77", **more)
+            assert line.startswith("no run matches 'logs/seed77'; nearest: logs/seed7"), tool
+        assert "no run matches 'zork'" in (await ask(client, "wait", run="zork", timeout=0.1))["message"]
 
 
 async def test_no_question_leaves_the_folders_given(logs: Path, tmp_path: Path) -> None:
@@ -159,7 +182,7 @@ async def test_no_question_leaves_the_folders_given(logs: Path, tmp_path: Path) 
     write(tmp_path / "other", WELL)
     async with Client(make_server([str(logs)])) as client:
         for name in ("../other", str(tmp_path / "other"), "*/../../other"):
-            assert "no single run" in await refusal(client, "list_metrics", run=name)
+            assert "no run matches" in await refusal(client, "list_metrics", run=name)
     properties = {name for tool in tools().tool for name in tool.input_schema["properties"]}
     assert not {name for name in properties if "path" in name or "dir" in name or "file" in name}
 

@@ -67,7 +67,7 @@ def wait(
     if match is None:
         outcome, code = "timed-out", TIMED_OUT
         what = " or ".join(condition.text for condition in conditions)
-        why = unknown_metric(conditions, views) if views else "no run was found"
+        why = unknown_metric(conditions, views) if views else _no_run(run_glob)
         message = f"{clean(what)} did not hold within {timeout:g} s" + (f"; {why}" if why else "")
     else:
         outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
@@ -88,6 +88,10 @@ def wait(
         "waited": round(waited, 3),
         "runs": [verdict_of(view, time.time()).describe() for view in views],
     }
+
+
+def _no_run(run_glob: str | None) -> str:
+    return "no run was found" if run_glob is None else f"no run matches {clean(run_glob)!r}"
 
 
 def _report_new(view: RunView, seen: set[str]) -> None:

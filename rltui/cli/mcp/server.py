@@ -62,7 +62,8 @@ def call(tool: Tool, logdirs: Sequence[str], arguments: dict[str, object]) -> ty
         jsonschema.validate(arguments, tool.input_schema)
     except jsonschema.ValidationError as error:
         place = "/".join(map(str, error.absolute_path)) or "arguments"
-        return _error(f"{place}: {error.message}")
+        known = "" if error.absolute_path else f"; {tool.name} takes {', '.join(tool.arguments)}"
+        return _error(f"{place}: {error.message}{known}")
     try:
         text = to_json(ANSWERS[tool.name](logdirs, {**tool.defaults, **arguments}))
     except click.ClickException as error:

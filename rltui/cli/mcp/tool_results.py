@@ -11,12 +11,14 @@ import fnmatch
 import glob
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from rltui.cli.arguments import resolve_run_name
 from rltui.cli.documents.check_document import report
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
@@ -26,6 +28,7 @@ from rltui.cli.loading import load, read_config
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.text import clean
+from rltui.logs.follow.read_all import place_all
 from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
@@ -36,18 +39,20 @@ from rltui.run_context.samples.run_catalogs import catalogs_of
 from rltui.run_context.samples.sample_query import FilterError, parse_filter
 from rltui.run_context.samples.sample_text import as_json
 from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from rltui.store.series import Series
 
 Arguments = Mapping[str, Any]  # validated against the tool's input schema, including defaults
 Answer = dict[str, Any]
 
 _SAMPLES_SECONDS = 60.0  # maximum time to find samples
+_MAX_NAMES = 5  # of runs in a message
 _WORST_FIRST = RUN_HEALTHS[::-1]
 
 
 def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """Runs, the worst first, each with its most important finding."""
-    session = load(tuple(logdirs), arguments.get("run"), charts=False)
+    session = _load(logdirs, arguments.get("run"), charts=False)
     now = time.time()
     views = [
         view for view in session.ordered() if view.health in arguments.get("health", RUN_HEALTHS)
@@ -66,7 +71,7 @@ def _run(view: RunView, now: float) -> Answer:
 def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui check --json`, with the worst run first."""
     at_step = arguments.get("at_step")
-    session = load(tuple(logdirs), arguments.get("run"), at_step, charts=False)
+    session = _load(logdirs, arguments.get("run"), at_step, charts=False)
     document = report(of_session(session, at_step=at_step), logdirs, at_step)
     runs = sorted(document["runs"], key=lambda run: _WORST_FIRST.index(run["health"]))
     return {**document, "runs": runs[: arguments["limit"]], "total": len(runs)}
@@ -79,8 +84,9 @@ def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
         framework = _one_run(logdirs, arguments["run"], charts=False).framework
     entries = explained_entries(key, framework, read_config(tuple(logdirs))) or explained_entries(key)
     if not entries:
-        near = ", ".join(nearest(key)) or "list_metrics has those of a run"
-        fail(f"{clean(key, 120)}: no metric by this name; nearest: {near}", FOUND)
+        near = ", ".join(nearest(key))
+        hint = f"nearest: {near}" if near else "list_metrics has the metrics of a run"
+        fail(f"{clean(key, 120)}: no metric by this name; {hint}", FOUND)
     return {"meanings": [entry.as_json() for entry in entries]}
 
 
@@ -170,12 +176,13 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui compare --json`."""
     session = load(tuple(logdirs))
     base = baseline_run(session, arguments["baseline"])
-    pattern, axis = arguments.get("run", "*"), arguments["by"]
-    others = [
-        view
-        for view in session.ordered()
-        if view is not base and (view.name == pattern or fnmatch.fnmatchcase(view.name, pattern))
+    pattern, axis = resolve_run_name(logdirs, arguments.get("run")) or "*", arguments["by"]
+    matching = [
+        view for view in session.ordered() if view.name == pattern or fnmatch.fnmatchcase(view.name, pattern)
     ]
+    if not matching:
+        _no_matching_run(pattern, session.runs)
+    others = [view for view in matching if view is not base]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
     document = comparison_document(logdirs, session, base, others, axis)
@@ -193,9 +200,12 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
         fail(f"filter: {error}")
     limit, characters = arguments["limit"], arguments["max_characters"]
     step = arguments.get("step")
-    pattern = arguments.get("run", "*")
+    pattern = resolve_run_name(logdirs, arguments.get("run")) or "*"
     found: list[object] = []
-    for run, catalog in catalogs_of(logdirs).items():
+    catalogs = catalogs_of(logdirs)
+    if catalogs and not any(run == pattern or fnmatch.fnmatchcase(run, pattern) for run in catalogs):
+        fail(f"no samples of a run {clean(pattern)!r}; runs with samples: {_some(catalogs)}", FOUND)
+    for run, catalog in catalogs.items():
         if len(found) >= limit:
             break
         if run != pattern and not fnmatch.fnmatchcase(run, pattern):
@@ -238,17 +248,41 @@ def wait_for(logdirs: Sequence[str], arguments: Arguments) -> Answer:
         logdirs,
         read_config(tuple(logdirs)),
         conditions,
-        run_glob=arguments.get("run"),
+        run_glob=resolve_run_name(logdirs, arguments.get("run")),
         timeout=arguments["timeout"],
         events=False,
     )
 
 
+def _load(
+    logdirs: Sequence[str], run: str | None, at_step: int | None = None, *, charts: bool = True
+) -> Session:
+    """The runs that a name, some folders of a name, a glob or an expression selects."""
+    try:
+        return load(tuple(logdirs), resolve_run_name(logdirs, run), at_step, charts=charts)
+    except NothingReadError as error:
+        if run is None or all(each["code"] != "no-matching-run" for each in error.diagnostics):
+            raise
+        _no_matching_run(run, {log.run for log in place_all(logdirs)[0] if log.duplicate_of is None})
+
+
+def _no_matching_run(run: str, names: Collection[str]) -> NoReturn:
+    close = get_close_matches(run, names, n=3, cutoff=0.5)
+    hint = f"nearest: {', '.join(close)}" if close else f"there are {_some(names)}"
+    fail(f"no run matches {clean(run)!r}; {hint}; list_runs has all", FOUND)
+
+
+def _some(names: Collection[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(sorted(names)[:_MAX_NAMES]) + more
+
+
 def _one_run(logdirs: Sequence[str], name: str, *, charts: bool = True) -> RunView:
     """The run with this name. Raises an error if there is none, or more than one."""
-    with contextlib.suppress(NothingReadError):  # for a full name, only the logs of this run are read
+    with contextlib.suppress(NothingReadError):  # a full name may have the characters of a glob
         return baseline_run(load(tuple(logdirs), glob.escape(name), charts=charts), name)
-    return baseline_run(load(tuple(logdirs), charts=charts), name)
+    session = _load(logdirs, name, charts=charts)
+    return next(iter(session.runs.values())) if len(session.runs) == 1 else baseline_run(session, name)
 
 
 def _matches(view: RunView, tag: str, pattern: str) -> bool:

@@ -11,7 +11,7 @@ from rltui.cli.completions import complete_run
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import load
-from rltui.cli.printing import emit, emit_json, emit_table, fail
+from rltui.cli.printing import emit, emit_json, emit_table, fail, no_logs
 from rltui.common.text import count_of, in_markdown
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
@@ -77,6 +77,8 @@ def command(
     known = settings_below(logdirs)
     names = RunSelection(run_glob).names(session.ordered(), time.time(), known)
     others = [view for view in session.ordered() if view is not base and view.name in names]
+    if not names:
+        no_logs(logdirs, run_glob)
     if not others:
         fail("no other run to compare with the baseline", FOUND)
     if settings:
