@@ -28,10 +28,16 @@ from rltui.rules.rule_states.firing import EvaluatedSeries, FiringState
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
-from rltui.rules.rule_states.settings import environment_of_name, not_logged, settings_beyond
+from rltui.rules.rule_states.settings import (
+    ENVIRONMENT,
+    environment_of_name,
+    not_logged,
+    settings_beyond,
+)
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
 from rltui.rules.symptoms import gather
+from rltui.run_context.hparams.environments import Environment, environment_in
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.points import NewPoints, Points, join
@@ -237,6 +243,12 @@ class Evaluator:
             named = environment_of_name(self.run.name)
             self._settings = mark, {**named, **beside, **settings_beyond(book, entries)}
         return self._settings[1]
+
+    @property
+    def environment(self) -> Environment | None:
+        """The environment of the run, if it is a known one."""
+        named = self._settings_beyond().get(ENVIRONMENT)
+        return environment_in(named.text) if named is not None else None
 
     def findings(self) -> list[Finding]:
         """Present findings: symptoms and the findings that they explain, the most important first."""

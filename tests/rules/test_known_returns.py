@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rltui.common.arrays import Floats
+from rltui.panes.answers.pane_answers import answer_of
 from rltui.rules.finding import unexplained
 from rltui.run_context.hparams.environments import Environments, environment_in
 from rltui.schema.toml_files import read_table
@@ -111,6 +112,15 @@ def test_a_good_return_needs_no_gain(tmp_path: Path) -> None:
     assert findings(folder, -150 + 10 * NOISE, 2_000_000) == {}
     (view,) = Session.load([tmp_path]).runs.values()
     assert "outcome-no-gain" not in {found.id for found in view.evaluator.findings()}
+
+
+def test_the_pane_reward_says_what_others_earn(tmp_path: Path) -> None:
+    """Somebody who has never seen the environment can tell whether a return is much."""
+    findings(tmp_path / "LunarLander-v2", np.linspace(-150, 120, 100), 400_000)
+    (view,) = Session.load([tmp_path]).runs.values()
+    answer = answer_of(view, "reward")
+    assert answer is not None
+    assert answer.notes == ("random actions earn about -165.0 in LunarLander, agents that learn about 155.0",)
 
 
 def test_the_header_of_a_monitor_file_names_the_environment(tmp_path: Path) -> None:

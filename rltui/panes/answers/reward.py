@@ -17,7 +17,8 @@ from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, f
 from rltui.panes.answers.since_start import change_since_start
 
 QUESTION = "What is earned, and what for?"
-TOTAL = ("reward", "reward.episode_return")
+EPISODE_RETURN = "reward.episode_return"
+TOTAL = ("reward", EPISODE_RETURN)
 SCORE = "reward.score"
 RATING = "reward.rating"  # of self-play, in which returns stay about even
 COMPONENT = "reward.component.mean"
@@ -60,6 +61,10 @@ def reward_answer(run: RunValues) -> Answer | None:
     if len(amounts) > 1 and adds_up:
         clauses.append(f"{amounts[0].title} makes {format_share(amounts[0].share or 0.0)} of it")
     notes = []
+    environment = run.view.evaluator.environment
+    if environment is not None and base == EPISODE_RETURN:
+        low, high = _text(environment.random), _text(environment.good)
+        notes.append(f"random actions earn about {low} in {environment.id}, agents that learn about {high}")
     if len(amounts) > 1 and not adds_up and total is not None:
         notes.append("components do not add up to the reward: their weights are not logged")
     if len(parts) > MAX_COMPONENTS:
