@@ -86,6 +86,7 @@ class Commands(click.Group):
             return None
         module = importlib.import_module(f"rltui.cli.commands.{_FOLDER_OF[name]}.{name}")
         command: click.Command = module.command
+        command.params.sort(key=lambda parameter: parameter.name == "requests_per_hour")  # rare: last
         if name not in ("watch", "demo"):  # the screen calls it with its first frame
             finish_imports()
         return command

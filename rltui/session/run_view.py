@@ -366,7 +366,10 @@ class RunView:
         if self.run.points:
             return ""
         found = [problem for problem in self.run.problems.values() if problem.level != "info"]
-        return f"nothing could be read: {found[0].message} ({found[0].path})" if found else ""
+        if not found:
+            return ""
+        what = found[0].message.removeprefix("cannot be read: ").partition("; ")[0]
+        return f"nothing could be read: {what} ({found[0].path})"
 
     @property
     def health(self) -> RunHealth:

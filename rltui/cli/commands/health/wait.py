@@ -44,7 +44,7 @@ def command(
     --run. A LOGDIR that does not exist yet is waited for. Until then findings are printed as they fire and
     resolve.
 
-    Exit code 0: reached. 1: a finding ended it. 3: a run has stalled. 4: timed out.
+    Exit code 0: reached. 1: a finding ended it. 2: an error. 3: a run has stalled. 4: timed out.
 
     \b
     Examples:
