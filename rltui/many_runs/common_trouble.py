@@ -49,23 +49,24 @@ def common_trouble(verdicts: Sequence[Verdict], *, at_step: int | None = None) -
 
 
 def _findings(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
-    titles: dict[tuple[str, str], str] = {}
-    runs: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    titles: dict[tuple[str, str, str], str] = {}
+    runs: dict[tuple[str, str, str], list[tuple[str, int]]] = {}
     for verdict in verdicts:
         for one in verdict.findings:
             if one.rank and one.explained_by is None:
-                key = (one.id, one.severity)
+                # One rule finds all exceptions: only its title says which.
+                key = (one.id, one.severity, one.title if one.console is not None else "")
                 titles.setdefault(key, one.title or one.id)
                 runs.setdefault(key, []).append((verdict.run, one.since_step))
     return [
         CommonTrouble(
             kind=kind,
             severity=severity,
-            title=titles[kind, severity],
+            title=titles[kind, severity, exception],
             runs=tuple(sorted(run for run, _ in found)),
             steps=(min(step for _, step in found), max(step for _, step in found)),
         )
-        for (kind, severity), found in runs.items()
+        for (kind, severity, exception), found in runs.items()
     ]
 
 

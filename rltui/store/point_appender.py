@@ -15,6 +15,7 @@ import numpy as np
 
 from rltui.common.arrays import Bools, distinct
 from rltui.common.problem import Problem, Problems
+from rltui.common.text import count_of
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join
@@ -237,13 +238,15 @@ class PointAppender:
             step = last.start
         else:
             step = int(last.first.min()) if last.row_step is None else last.row_step
-        points = f"{'' if self.superseded.exact else 'about '}{total} points"
+        points = f"{'' if self.superseded.exact else 'about '}{count_of(total, 'point')}"
         if from_scratch:
-            repeated = f" ({times} times)" if times > 1 else ""
-            message = f"begins at step {step} again{repeated}; {points} of earlier trainings are kept apart"
+            repeated, verb = f" ({times} times)" if times > 1 else "", "is" if total == 1 else "are"
+            message = (
+                f"begins at step {step:,} again{repeated}; {points} of earlier trainings {verb} kept apart"
+            )
         else:
             repeated = f" (restarted {times} times)" if times > 1 else ""
-            message = f"resumed at step {step}; {points} superseded{repeated}"
+            message = f"resumed at step {step:,}; {points} superseded{repeated}"
         code = "from-scratch" if from_scratch else "restarted"
         problem = Problem("info", code, path, message, None, total)
         self.problems[problem.key] = problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_a_finding_of_several_runs_is_told_with_its_steps(tmp_path: Path) -> Non
     assert (common["count"], common["since_step"]) == (4, 20)
     assert common["runs"] == ["run0", "run1", "run2", "run3"]
     text = rltui("check", tmp_path / "logs").out
-    assert "4 runs: " in text and "since step 20 to 30  (run0, run1, run2 and 1 more)" in text
+    assert "4 runs: " in text and "since steps 20 to 30  (run0, run1, run2 and 1 more)" in text
     alone = rltui("check", tmp_path / "logs", "--run", "run1")
     assert "Several runs" not in alone.out
 
@@ -80,3 +81,29 @@ def test_the_worst_run_first_brings_stalled_ones_before_those_that_are_fine(tmp_
     for column in ("why", "health"):
         runs = rltui("runs", tmp_path / "logs", "--json", "--sort", column).json()["runs"]
         assert [run["run"] for run in runs] == ["run3", "run1", "run0", "run2"]
+
+
+def test_different_exceptions_have_nothing_in_common(tmp_path: Path) -> None:
+    """One rule finds all exceptions; runs that ended with the same one are told together."""
+    for name, error in (("a", "TypeError: x"), ("b", "KeyError: 'y'"), ("c", "KeyError: 'z'")):
+        rows = "".join(f"{{'loss': {1 / step}, 'epoch': {step / 60}}}\n" for step in range(1, 30))
+        trace = f'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n{error}\n'
+        log = tmp_path / "logs" / name / "train.log"
+        write(log, rows + trace)
+        os.utime(log, (1_700_000_000.0,) * 2)
+    document = rltui("check", tmp_path / "logs", "--json").json()
+    found = [(one["title"], one["runs"]) for one in document["common"] if one["kind"] == "exception"]
+    assert found == [("KeyError ended the program", ["b", "c"])]
+
+
+def test_a_problem_of_several_files_is_told_once_and_the_most_severe_first(tmp_path: Path) -> None:
+    """Of 60 runs of one framework, the same remark on each file would hide the warnings."""
+    for number in range(5):
+        rows = [json.dumps({"loss": 1 / (row + 1 + number)}) + "\n" for row in range(30)]
+        write(tmp_path / "logs" / f"run{number}" / "metrics.jsonl", "".join(rows))
+    write(tmp_path / "logs" / "run9" / "metrics.jsonl", '{"step": 1, "loss": 1}\nnonsense\n' * 20)
+    lines = rltui("check", tmp_path / "logs").out.partition("Files and data:\n")[2].splitlines()
+    assert lines[0].startswith("  warning: run9/metrics.jsonl: ")
+    told = " ".join(line.strip() for line in lines if line.startswith("  "))
+    assert told.count("no step in its records") == 1
+    assert "info: 5 files: no step in its records; their number counts as step (run" in told

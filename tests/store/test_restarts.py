@@ -116,7 +116,7 @@ def test_last_step_told_again(stride: int, timed: bool) -> None:
         assert (run.superseded, [a.reason for a in run.attempts]) == (2, ["file", "rewind"])
         assert run.attempts[1].first_step == 19 * stride
         assert steps(run) == [stride * step for step in range(26)]
-        assert message(run) == [f"resumed at step {19 * stride}; 2 points superseded"]
+        assert message(run) == [f"resumed at step {19 * stride:,}; 2 points superseded"]
 
 
 def test_one_step_again_and_again() -> None:
@@ -351,7 +351,7 @@ def test_superseded_points_are_kept_up_to_a_bound_and_all_counted() -> None:
     left = series.superseded_points()
     assert len(left) == 1024
     assert left.value[-1] == 38_099.0
-    assert message(run) == ["resumed at step 0; 3900 points superseded (restarted 39 times)"]
+    assert message(run) == ["resumed at step 0; 3,900 points superseded (restarted 39 times)"]
 
 
 def test_restart_far_beyond_the_window_is_counted_and_said_to_be_about() -> None:

@@ -6,9 +6,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rltui.cli.printing import colored, text_width
-from rltui.common.problem import Problem, merged
+from rltui.common.problem import Problem, ProblemLevel, merged
 from rltui.common.text import cell_width, in_markdown, markdown_table
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
@@ -32,6 +33,7 @@ MAX_RUN_NAMES = 3  # of a problem that several runs have
 DAY = 86_400.0  # seconds
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = RUN_HEALTHS[::-1]
+_LEVELS: tuple[ProblemLevel, ...] = ("error", "warning", "info")
 
 
 def symbols() -> dict[str, str]:
@@ -93,7 +95,7 @@ def text_lines(
         yield ""
     if problems:
         yield "Files and data:"
-        told = merged(problems)
+        told = _told(problems)
         for problem in told[:MAX_PROBLEMS]:
             words = f"{problem.level}: {problem.path}: {problem.message}"
             first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
@@ -109,6 +111,24 @@ def text_lines(
     yield _summary(verdicts, at_step)
 
 
+def _told(problems: Sequence[Problem]) -> list[Problem]:
+    """Problems as people read them: the most severe first, those that say the same of several files as one."""
+    same: dict[tuple[str, str], list[Problem]] = {}
+    for problem in sorted(merged(problems), key=lambda problem: _LEVELS.index(problem.level)):
+        same.setdefault((problem.level, problem.message), []).append(problem)
+    return [_of_files(each) for each in same.values()]
+
+
+def _of_files(same: Sequence[Problem]) -> Problem:
+    """One problem for those that several files have: `5 files: ... (a.log, b.log, c.log and 2 more)`."""
+    first, *others = same
+    if not others:
+        return first
+    more = f" and {len(same) - MAX_RUN_NAMES:,} more" if len(same) > MAX_RUN_NAMES else ""
+    named = ", ".join(one.path for one in same[:MAX_RUN_NAMES])
+    return replace(first, path=f"{len(same):,} files", message=f"{first.message} ({named}{more})")
+
+
 def _common(one: CommonTrouble) -> str:
     """`41 runs stalled since 02:10 on node17: sweep/a, sweep/b, sweep/c and 38 more`."""
     count = f"{len(one.runs):,} runs"
@@ -118,8 +138,10 @@ def _common(one: CommonTrouble) -> str:
         said = f"{count} stalled since {at}{f' on {one.host}' if one.host else ''}"
     else:
         first, last = one.steps or (0, 0)
-        steps = format_step(first) if first == last else f"{format_step(first)} to {format_step(last)}"
-        said = f"{count}: {one.title}, since step {steps}"
+        steps = f"since step {format_step(first)}"
+        if first != last:
+            steps = f"since steps {format_step(first)} to {format_step(last)}"
+        said = f"{count}: {one.title}, {steps}"
     more = f" and {len(one.runs) - MAX_RUN_NAMES:,} more" if len(one.runs) > MAX_RUN_NAMES else ""
     return f"{said}  ({', '.join(one.runs[:MAX_RUN_NAMES])}{more})  [{one.kind}]"
 
@@ -206,7 +228,7 @@ def markdown_lines(
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
             table.append([in_markdown(cell) for cell in cells])
     yield from markdown_table(heads, table, (4, 6))
-    told = merged(problems)
+    told = _told(problems)
     for place, problem in enumerate(told[:MAX_PROBLEMS]):
         line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
         yield ("\n" if place == 0 else "") + line
