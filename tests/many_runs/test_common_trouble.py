@@ -93,7 +93,7 @@ def test_different_exceptions_have_nothing_in_common(tmp_path: Path) -> None:
         os.utime(log, (1_700_000_000.0,) * 2)
     document = rltui("check", tmp_path / "logs", "--json").json()
     found = [(one["title"], one["runs"]) for one in document["common"] if one["kind"] == "exception"]
-    assert found == [("KeyError ended the program", ["b", "c"])]
+    assert found == [("KeyError ended the program", ["b/train", "c/train"])]
 
 
 def test_a_problem_of_several_files_is_told_once_and_the_most_severe_first(tmp_path: Path) -> None:

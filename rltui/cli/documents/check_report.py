@@ -112,7 +112,7 @@ def text_lines(
 
 
 def _told(problems: Sequence[Problem]) -> list[Problem]:
-    """Problems as people read them: the most severe first, those that say the same of several files as one."""
+    """Problems for people: the most severe first, those that say the same of several files as one."""
     same: dict[tuple[str, str], list[Problem]] = {}
     for problem in sorted(merged(problems), key=lambda problem: _LEVELS.index(problem.level)):
         same.setdefault((problem.level, problem.message), []).append(problem)
