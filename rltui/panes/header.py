@@ -88,7 +88,7 @@ class Header(NamedTuple):
         usual = f"usual gap {format_duration(self.gap)}" if self.gap and self.gap >= 1 else ""
         is_file = " " not in self.quiet
         what = f"quiet: {self.quiet}" if self.quiet and is_file else self.quiet
-        over = "" if self.total else "no planned end is known, it may have finished"
+        over = "" if self.total else "it may have finished: no planned end is known"
         return " · ".join(filter(None, (usual, what, over))) or "nothing new is written"
 
     @property

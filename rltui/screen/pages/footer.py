@@ -15,7 +15,7 @@ from rltui.screen.pages.page_registry import page_of
 from rltui.screen.state import AppState
 
 HINT_BLOCK_CELLS = 24  # cells
-MIN_HINT_CELLS = 18  # that a message leaves, for help and quit
+MIN_HINT_CELLS = 9  # that a message leaves, for help
 
 
 def footer(state: AppState, width: int) -> Page:

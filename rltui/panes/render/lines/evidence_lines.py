@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
-from rltui.draw.numbers import format_step
+from rltui.draw.numbers import short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import EDGE
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 TITLE = 24  # cells of a metric's name
+MIN_TITLE = 7  # cells of a metric's name beside long values
+NARROW, NARROW_STEP = 60, 7  # cells: of a page with less indent, and of a step written in full there
 MIN_SPARK, MAX_SPARK = 8, 48  # cells of a curve
 INDENT = 3
 MAX_NEXT = 4  # metrics to look at next
@@ -88,11 +90,16 @@ def evidence_lines(
     """A line for each metric of a finding, in the order of onset."""
     evidence = {numerator(one.tag): one for one in finding.evidence}
     steps = [evidence[row.tag].since_step if row.tag in evidence else finding.since_step for row in rows]
-    onsets = [f"@{format_step(step)}" for step in steps]
+    narrow = width < NARROW
+    indent = 0 if narrow else INDENT
+    onsets = [f"@{short_step(step, NARROW_STEP if narrow else width)}" for step in steps]
     title = min(max((cell_width(row.title) for row in rows), default=0), TITLE, max(width // 3, 8))
     onset = max(map(cell_width, onsets), default=0)
-    room = width - INDENT - 3 - title - 2 - onset - 2
+    room = width - indent - 3 - title - 2 - onset - 2
     changes = [change_of_row(row, finding, evidence.get(row.tag), room) for row in rows]
+    lacking = max(map(cell_width, changes), default=0) - room
+    if lacking > 0:  # a cut name can be read, a cut number cannot
+        title, room = max(title - lacking, MIN_TITLE), room + min(lacking, max(title - MIN_TITLE, 0))
     rest = room - max(map(cell_width, changes), default=0) - 3
     spark = min(rest, MAX_SPARK) if rest >= MIN_SPARK else 0
     role = SEVERITY_ROLE[finding.severity]
@@ -100,7 +107,7 @@ def evidence_lines(
     for index, row in enumerate(rows):
         number: Span = (f"▸{index + 1} ", "accent") if index == selected else (f" {index + 1} ", "dim")
         spans: list[Span] = [
-            (" " * INDENT, "text"),
+            (" " * indent, "text"),
             number,
             (pad(short_title(row.title, title), title), "text"),
             (f"  {pad(onsets[index], onset)}  ", "dim"),

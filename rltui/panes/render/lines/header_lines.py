@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
-from rltui.draw.cells import Line, Span, cut_sentence, line, sides
+from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
 from rltui.draw.numbers import format_progress
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
@@ -77,18 +77,31 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     words: list[Span] = [(health, role)]
     if sentence:
         used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
-        fitting = cut_sentence(sentence, max(width - used, 12))
+        room_left = width - used
+        fitting = cut_sentence(sentence, max(room_left, 12))
         if fitting.endswith("…"):
-            shorter = (head.headline, head.headline.rpartition(" (")[0])
-            fitting = next((one for one in shorter if one and cell_width(one) <= width - used), fitting)
-        if fitting.endswith("…") and head.health in ("ok", "unjudged"):
-            # The glyph and its word suffice; numbers are not cut: `usual gap 2…` is not 20 s.
-            short = head.silence_text.partition(" · ")[0]
-            fitting = fitting if cell_width(fitting) > SHORT else short
-            fitting = fitting if cell_width(fitting) <= width - used else ""
-        if fitting:
+            fitting = next((one for one in _shorter(head) if cell_width(one) <= room_left), fitting)
+        if fitting.endswith("…") and head.headline:
+            # The glyph says how severe it is; half a sentence says nothing.
+            title = head.headline.rpartition(" (")[0] or head.headline
+            room_left = width - 4 - (sum(cell_width(text) for text, _ in right) + 2 if right else 0)
+            if room_left < cell_width(title) <= width - 4:
+                right, room_left = (), width - 4
+            words = [(f" {glyph} ", role), (cut(title, room_left), "text")]
+        elif fitting.endswith("…") and head.health in ("ok", "unjudged") and cell_width(fitting) <= SHORT:
+            pass  # the glyph and its word suffice; numbers are not cut: `usual gap 2…` is not 20 s
+        elif fitting:
             words.append((f"   {fitting}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
+
+
+def _shorter(head: Header) -> Iterator[str]:
+    """Shorter forms of the sentence: the title of the worst finding, or fewer facts on a silent run."""
+    if head.headline:
+        yield from (head.headline, head.headline.rpartition(" (")[0] or head.headline)
+    elif head.health in ("ok", "unjudged"):
+        facts = head.silence_text.split(" · ")
+        yield from (" · ".join(facts[:count]) for count in range(len(facts), 0, -1) if facts[0])
 
 
 def _health(head: Header) -> tuple[str, str, str, str]:
