@@ -95,6 +95,8 @@ def test_a_return_far_below_that_of_agents_is_told_late(tmp_path: Path) -> None:
     assert list(found) == ["learns-too-little"] and "733" in found["learns-too-little"]
     assert findings(tmp_path / "b" / "Hopper-v4", values, 1_000_000) == {}
     assert findings(tmp_path / "c" / "Hopper-v4", values / 100, 3_000_000) == {}
+    normalised = np.linspace(-3, 60, 300) + NOISE[:300]
+    assert findings(tmp_path / "d" / "HalfCheetah-v4", normalised, 3_000_000) == {}
 
 
 def test_returns_of_the_wrong_sign_are_told(tmp_path: Path) -> None:

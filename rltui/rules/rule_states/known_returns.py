@@ -12,9 +12,9 @@ from rltui.rules.rule import KnownReturn
 from rltui.run_context.hparams.environments import Environment
 
 LEVEL = 8  # ticks of a level
-# How far the start may be from the return of random actions: below it by a share of its size, above it by a
-# share of the way to a good one. Else rewards are shaped or scaled, or the policy was trained before.
-BELOW, ABOVE = 0.75, 0.35
+# How far the start may be from the return of random actions, as a share of its size and of the way to a good
+# one. Else rewards are shaped or scaled, or the policy was trained before.
+SIZE, WAY = 0.75, 0.35
 EPISODES = 0.5  # share of successive points that differ where each is of other episodes
 
 
@@ -48,8 +48,8 @@ def _best_level(values: Floats) -> float:
 
 
 def _starts_at_random(values: Floats, environment: Environment) -> bool:
-    off = median(values[:START]) - environment.random
-    return -BELOW * abs(environment.random) <= off <= ABOVE * (environment.good - environment.random)
+    off = abs(median(values[:START]) - environment.random)
+    return off <= min(SIZE * abs(environment.random), WAY * (environment.good - environment.random))
 
 
 def _experience(ticks: Ticks, environment: Environment) -> float:
