@@ -241,7 +241,8 @@ class Evaluator:
             entries, book = logged_hparams(reversed(texts), self.run.hparams).entries, self._selection.book
             beside = not_logged(book, self.settings_beside, entries)
             named = environment_of_name(self.run.name)
-            self._settings = mark, {**named, **beside, **settings_beyond(book, entries)}
+            settings = {} if named is None else {ENVIRONMENT: named}
+            self._settings = mark, {**settings, **beside, **settings_beyond(book, entries)}
         return self._settings[1]
 
     @property

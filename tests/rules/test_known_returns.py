@@ -88,6 +88,15 @@ def test_settings_beside_the_log_name_the_environment(tmp_path: Path, place: str
     assert list(findings(folder, -199 + 0.1 * NOISE[:300], 400_000)) == ["learns-nothing"]
 
 
+def test_the_folder_that_is_opened_names_the_environment(tmp_path: Path) -> None:
+    """The run in LOGDIR itself has no name of its own."""
+    folder = tmp_path / "Acrobot-v1"
+    findings(folder, -499 + 0.1 * NOISE[:300], 400_000)
+    (view,) = Session.load([folder]).runs.values()
+    view.update_liveness_finding(0.0)
+    assert "learns-nothing" in {found.id for found in view.evaluator.findings()}
+
+
 def test_a_return_far_below_that_of_agents_is_told_late(tmp_path: Path) -> None:
     """A fifth of the way after twice the steps; not before, and not from other scales of the reward."""
     values = np.minimum(20 + 2 * np.arange(300), 90) + 5 * NOISE[:300]

@@ -41,9 +41,9 @@ def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, 
     return found
 
 
-def environment_of_name(name: str) -> dict[str, HParam]:
-    """The known environment that the name of a run contains, as in `settings_beyond`."""
-    return {ENVIRONMENT: HParam("name of the run", name, "")} if environment_in(name) is not None else {}
+def environment_of_name(name: str) -> HParam | None:
+    """What stands for a setting where the name of a run or of a folder contains a known environment."""
+    return HParam("name", name, "") if environment_in(name) is not None else None
 
 
 def not_logged(

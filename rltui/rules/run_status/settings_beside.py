@@ -14,6 +14,7 @@ from rltui.rules.rule_states.settings import (
     BytesTest,
     bytes_test,
     environment_in_file,
+    environment_of_name,
     settings_beyond,
 )
 from rltui.rules.rulebook import rulebook
@@ -40,7 +41,7 @@ LookupBeside: TypeAlias = Callable[[Run], Beside]
 class _Folder(NamedTuple):
     totals: tuple[int, ...]
     beyond: bool  # a file may have a setting beyond a limit
-    environment: HParam | None
+    environment: HParam | None  # what names a known one: a setting in a file, or the folder
 
 
 class SettingsBeside:
@@ -79,7 +80,8 @@ class SettingsBeside:
                 names = files_in(folder.place)
                 found = merge(read(folder.place / name, name, test) for name in names).entries
                 totals = tuple(candidates(found))
-                known = self._folders[folder.place] = _Folder(totals, test.beyond, test.environment)
+                environment = test.environment or environment_of_name(folder.place.absolute().name)
+                known = self._folders[folder.place] = _Folder(totals, test.beyond, environment)
             folders.append(known)
         totals = tuple(total for folder in folders for total in folder.totals)
         named = next((folder.environment for folder in folders if folder.environment is not None), None)
