@@ -97,7 +97,9 @@ def _finding(
         title=_fill(rule.title, words),
         value=None if math.isnan(value) and rule.kind != NON_FINITE else value,
         limit=_or_none(limit),
-        evidence=(Evidence(tags[0], _or_none(before), _or_none(value), since, series[0].canonical),),
+        evidence=(
+            Evidence(_tag(rule, tags[0]), _or_none(before), _or_none(value), since, series[0].canonical),
+        ),
         source=rule.source,
     )
 
@@ -127,13 +129,18 @@ def evidence_of(firing: Firing) -> Evidence:
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
     return Evidence(
-        SECONDS_PER_STEP if STEP_TIME in firing.rule.metrics else firing.ticks.tag,
+        _tag(firing.rule, firing.ticks.tag),
         _or_none(before),
         _or_none(now),
         firing.since_step,
         firing.ticks.canonical,
         firing.worst if _is_back(firing, now) else None,
     )
+
+
+def _tag(rule: Rule, tag: str) -> str:
+    """The key of the quantity that a rule judges; the times of the points of `tag` give seconds per step."""
+    return SECONDS_PER_STEP if STEP_TIME in rule.metrics else tag
 
 
 def _is_back(firing: Firing, now: float) -> bool:

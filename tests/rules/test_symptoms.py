@@ -190,6 +190,8 @@ def test_steps_that_take_eight_times_as_long_are_told_without_a_tag_of_times() -
     told = next(each for each in evaluator.findings() if each.id == "slow-training")
     assert 58 <= told.since_step <= 64
     assert [each.tag for each in told.evidence] == ["seconds per step"]
+    cause = next(each for each in evaluator.findings() if each.explained_by == told.id)
+    assert [each.tag for each in cause.evidence] == ["seconds per step"]
     assert told.metrics == ("optimizer.learning_rate",)
 
 

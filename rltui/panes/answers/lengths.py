@@ -42,7 +42,8 @@ def length_answer(run: RunValues) -> Answer | None:
     if change := change_since_start(run, mean.tag, mean.now, lambda value: _amount(value, unit)):
         text += f", {change}"
     if cut is not None and cut.now > 0:
-        limit = f" at {_amount(most.now, unit)}" if most is not None else ""
+        # Batches without a cut response, and means over batches, have a longest one below the limit.
+        limit = f" at {_amount(float(most.value.max()), unit)}" if most is not None else ""
         text += f"; {format_share(cut.now)} are cut off{limit}"
         if facts[1].change and facts[1].change > 0:
             text += ", and more than before"

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from rltui.panes.answers.answer import Answer
     from rltui.session.run_view import RunView
 
-_DEFAULT = ("default_answer", "default_answer")  # takes the pane as a second argument
+_DEFAULT = ("default_answer", "default_answer")
+_OWN = ("own_sections", "own_section_answer")  # of panes that a run's own keys make, and of `other`
+_TAKE_PANE = (_DEFAULT, _OWN)  # whose functions have the pane as a second argument
+_WITHOUT_ANSWER = {"overview", "pinned", "findings", "samples", "all", "config", "console"}
+OUTCOMES = (
+    "reward",
+    "preference",
+    "reward-model",
+    "validation",
+)  # the first with an answer says what is achieved
 # A module of this package and its function of `RunValues`; imported after the first frame of the monitor.
 ANSWERS: Mapping[str, tuple[str, str]] = {
     "timing": ("step_time.step_time", "step_time_answer"),
@@ -42,7 +51,7 @@ UNANSWERED: Mapping[str, str] = {
 
 def load_answers() -> None:
     """Import the modules of the answers ahead of their use."""
-    for module, _ in ANSWERS.values():
+    for module, _ in (*ANSWERS.values(), _OWN):
         _module(module)
 
 
@@ -54,21 +63,31 @@ def answer_of(
     view: RunView, pane: str, at_step: int | None = None, inputs: AnswerInputs = NO_INPUTS
 ) -> Answer | None:
     """The answer of a pane, now or as of a step; None for panes without one, and without data for it."""
-    if pane not in ANSWERS:
+    if pane in _WITHOUT_ANSWER:
         return None
     from rltui.panes.answers.answer import Answer
     from rltui.panes.answers.recent_values import RunValues
 
     answer: Answer | None = None
     if view.run.series:
-        module, name = ANSWERS[pane]
+        module, name = answering = ANSWERS.get(pane, _OWN)
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
-        answer = make(values, pane) if ANSWERS[pane] is _DEFAULT else make(values)
+        answer = make(values, pane) if answering in _TAKE_PANE else make(values)
     if answer is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         answer = Answer("", UNANSWERED[pane])
     if answer is None or at_step is not None or not (warning := _warning(view, pane)):
         return answer
     return replace(answer, sentence=f"{warning} {answer.sentence}")
+
+
+def outcome_sentence(view: RunView, at_step: int | None = None) -> str:
+    """What a run achieves, for the overview of a run without findings; empty if it logs no outcome."""
+
+    def make() -> str:
+        panes = (pane for pane in OUTCOMES if view.tag_index.panes.get(pane))
+        return next((answer.sentence for pane in panes if (answer := answer_of(view, pane, at_step))), "")
+
+    return view.cached("outcome-sentence", (view.run.version, at_step), make)
 
 
 def _warning(view: RunView, pane: str) -> str:

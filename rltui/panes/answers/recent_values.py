@@ -86,7 +86,7 @@ class Values:
         count = min(LAST, len(self.value) // 2)
         before, after = self.value[:count], self.value[-count:]
         was, now = median(before), median(after)
-        if not was > 0:
+        if not was > 0 or now < 0:  # no share says how far below zero it fell
             return None
         (early, late), (low, high) = (
             (quantile(part, 0.25), quantile(part, 0.75)) for part in (before, after)
@@ -130,13 +130,15 @@ class RunValues(NamedTuple):
             steps, value = steps[newest], value[newest]
         return Values(tag, steps, self.in_canonical_unit(tag, value))
 
-    def find(self, canonical: str, *, near: str = "") -> Values | None:
+    def find(self, canonical: str, *, near: str = "", of_part: bool = False) -> Values | None:
         """The values of a metric in training; None without any, or for an MFU that is always zero.
 
-        Of several tags that which shares most folders with `near`, then the one with most points.
+        Of several tags that which shares most folders with `near`, then the one with most points. of_part:
+        take those of a part, such as an environment, where there are no others.
         """
-        names = ((tag, self.name(tag)) for tag in self.tags(canonical))
-        candidates = [self.of(tag) for tag, name in names if not name.held_out and not name.part]
+        names = [(tag, name) for tag in self.tags(canonical) if not (name := self.name(tag)).held_out]
+        whole = [tag for tag, name in names if not name.part]
+        candidates = [self.of(tag) for tag in whole or ([tag for tag, _ in names] if of_part else ())]
         best = max(
             (values for values in candidates if len(values.value)),
             key=lambda values: (_shared_folders(values.tag, near), len(values.value)),
@@ -196,6 +198,8 @@ def trend_text(one: Fact, *, in_words: bool = False, steps: bool = True) -> str:
     change = one.change
     if not change:
         return "" if change is None else "steady"
+    if change == -1:  # the value, which is 0, says it
+        return ""
     direction = "up" if change > 0 else "down"
     if change >= 2 or -1 < change <= MOSTLY_GONE:
         text = f"{direction} {_factor_text(change + 1 if change > 0 else 1 / (1 + change))}-fold"

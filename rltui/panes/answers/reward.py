@@ -33,7 +33,9 @@ _PARAMETER = regex(r"weight|bias|grad|param|layer", re.IGNORECASE)
 
 def reward_answer(run: RunValues) -> Answer | None:
     """The answer of the pane reward; None for a run that logs no rewards."""
-    totals = {base: values for base in TOTAL if (values := run.find(f"{base}.mean")) is not None}
+    totals = {
+        base: values for base in TOTAL if (values := run.find(f"{base}.mean", of_part=True)) is not None
+    }
     # If the reward of each step is constant, the return counts the steps.
     base = next((base for base, values in totals.items() if np.ptp(values.value)), next(iter(totals), None))
     total = totals[base] if base is not None else None
@@ -49,7 +51,8 @@ def reward_answer(run: RunValues) -> Answer | None:
     for name, values in ((RATING, rating), (f"{base}.mean", total)):
         if values is None:
             continue
-        title = glossary().metrics[name].title
+        part = run.name(values.tag).part
+        title = run.name(values.tag).title if part else glossary().metrics[name].title
         now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
         mean = replace(fact(title.lower(), values, "score"), value=now, text=_text(now), told=True)
         facts.append(mean)

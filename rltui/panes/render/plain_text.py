@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.themes import ANSI, Theme
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
+from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane_report import pane_report
@@ -45,7 +46,9 @@ def pane_text(
     if pane == "findings":
         return lines + findings_text(view, now, width, at_step, then)
     if pane == "overview":
+        sentence = "" if report.findings else outcome_sentence(view, at_step)
         lines += finding_lines(report.findings, width, 12, told=width >= 60)
+        lines += [line((" " + part, "strong")) for part in wrap(sentence, width - 2) if sentence]
     else:
         lines.append(
             line(

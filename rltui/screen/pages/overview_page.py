@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rltui.common.text import cell_width, count_of, pad
-from rltui.draw.cells import BLANK, Line, Span, empty_lines, line
+from rltui.draw.cells import BLANK, Line, Span, empty_lines, line, wrap
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
+from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.pane import PaneView, overview_pane
 from rltui.panes.pane_tabs import PANES
 from rltui.panes.render.cards import MetricCard, card_grid, cards_lines, most_findings, overview_lines
@@ -83,13 +84,16 @@ def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard],
 
 def _lead(state: AppState, findings: Sequence[Finding], width: int, height: int, most: int) -> Page:
     """The findings, at most so many; without any, a line on warnings about the data if there are some."""
-    count = len(shown_run.file_warnings(state))
+    count, shown = len(shown_run.file_warnings(state)), shown_run.run(state)
     key = state.options.keys.hint_of("pane:findings")
     if count and not findings:
         words = f"{count_of(count, 'warning')} about the data: "
         lead = [line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))]
         return Page(lead, [Spot(0, 0, width, 1, "pane:findings")])
     whole_header = width >= 60 and height > 8
+    if not findings:
+        sentence = outcome_sentence(shown, state.time.at_step) if shown is not None else ""
+        return Page([line((" " + part, "strong")) for part in wrap(sentence, width - 2)[:most]])
     lines = finding_lines(findings, width, most, key, told=whole_header)
     told = enumerate(unexplained(findings)[: len(lines)])
     return Page(lines, [Spot(0, index, width, 1, "go-finding", one.id) for index, one in told])

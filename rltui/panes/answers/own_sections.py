@@ -1,0 +1,77 @@
+"""The answer of panes that a run's own keys make: which of its metrics changed most since the start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.common.text import count_of, in_sentence
+from rltui.draw.numbers import format_value
+from rltui.panes.answers.answer import Answer
+from rltui.panes.answers.recent_values import RunValues, Values, level_text
+from rltui.panes.answers.since_start import SinceStart, since_start
+
+MAX_TAGS = 40  # of a pane that are compared with their start, 0.1 ms each
+MAX_NAMED = 2  # metrics in the sentence
+
+
+def own_section_answer(run: RunValues, pane: str) -> Answer | None:
+    """The answer of a pane without a question of its own; None for a pane without values."""
+    tags = [tag for tag in run.view.tag_index.panes.get(pane, ()) if not run.name(tag).statistic]
+    if not tags:
+        return None
+    unknown = sum(run.name(tag).canonical is None for tag in tags)
+    head = f"{count_of(unknown, 'metric')} whose meaning is not known" if unknown else ""
+    counters: list[Values] = []
+    moved: list[tuple[float, str]] = []
+    compared = 0
+    for tag in tags[:MAX_TAGS]:
+        values = run.of(tag)
+        if _counts(values) and (pane == "other" or (values.value % 1 == 0).all()):
+            counters.append(values)
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
+                change = since_start(run, tag)
+            compared += change is not None
+            if change is not None and change.moved:
+                moved.append((-_size(change), _clause(run, values, change)))
+    clauses = [clause for _, clause in sorted(moved)[:MAX_NAMED]]
+    if clauses:
+        text = "; ".join(clauses)
+        text = f"{head}. Most changed: {text}" if head else text
+    elif compared and (head or not counters):
+        which = "it did not change" if compared == 1 else "none changed"
+        text = f"{head or count_of(compared, 'metric')}; {which} beyond its noise"
+    else:
+        counts = "; ".join(f"{_title(run, one)} {_text(run, one)}" for one in counters[:MAX_NAMED])
+        text = "; ".join(filter(None, (head, counts or ("too few points to compare" if head else ""))))
+    return Answer("", f"{text[:1].upper()}{text[1:]}.") if text else None
+
+
+def _counts(values: Values) -> bool:
+    """Whether it only grows, as steps and samples so far do."""
+    value = values.value
+    return len(value) > 1 and bool(value[-1] > value[0] and (value[1:] >= value[:-1]).all())
+
+
+def _size(change: SinceStart) -> float:
+    """How far a metric moved, as a share of its largest level."""
+    largest = max(abs(change.start), abs(change.end))
+    return abs(change.end - change.start) / largest if largest else 0.0
+
+
+def _clause(run: RunValues, values: Values, change: SinceStart) -> str:
+    """`agent acc about 0.375, down from 0.812 at the start`."""
+
+    def text(value: float) -> str:
+        return format_value(value, run.name(values.tag).unit).strip()
+
+    words = change.words(values.now, text)
+    return f"{_title(run, values)} {level_text(values.now, values, text)}" + (f", {words}" if words else "")
+
+
+def _title(run: RunValues, values: Values) -> str:
+    return in_sentence(run.name(values.tag).title)
+
+
+def _text(run: RunValues, values: Values) -> str:
+    return format_value(float(values.value[-1]), run.name(values.tag).unit).strip()

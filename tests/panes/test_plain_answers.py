@@ -1,0 +1,63 @@
+"""Answers without knowledge of a metric: sections of own keys, the overview, rewards of an environment."""
+
+from __future__ import annotations
+
+from rltui.panes.answers.pane_answers import outcome_sentence
+from rltui.panes.answers.recent_values import trend_text
+from rltui.panes.render.plain_text import pane_text
+from tests.support.runs.pane_answers import NOW, answer, run
+
+
+def test_a_section_of_own_keys_says_what_changed_most() -> None:
+    """Counters are not named: they change in any run."""
+    fall = [1.0 - at / 80 for at in range(60)]
+    rise = [5.0 + at / 60 for at in range(60)]
+    keys = {"zork/glow": fall, "zork/heat": rise, "zork/seen": [float(at) for at in range(60)]}
+    assert answer("zork", keys).sentence == (
+        "3 metrics whose meaning is not known. Most changed: glow about 0.331, down from 0.969 at the start; "
+        "heat about 5.892, up from 5.042 at the start."
+    )
+
+
+def test_a_section_in_which_nothing_moves_says_so() -> None:
+    """In the singular, too; with few points no change is claimed."""
+    noise = [1.0 + 0.1 * (-1) ** at for at in range(60)]
+    said = "1 metric whose meaning is not known; it did not change beyond its noise."
+    assert answer("zork", {"zork/glow": noise}).sentence == said
+    few = answer("zork", {"zork/glow": noise}, steps=4).sentence
+    assert few == "1 metric whose meaning is not known; too few points to compare."
+
+
+def test_the_overview_of_a_healthy_run_begins_with_its_outcome() -> None:
+    """What a run achieves is the first question where nothing is wrong."""
+    rise = [0.1 + at / 100 for at in range(60)]
+    view = run({"critic/rewards/mean": rise, "critic/score/mean": rise})
+    sentence = "Reward is about 0.635, up from 0.125 at the start."
+    assert outcome_sentence(view) == sentence
+    assert sentence in [one.text.strip() for one in pane_text(view, "overview", NOW)]
+
+
+def test_the_return_of_the_only_environment_is_the_reward() -> None:
+    """A tag that names its environment answers the question of the pane as well."""
+    rise = [10.0 + at for at in range(60)]
+    found = answer("reward", {"step_rewards_CartPole-v1": rise}, others={}, framework="unknown")
+    assert found.sentence.startswith("Episode return · CartPole-v1 is about 6")
+
+
+def test_responses_are_cut_at_the_length_that_cut_ones_reach() -> None:
+    """Means over batches without a cut response are below the limit."""
+    longest = [512.0 if at % 7 == 0 else 300.0 for at in range(60)]
+    cut = [0.1 if at % 7 == 0 else 0.0 for at in range(60)]
+    keys = {"response_length/max": longest, "response_length/clip_ratio": [0.05] * 60}
+    assert "cut off at 512 tokens" in answer("lengths", keys).sentence
+    assert "none is cut off" in answer("lengths", keys | {"response_length/clip_ratio": cut}).sentence
+
+
+def test_no_percentage_is_told_of_a_fall_to_zero_or_below() -> None:
+    """A gradient of zero is no change by -100 %, and -13 is none by -1588 %."""
+    fall = [1.0] * 30 + [0.0] * 30
+    below = [0.9] * 30 + [-13.0] * 30
+    (norm,) = (fact for fact in answer("policy", {"actor/grad_norm": fall}).facts if "norm" in fact.title)
+    assert (norm.text, trend_text(norm)) == ("0", "")
+    critic = answer("critic", {"critic/vf_explained_var": below})
+    assert [trend_text(fact) for fact in critic.facts] == [""]
