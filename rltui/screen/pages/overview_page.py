@@ -92,6 +92,8 @@ def _lead(state: AppState, findings: Sequence[Finding], width: int, height: int,
         return Page(lead, [Spot(0, 0, width, 1, "pane:findings")])
     whole_header = width >= 60 and height > 8
     if not findings:
+        if state.loading is not None:  # the first frame does not wait 20 ms for it, and keeps its line
+            return Page([BLANK])
         sentence = outcome_sentence(shown, state.time.at_step) if shown is not None else ""
         return Page([line((" " + part, "strong")) for part in wrap(sentence, width - 2)[:most]])
     lines = finding_lines(findings, width, most, key, told=whole_header)
