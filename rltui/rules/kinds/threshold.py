@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats
+from rltui.common.arrays import Bools, Floats, Ints
 from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
@@ -106,8 +106,9 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     if chance or lasting:
         whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
     if chance:
-        for k in np.flatnonzero(on).tolist():
-            on[k] = _beyond_chance(whole[: int(window.at[k]) + 1], length, rule.number("share", 0.75), chance)
+        held_on = np.flatnonzero(on)
+        share = rule.number("share", 0.75)
+        on[held_on] = _beyond_chance(whole, window.at[held_on] + 1, length, share, chance)
     if lasting:
         inside = np.maximum.accumulate(np.where(whole, -1, np.arange(len(held))))[window.at]
         on &= window.at - inside >= lasting * (window.at + 1)
@@ -124,29 +125,28 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
 
 
-def _beyond_chance(beyond: Bools, length: int, share: float, errors: float) -> bool:
-    """Whether the newest ticks are beyond the limit more often than those before, by errors of a share.
+def _beyond_chance(beyond: Bools, count: Ints, length: int, share: float, errors: float) -> Bools:
+    """(m,) whether the newest of the first `count` ticks are beyond the limit more often than those before.
 
-    The last `length` ticks, or two or four times as many, are compared with twice as many before them: if
-    half of all ticks are beyond the limit, ten in a row are not significant. If none was before, or nearly
-    all of many are, they are not by chance.
+    By errors of a share: the last `length` ticks, or two or four times as many, are compared with twice as
+    many before them. If half of all ticks are beyond the limit, ten in a row are not significant. If none was
+    before, or nearly all of many are, they are not by chance.
     """
-    count, first = len(beyond), int(beyond.argmax())
-    if beyond[first:].all() and (first >= length or count - first >= 2 * length):
-        return True
-    if count >= MANY * length and np.count_nonzero(beyond[-MANY * length :]) >= NEARLY_ALL * MANY * length:
-        return True
+    sums = np.concatenate(([0], np.cumsum(beyond)))
+    first = int(beyond.argmax())
+    since, many = count - first, np.maximum(count - MANY * length, 0)
+    found: Bools = (sums[count] - sums[first] == since) & ((first >= length) | (since >= 2 * length))
+    found &= since > 0
+    found |= (count >= MANY * length) & (sums[count] - sums[many] >= NEARLY_ALL * MANY * length)
     for newest in (length, 2 * length, 4 * length):
-        part = beyond[-(newest + max(2 * newest, 3 * length)) :]
-        before = len(part) - newest
-        if before < length:
-            break
-        usual, found = float(part[:before].mean()), float(part[before:].mean())
-        both = (np.count_nonzero(part) + 1) / (len(part) + 2)
-        error = math.sqrt(both * (1 - both) * (1 / newest + 1 / before))
-        if found >= share and found - usual >= errors * error:
-            return True
-    return False
+        begin = np.maximum(count - newest - max(2 * newest, 3 * length), 0)
+        middle = np.maximum(count - newest, 0)
+        before = np.maximum(middle - begin, 1)
+        both = (sums[count] - sums[begin] + 1) / (count - begin + 2)
+        error = np.sqrt(both * (1 - both) * (1 / newest + 1 / before))
+        usual, now = (sums[middle] - sums[begin]) / before, (sums[count] - sums[middle]) / newest
+        found |= (middle - begin >= length) & (now >= share) & (now - usual >= errors * error)
+    return found
 
 
 def _last(limit: Limit | None) -> float | None:
