@@ -51,6 +51,20 @@ def test_markdown_is_a_table(tmp_path: Path) -> None:
     assert "\n| " in text and "51" in text and "critical" in text
 
 
+def test_one_line_names_the_worst_runs(tmp_path: Path) -> None:
+    """For a chat or a pager: counts, then the first finding of at most three runs; the same exit code."""
+    for name in ("a", "b", "c", "d"):
+        write(tmp_path / "logs" / name, SICK)
+    write(tmp_path / "logs" / "good", WELL)
+    done = rltui("check", tmp_path / "logs", "--format", "line")
+    (line,) = done.out.splitlines()
+    assert done.code == 1
+    assert line.startswith("✖ 5 runs: 4 critical, 1 ok · ")
+    assert line.count(", since step 51") == 3 and line.endswith("; and 1 more")
+    well = rltui("check", tmp_path / "logs", "--run", "good", "--format", "line")
+    assert (well.code, well.out) == (0, "✓ 1 run: 1 ok\n")
+
+
 def test_runs_are_picked(tmp_path: Path) -> None:
     """--run judges what matches, and nothing else decides the exit code."""
     write(tmp_path / "logs" / "bad", SICK)

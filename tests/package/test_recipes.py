@@ -31,6 +31,8 @@ def home(tmp_path: Path) -> Path:
     for name, line in (
         ("rltui", f'exec "{sys.executable}" -m rltui "$@"'),
         ("scancel", 'echo "$@" > cancelled'),
+        ("jq", 'printf "%s" "$4"'),
+        ("curl", 'echo "$@" > posted'),
     ):
         (tools / name).write_text(f"#!/bin/sh\n{line}\n")
         (tools / name).chmod(0o755)
@@ -66,6 +68,16 @@ def test_cron_is_silent_unless_something_is_wrong(home: Path) -> None:
     cron = RECIPES["cron"]
     assert shell(home, cron, RUNS="good").stdout == ""
     assert "since step 51" in shell(home, cron, RUNS="sick").stdout
+
+
+def test_a_chat_gets_one_line_of_what_is_wrong(home: Path) -> None:
+    """Nothing is posted of a good run; of a sick one the state, the run, the finding and its step."""
+    shell(home, RECIPES["A chat"], RUNS="good", CHAT_WEBHOOK="https://chat")
+    assert not (home / "posted").exists()
+    shell(home, RECIPES["A chat"], RUNS="sick", CHAT_WEBHOOK="https://chat")
+    (line,) = (home / "posted").read_text().splitlines()
+    assert line.startswith("-sS --json ✖ 1 run: 1 critical · sick: ") and "since step 51" in line
+    assert line.endswith("https://chat")
 
 
 def test_ci_fails_and_shows_the_table(home: Path) -> None:

@@ -208,6 +208,25 @@ def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
     return f"{len(verdicts)} run{'s' * (len(verdicts) != 1)}: {', '.join(words)}"
 
 
+def one_line(
+    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None, logdirs: Sequence[str]
+) -> Iterator[str]:
+    """The output as one line for a chat or a pager: how many runs are in which state, and the worst ones."""
+    told = []
+    for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
+        found = [finding for finding, _ in grouped(verdict) if finding.rank]
+        if at_step is None and not found and (state := verdict.liveness_finding) is not None:
+            found = [state] if verdict.liveness.state == "stalled" or verdict.liveness.cut_short else []
+        if verdict.health == "unjudged":
+            told.append(f"{verdict.title(logdirs)}: {_unjudged(verdict)}")
+        elif found:
+            told.append(f"{verdict.title(logdirs)}: {found[0].title or found[0].id}, {found[0].since}")
+    health = min((verdict.health for verdict in verdicts), key=_WORSE.index)
+    more = f"; and {len(told) - MAX_RUN_NAMES:,} more" if len(told) > MAX_RUN_NAMES else ""
+    worst = f" · {'; '.join(told[:MAX_RUN_NAMES])}{more}" if told else ""
+    yield f"{symbols()[health]} {_summary(verdicts, at_step)}{worst}"
+
+
 def markdown_lines(
     verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None, logdirs: Sequence[str]
 ) -> Iterator[str]:

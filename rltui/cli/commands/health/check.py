@@ -11,7 +11,6 @@ import click
 from rltui.cli.arguments import (
     AT_STEP,
     FAIL_ON,
-    FORMAT,
     JSON,
     LOGDIRS,
     RUN,
@@ -21,7 +20,7 @@ from rltui.cli.arguments import (
 )
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_document import FailOn
-from rltui.cli.documents.check_report import markdown_lines, text_lines
+from rltui.cli.documents.check_report import markdown_lines, one_line, text_lines
 from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.job_report import with_time_limits
 from rltui.cli.loading import read_config
@@ -35,7 +34,14 @@ from rltui.many_runs.engine import Engine
 @RUN
 @JSON
 @schema_option("check")
-@FORMAT
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json", "line"]),
+    default="text",
+    show_default=True,
+    help="line: one line for a chat, with the worst runs.",
+)
 @FAIL_ON
 @AT_STEP
 @VERIFY
@@ -67,6 +73,7 @@ def command(
       rltui check runs/
       rltui check runs/ --json --fail-on warning
       rltui check runs/new --format markdown >> "$GITHUB_STEP_SUMMARY"
+      rltui check runs/ --format line               (one line for a chat)
       rltui check runs/ --at-step 640
       rltui check runs/ --verify
       rltui check runs/ --follow
@@ -77,8 +84,8 @@ def command(
     as_json = as_json or form == "json"
     if following:
         elsewhere = engine.name != "local"
-        if at_step is not None or form == "markdown" or fail_on is not None or verify or elsewhere:
-            others = "--at-step, --format markdown, --fail-on, --verify and --engine"
+        if at_step is not None or form in ("markdown", "line") or fail_on is not None or verify or elsewhere:
+            others = "--at-step, --format markdown or line, --fail-on, --verify and --engine"
             raise click.UsageError(f"--follow goes with none of {others}")
         require_logdirs(logdirs, "`rltui watch --no-ui` waits for one")
         from rltui.cli.follow.follow_findings import follow
@@ -103,6 +110,6 @@ def command(
             part = {} if shard is None else {"shard": check_document.shard_block(evaluated, shard)}
             emit_json({**check_document.streamed_report(evaluated, logdirs, at_step), **part})
         else:
-            lines = markdown_lines if form == "markdown" else text_lines
+            lines = {"markdown": markdown_lines, "line": one_line}.get(form, text_lines)
             emit("\n".join(lines(evaluated.verdicts, evaluated.diagnostics(), at_step, logdirs)))
     leave(check_document.exit_code(evaluated, fail_on or "critical", at_step))
