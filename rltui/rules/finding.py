@@ -15,6 +15,7 @@ RunHealth = Literal["ok", "unjudged", "warning", "critical"]
 RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 HEALTHS: tuple[Health, ...] = ("ok", "warning", "critical")  # best first
 NO_POINTS = "no scalars yet"  # why a run is not judged
+NOTHING_READ = "nothing could be read"  # the same of a damaged one; the reason follows
 RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  # best first
 
 

@@ -12,7 +12,7 @@ from rltui.config.user_config import UserHardware
 from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.finding import NO_POINTS, Finding, RunHealth
+from rltui.rules.finding import NO_POINTS, NOTHING_READ, Finding, RunHealth
 from rltui.rules.run_status.liveness import Liveness
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.rules.run_status.log_file_problems import log_file_problems
@@ -369,7 +369,7 @@ class RunView:
         if not found:
             return ""
         what = found[0].message.removeprefix("cannot be read: ").partition("; ")[0]
-        return f"nothing could be read: {what} ({found[0].path})"
+        return f"{NOTHING_READ}: {what} ({found[0].path})"
 
     @property
     def health(self) -> RunHealth:

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from rltui.common.problem import Problem
 from rltui.panes.runs import facts, outcome_row
 from rltui.panes.runs.run_columns import RunOrder, natural
 from rltui.screen.run_list import prepare
@@ -309,3 +310,31 @@ def test_what_a_list_asks_of_many_runs_is_found_before_it_is_opened(monkeypatch:
     screen.state.saved.run_order = "best"
     screen.press("r")
     assert listed(screen)[0] == "run39"
+
+
+def test_a_constant_outcome_is_a_thin_line() -> None:
+    """A bar of half height would look like a level between two others."""
+    level, rising = short_run("level"), short_run("rising")
+    level.add("critic/score/mean", [1.0] * 40)
+    level.add("critic/rewards/mean", [1.0] * 40)
+    rising.add("critic/rewards/mean", [step / 40 for step in range(40)])
+    text = "\n".join(line.text for line in run_list([level, rising]).frame(140, 40).lines)
+    assert "────────────" in text and "▁▂" in text and "▄▄▄▄" not in text
+
+
+def test_a_list_without_runs_says_that_there_are_none_yet() -> None:
+    """Only where a filter hides them does no run match."""
+    screen = Screen(Session())
+    screen.press("r")
+    assert any("no runs yet" in line.text for line in screen.frame(80, 24).lines)
+
+
+def test_a_run_of_which_nothing_could_be_read_says_why() -> None:
+    """Neither silence nor waiting is the reason, whatever its file's age."""
+    run = MadeRun("broken", modified=NOW - 4000)
+    problem = Problem("warning", "not-an-event-file", "events", "it does not begin like an event file")
+    run.run.problems[problem.key] = problem
+    screen = opened(run)
+    assert "? not judged   nothing could be read: it does not begin" in screen.frame(120, 24).lines[1].text
+    screen.press("r")
+    assert "nothing could be read" in screen.frame(120, 24).lines[2].text

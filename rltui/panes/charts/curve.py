@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
+ROUNDING = 1e-6  # relative distance of values that 32 bits may round to each other
 ARRIVALS = "arrivals"  # the x axis of points at one step: their order, from 1
 
 
@@ -57,8 +58,18 @@ class Curve:
         edges: Floats = np.linspace(*self.edges, len(self.mean) + 1)
         return (edges[1:] + edges[:-1]) / 2
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether several points have one value, but for the rounding of 32 bits."""
+        low, high = self.range
+        return self.points > 1 and not self.nonfinite.any() and math.isclose(low, high, rel_tol=ROUNDING)
+
     def spark(self) -> Spark:
-        """The curve in one line of n cells, over its own range."""
+        """The curve in one line of n cells, over its own range; a thin one if it is constant."""
+        if self.is_constant:
+            known = np.flatnonzero(np.isfinite(self.low))
+            cells = int(known[-1]) + 1 if len(known) else 0
+            return Spark("─" * cells + " " * (len(self.low) - cells))
         return sparkline(self.low, self.high, *self.range, nonfinite=self.nonfinite)
 
 

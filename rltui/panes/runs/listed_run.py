@@ -9,7 +9,7 @@ from rltui.common.text import cell_width
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, format_progress, short_step
 from rltui.draw.value_range import share_of
-from rltui.rules.finding import NO_POINTS, Finding
+from rltui.rules.finding import NO_POINTS, NOTHING_READ, Finding
 from rltui.rules.run_status.liveness import Liveness
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, un
         parts.insert(1, ", ".join(filter(None, (code, done))))
     if last_error:
         parts.append(f"last error: {last_error}")
-    if not parts or unjudged == NO_POINTS:
+    if not parts or unjudged.startswith((NO_POINTS, NOTHING_READ)):
         parts.insert(0, unjudged)
     return "; ".join(parts)
 

@@ -22,7 +22,7 @@ from rltui.draw.symbols import (
 from rltui.panes.header import Header
 from rltui.panes.pane_tabs import PaneTab
 from rltui.panes.render.lines.pane_lines import cut_finding, finding_text
-from rltui.rules.finding import NO_POINTS, explained, unexplained
+from rltui.rules.finding import NO_POINTS, NOTHING_READ, explained, unexplained
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -107,11 +107,14 @@ def _shorter(head: Header) -> Iterator[str]:
 def _health(head: Header) -> tuple[str, str, str, str]:
     """The health of a run, or that it stopped: a glyph, a word, their role, a sentence."""
     no_findings = head.health in ("ok", "unjudged")
-    if head.silence_text and no_findings:
+    unreadable = head.sentence.startswith(NOTHING_READ)
+    if head.silence_text and no_findings and not unreadable:
         glyph = STATE_GLYPH["ended" if head.cut_short else "stalled"]
         return (glyph, head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and no_findings and head.sentence in ("", NO_POINTS):
         return ("○", "waiting", "dim", "no values have been written yet")
+    if unreadable:
+        return (HEALTH_GLYPH["unjudged"], HEALTH_WORD["unjudged"], HEALTH_ROLE["unjudged"], head.sentence)
     stopped = f"{head.silence_word.capitalize()}: {head.end_text}" if head.silence_text else head.end_text
     parts = (stopped, head.sentence) if no_findings else (head.sentence, stopped)
     sentence = ". ".join(filter(None, parts))

@@ -92,7 +92,8 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     """The headings of the columns; that of the curves is their range of steps."""
     spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
     if columns.key:
-        spans.append((pad("key as written", columns.key) + "  ", "faint"))
+        word = "key as written"
+        spans.append((pad(word if columns.key >= len(word) else "key", columns.key) + "  ", "faint"))
     word, role = (
         ("last", "faint") if columns.matched is None else (f"at {format_step(columns.matched)}", "mark")
     )
@@ -285,11 +286,8 @@ def _sparkline(
     row: Row, drawn: Curve, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None
 ) -> list[Span]:
     """The curve in one line: a thin one if it is constant; with marks where it is cut off."""
-    low, high = drawn.range
-    if low == high and drawn.points > 1 and not drawn.nonfinite.any():
-        known = np.flatnonzero(np.isfinite(drawn.low))
-        cells = 0 if row.unreported or not len(known) else int(known[-1]) + 1
-        return [(pad("─" * cells, columns.spark), "faint")]
+    if drawn.is_constant:
+        return [(" " * columns.spark if row.unreported else drawn.spark().text, "faint")]
     needed, is_cut = data_range(row, drawn.points, [drawn], ranges)
     bottom, top = shown_range(row, needed, window, ranges)
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite)
@@ -328,7 +326,7 @@ def range_text(row: Row, drawn: Curve, width: int) -> str:
     ends = format_range(low, high, row.unit)
     band = (None if row.unreported else band_of(row)) or (-math.inf, math.inf)
     first, last = (" !"[not band[0] <= end <= band[1]] for end in (low, high))
-    if low == high:
+    if low == high or drawn.is_constant:
         word = "always " if drawn.points > 1 else ""
         return pad(_centre(f"{word}{ends[0]}{last}".rstrip(), width), width)
     side = (width - 3) // 2

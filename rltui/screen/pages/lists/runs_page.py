@@ -86,7 +86,7 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
         lines.append(Line(fill(row, width).spans, "select") if where == place else row)
         spots.append(Spot(0, y, width, 1, "item", str(by_line[where])))
     if not count:
-        lines.append(line((" no run matches", "dim")))
+        lines.append(line((" no run matches" if state.session.runs else " no runs yet", "dim")))
     lines += [BLANK] * (room - len(lines))
     page = Page([*head, *lines], spots, ListDrawn(at, top, 0, room, len(items), items, (width, height)))
     page.spots += _title_spots(columns) if height >= 8 else []
@@ -221,7 +221,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
         wanted.append(sorting.id)
     asked = len(wanted)
     wanted += [name for name in _BY_IMPORTANCE if name in known and name not in (*wanted, *found.lacking)]
-    longest = run_list.longest_name(state)
+    longest = max(run_list.longest_name(state), cell_width("run"))
     name_cells = min(longest, MAX_NAME_CELLS, max(width * 22 // 100, MIN_NAME_CELLS))
     room = width - SIGN_CELLS - name_cells
     sixteenths = 6 if order.column in ("health", "why") else 3
