@@ -251,6 +251,21 @@ def format_seconds(seconds: float) -> str:
     return format_duration(seconds)
 
 
+def format_pace(seconds: float) -> str:
+    """Seconds per step as a rate: `12 steps/min`, in the smallest unit in which there is a step."""
+    scale, unit = next((each for each in _RATES if each[0] >= seconds), _RATES[-1])
+    return f"{format_two_digits(scale / seconds)} steps/{unit}"
+
+
+_RATES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))  # seconds of units
+
+
+def format_two_digits(value: float) -> str:
+    """A rate with two digits: it is not known more exactly, and seldom changes."""
+    rounded = float(f"{value:.1e}")
+    return format_si(rounded, 2) if rounded >= 1000 else f"{rounded:g}"
+
+
 def format_duration(seconds: float) -> str:
     """A duration in at most two units: `42s`, `4m 05s`, `3h 12m`, `5d 03h`; `?` when unknown."""
     if not math.isfinite(seconds):

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import format_age, format_duration, format_si, format_step
+from rltui.draw.numbers import (
+    format_age,
+    format_duration,
+    format_pace,
+    format_si,
+    format_step,
+    format_two_digits,
+)
 from rltui.panes.pane_tabs import RunCounter, overview_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of
@@ -113,10 +120,8 @@ class Header(NamedTuple):
         """`12 steps/min   4.1k tok/s` of a live run; empty if it is unknown."""
         if self.state != "live" or not self.pace:
             return ""
-        per_second = 1 / self.pace
-        scale, unit = next((one for one in _RATES if per_second * one[0] >= 1), _RATES[-1])
-        text = f"{_two_digits(per_second * scale)} steps/{unit}"
-        return text if self.token_rate is None else f"{text}   {_two_digits(self.token_rate)} tok/s"
+        text = format_pace(self.pace)
+        return text if self.token_rate is None else f"{text}   {format_two_digits(self.token_rate)} tok/s"
 
     @property
     def eta_text(self) -> str:
@@ -142,15 +147,6 @@ class Header(NamedTuple):
     def points_text(self) -> str:
         """`48.7k points`."""
         return f"{format_si(self.points)} {'point' if self.points == 1 else 'points'}"
-
-
-_RATES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))
-
-
-def _two_digits(value: float) -> str:
-    """A rate with two digits: it is not known more exactly, and seldom changes."""
-    rounded = float(f"{value:.1e}")
-    return format_si(rounded, 2) if rounded >= 1000 else f"{rounded:g}"
 
 
 def coarse_age(seconds: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import in_sentence
-from rltui.draw.numbers import format_plain, format_seconds, format_share, format_step
+from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, trend_text
@@ -32,9 +32,6 @@ PER_TOKEN = "timing.per_token."
 SMALL = 0.01  # share below which phases are combined
 DOMINANT = 0.35  # share from which the largest phase is the bottleneck
 SLOW_FIRST = 1.5  # times the median, from which the time of the first step is noted
-
-# Factor, unit and smallest number per minute of rates of steps.
-RATES = ((1 / 60, "s", 300.0), (1.0, "min", 1.0), (60.0, "h", 0.0))
 
 STEP_FACT = "step"
 QUESTION = "Where does a step's time go?"
@@ -236,8 +233,7 @@ def _facts(run: RunValues, steps: Values | None) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     if steps is not None and steps.now > 0:
         length = fact(STEP_FACT, steps, "s")
-        rate = 60 / steps.now
-        text = next(f"{rate * size:.3g} steps/{per}" for size, per, least in RATES if rate >= least)
+        rate, text = 60 / steps.now, format_pace(steps.now)
         formula = FORMULAS["steps per minute"]
         # The trend of the step time says how this changed.
         facts = [length, Fact("steps per minute", rate, text, formula=formula, plain=True)]
