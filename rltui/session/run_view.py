@@ -27,7 +27,7 @@ from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, reevaluated, remembered_findings
-from rltui.store.points import NewPoints
+from rltui.store.points import HIGHEST, NewPoints
 from rltui.store.run import Run
 
 if TYPE_CHECKING:  # it imports the readers of consoles
@@ -325,13 +325,22 @@ class RunView:
         if self.recognition.label == before.label:
             return
         self._evaluator = None
-        held = {piece.tag for pieces, _ in self._held for piece in pieces}
-        # All points are evaluated again under the new names, older ones by their means.
-        again = [
-            NewPoints(tag, series.thinned(MAX_REPLAYED_POINTS))
-            for tag, series in self.run.series.items()
-            if tag not in held and series.count
-        ]
+        held: dict[str, int] = {}  # the first step that waits, by tag
+        for pieces, _ in self._held:
+            for piece in pieces:
+                if len(piece.points):
+                    first = int(piece.points.step.min())
+                    held[piece.tag] = min(first, held.get(piece.tag, first))
+        # All points read before are evaluated again under the new names, older ones by their means. Those of
+        # a preview are not: they are read again, and ticks do not go back.
+        again = []
+        for tag, series in self.run.series.items():
+            if (read_up_to := series.read_up_to) is None:
+                continue
+            points = series.thinned(MAX_REPLAYED_POINTS)
+            points = points.take(points.step <= min(held.get(tag, HIGHEST) - 1, read_up_to))
+            if len(points):
+                again.append(NewPoints(tag, points))
         if again:
             self.evaluator.feed(again)
 

@@ -30,10 +30,12 @@ class Series:
     def _preview(self) -> Points:
         """Points of previews above the newest step that has been read."""
         preview = self._previews.of(self.row)
-        newest = self._newest()
+        newest = self.read_up_to
         return preview if newest is None or not len(preview) else preview.take(preview.step > newest)
 
-    def _newest(self) -> int | None:
+    @property
+    def read_up_to(self) -> int | None:
+        """The highest step that has been read, previews apart; None before the first."""
         table = self._table
         length = int(table.length[self.row])
         if length:
@@ -69,7 +71,7 @@ class Series:
         """Highest shown step; None without points."""
         if self._previews and len(preview := self._preview()):
             return int(preview.step[-1])
-        return self._newest()
+        return self.read_up_to
 
     def _last(self, back: int) -> tuple[float, float]:
         table = self._table
