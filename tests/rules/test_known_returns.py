@@ -134,6 +134,18 @@ def test_the_pane_reward_says_what_others_earn(tmp_path: Path) -> None:
     assert answer.notes == ("random actions earn about -165.0 in LunarLander, agents that learn about 155.0",)
 
 
+def test_a_loop_of_ones_own_counts_episodes(tmp_path: Path) -> None:
+    """Steps are episodes there, each of which takes at least as many steps as one of random actions."""
+    for episodes, told in ((2000, []), (6000, ["learns-nothing"])):
+        folder = tmp_path / str(episodes) / "CartPole-v1_dqn"
+        folder.mkdir(parents=True)
+        rows = [f'{{"episode": {k}, "reward": {9 + k * 7919 % 27}}}' for k in range(episodes)]
+        (folder / "log.jsonl").write_text("\n".join(rows) + "\n")
+        (view,) = Session.load([folder.parent]).runs.values()
+        found = [each.id for each in unexplained(view.evaluator.findings()) if each.rank]
+        assert found == told, episodes
+
+
 def test_the_header_of_a_monitor_file_names_the_environment(tmp_path: Path) -> None:
     """Stable-Baselines3 writes it to the first line; episodes count as steps of their lengths."""
     rows = ['#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}', "r,l,t"]
