@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rltui.common.problem import Problem
-from rltui.logs.discovery.walk import FolderWalker, roots_of
+from rltui.logs.discovery.logdir_roots import roots_of
+from rltui.logs.discovery.walk import FolderWalker
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.found_file import FoundFile

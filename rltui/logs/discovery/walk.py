@@ -10,14 +10,11 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
-from rltui.common.named_tuple import NamedTuple
-from rltui.common.paths import local_path
 from rltui.common.problem import Problem
 from rltui.common.text import clean, quote
+from rltui.logs.discovery.logdir_roots import Root
 from rltui.logs.file_calls import Calls
-from rltui.logs.file_systems import kind_of
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile, Walked
@@ -28,15 +25,6 @@ DEEPEST = 48  # levels of folders below LOGDIR
 _MAX_CHECKPOINTS = 4  # folders of the newest checkpoints that are searched for a history
 PAUSE_EVERY = 256  # directory entries between two points at which a walk can stop
 YOUNG = 2.0  # seconds in which a folder may change without a new time stamp (ticks, 2 s on FAT)
-
-
-class Root(NamedTuple):
-    """One LOGDIR. For a single file, its folder and the name of the file."""
-
-    given: str
-    place: str  # absolute
-    only: str | None = None
-    prefix: str = ""  # of run names and paths, if there are several LOGDIRs
 
 
 Item = FoundFile | Problem | None  # what a walk yields; None is a point at which it can stop for a while
@@ -64,46 +52,6 @@ class _Folder:
 
     def __post_init__(self) -> None:
         self.key = _key(self.place, self.root)
-
-
-def is_folder(place: str) -> bool | None:
-    """Whether a path is a folder; None if it does not exist or cannot be read."""
-    try:
-        return stat.S_ISDIR(os.stat(place).st_mode)  # noqa: PTH116 - a string is what is kept
-    except OSError:
-        return None
-
-
-def roots_of(
-    logdirs: Sequence[str | os.PathLike[str]],
-    could_be_log: Callable[[str], bool],
-    ask: Callable[[str], bool | None] = is_folder,
-) -> tuple[Root, ...]:
-    """The LOGDIRs, each with a prefix for its runs.
-
-    One that does not exist counts as a folder, unless it has the name of a log.
-    """
-    places: list[tuple[str, str, str | None]] = []
-    for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
-        place = Path(local_path(given)).expanduser().absolute()
-        folder = ask(str(place))
-        single = bool(place.suffix) and could_be_log(place.name) if folder is None else not folder
-        absolute = os.path.normpath(place.parent if single else place)
-        places.append((given, absolute, place.name if single else None))
-    prefixes = _prefixes([place for _, place, _ in places])
-    return tuple(Root(given, place, only, prefixes[place]) for given, place, only in places)
-
-
-def _prefixes(places: Sequence[str]) -> dict[str, str]:
-    """For each folder, as many of its last parts as make it unique; nothing for a single folder."""
-    distinct = list(dict.fromkeys(places))
-    if len(distinct) < 2:
-        return dict.fromkeys(distinct, "")
-    for count in range(1, 1 + max(len(Path(place).parts) for place in distinct)):
-        names = ["/".join(Path(place).parts[-count:]).lstrip("/") for place in distinct]
-        if len(set(names)) == len(names):
-            break
-    return {place: f"{name}/" if name else "" for place, name in zip(distinct, names, strict=True)}
 
 
 @dataclass(slots=True)
@@ -499,23 +447,3 @@ def _shown(folder: _Folder, name: str) -> str:
 
 def _below(parent: _Folder, name: str, real: str) -> _Folder:
     return _Folder(f"{parent.place}/{name}", _shown(parent, name), parent.root, real, parent.depth + 1)
-
-
-class FileSearch:
-    """A repeated search for files with some base names that are no logs."""
-
-    def __init__(self, logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> None:
-        self._logdirs, self._wanted = logdirs, wanted
-        self._walker = FolderWalker((), wanted)
-        self.attributes = False  # whether `stat` of the files is up to date
-
-    def files(self) -> list[FoundFile]:
-        """All present files in the order of their paths. LOGDIRs may be missing.
-
-        Only folders that changed are listed again, if the file system's time stamps are up to date.
-        """
-        roots = tuple(roots_of(self._logdirs, self._wanted))
-        if roots != self._walker.roots:
-            self.attributes = all(kind_of(root.place).attributes for root in roots)
-            self._walker = FolderWalker(roots, self._wanted, trust_times=self.attributes)
-        return self._walker.all_found()

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.logs.discovery.file_search import FileSearch
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.discovery.walk import FileSearch
 from rltui.logs.found_file import FoundFile
 from rltui.logs.run_names import folders_above, run_name
 from rltui.run_context.console.failures import console_facts, is_console

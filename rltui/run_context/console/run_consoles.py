@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from rltui.common.regex import regex
-from rltui.logs.discovery.walk import FileSearch
+from rltui.logs.discovery.file_search import FileSearch
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.failure_search import ConsoleReport, scan
 from rltui.run_context.console.failures import is_console

@@ -11,7 +11,7 @@ from pathlib import Path
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.text import clean, quote
-from rltui.logs.discovery.walk import Root, roots_of
+from rltui.logs.discovery.logdir_roots import Root, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import LocalFile
 from rltui.logs.log_file_names import TRAINER_STATE, names

@@ -7,8 +7,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from rltui.logs.discovery.logdir_roots import roots_of
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.discovery.walk import roots_of
 from rltui.logs.follow.read_all import place_all
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps

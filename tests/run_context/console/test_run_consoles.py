@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rltui.logs.discovery.walk import FileSearch
+from rltui.logs.discovery.file_search import FileSearch
 from rltui.logs.follow.follower import Follower
 from rltui.many_runs.plan import make_plan
 from rltui.run_context.console.console_scan_thread import ConsoleScanThread
