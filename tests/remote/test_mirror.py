@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.local_file import FETCHED_ENDS, LocalFile
 from rltui.logs.remote import mirror as mirrors
-from rltui.logs.remote import object_store
+from rltui.logs.remote import object_store, transfer
 from rltui.logs.remote.mirror import Mirror, Sync
 from rltui.logs.remote.object_store import ObjectStore, StoreError, without_password
 from rltui.logs.remote.remote_folders import RemoteFolder
@@ -140,7 +140,7 @@ def test_one_object_may_be_the_folder(memory: Any) -> None:
 def test_the_newest_values_of_a_large_log_come_first(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a large log is fetched its end can be read, and what lies between reads as not there yet."""
     for name, value in (("PIECE", 20_000), ("NEWEST", 5_000), ("BATCH", 20_000), ("WHOLE", 1_000)):
-        monkeypatch.setattr(mirrors, name, value)
+        monkeypatch.setattr(transfer, name, value)
     put(memory, "metrics.jsonl", JSONL)
     mirror = mirror_of("memory://runs")
     seen: list[tuple[int, bytes, bytes]] = []
@@ -159,9 +159,9 @@ def test_the_newest_values_of_a_large_log_come_first(memory: Any, monkeypatch: p
 
 def test_memory_does_not_grow_with_the_objects(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No request asks for more than a piece, and no batch for more than what may be held."""
-    monkeypatch.setattr(mirrors, "PIECE", 10_000)
-    monkeypatch.setattr(mirrors, "NEWEST", 5_000)
-    monkeypatch.setattr(mirrors, "BATCH", 30_000)
+    monkeypatch.setattr(transfer, "PIECE", 10_000)
+    monkeypatch.setattr(transfer, "NEWEST", 5_000)
+    monkeypatch.setattr(transfer, "BATCH", 30_000)
     for name in "abcdef":
         put(memory, f"{name}/metrics.jsonl", JSONL)
     mirror = mirror_of("memory://runs")
