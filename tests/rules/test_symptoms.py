@@ -379,6 +379,21 @@ def test_half_of_a_schedule_without_gain_is_told() -> None:
         assert ("half-spent-without-gain" in ids(evaluator)) is told
 
 
+def test_half_of_a_schedule_without_reward_is_told_of_language_models() -> None:
+    """A reward that stands still when the rate is down to half; not before, and not where it is full."""
+    rate, same = np.linspace(1e-6, 1e-8, 400), flat(0.3, 400, 0.1)
+    for length, values, told in (
+        (400, same, True),
+        (180, same, False),
+        (400, same + np.linspace(0, 0.3, 400), False),
+        (400, flat(0.99, 400, 0.003), False),
+    ):
+        series = {"optimizer.learning_rate": rate[:length], "reward.accuracy": values[:length]}
+        assert "half-spent-reward-flat" not in ids(evaluator_of(series))  # fine-tuning, perhaps in rounds
+        series["reward.std"] = flat(0.2, length, 0.02)
+        assert ("half-spent-reward-flat" in ids(evaluator_of(series))) is told
+
+
 def test_entropy_may_collapse_where_nearly_all_answers_are_right() -> None:
     """One response to each prompt solves an easy task: then it is a remark."""
     entropy = np.concatenate(([2.0, 2.0, 1.9, 1.0, 0.3], flat(0.01, 55, 0.1)))

@@ -132,7 +132,10 @@ def _trend_z(rows: Floats) -> Floats:
 
 
 def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The level is within a share of the range from its top, and the range exceeds the noise."""
+    """The level is within a share of the range from its top, and the range exceeds the noise.
+
+    It no longer holds if the noise has grown to twice what the range exceeds.
+    """
     length = int(rule.number("window", 8))
     fraction, sigmas = rule.number("fraction", 0.15), rule.number("sigmas", 3)
     top, bottom = window.extremes(length)
@@ -145,8 +148,23 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     away = np.abs(window.rows_at(chosen, length) - level[chosen, None])
     noise = NORMAL * middle(np.sort(away, axis=1))
     noise = np.fmax(noise, np.fmin(window.jitter(0), window.bend())[chosen])
-    on[chosen] = (top - bottom)[chosen] > sigmas * noise + 1e-9
-    return ConditionStates(on, level < limit - 0.1 * (top - bottom), level, limit)
+    noise = np.where(noise > 0, noise, _change(window)[chosen])
+    least = sigmas * noise + 1e-9
+    on[chosen] = (top - bottom)[chosen] > least
+    off = level < limit - 0.1 * (top - bottom)
+    off[chosen] |= (top - bottom)[chosen] < least / 2
+    return ConditionStates(on, off, level, limit)
+
+
+def _change(window: RollingWindow) -> Floats:
+    """(m,) mean change between neighbours so far: the noise of a series of which most ticks are the same.
+
+    Half of them or more leave every median of differences at zero. A curve that rises to its maximum and
+    stays there changes by little on average.
+    """
+    change = np.abs(np.diff(window.ticks.value[: window.end], prepend=window.ticks.value[0]))
+    found: Floats = (np.cumsum(change) / (np.arange(window.end) + 1))[window.at]
+    return found
 
 
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
