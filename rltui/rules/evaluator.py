@@ -318,6 +318,11 @@ class Evaluator:
             return f"too few points: at most {max(points)} per metric, {START} are needed"
         return ""
 
+    @property
+    def judged(self) -> int:
+        """How many of the run's metrics rules judge."""
+        return sum(bool(each.ruled.shown) or bool(each.user_states) for each in self.series.values())
+
     def sentence(self) -> str:
         """The run's health in one sentence for a header."""
         return sentence_of(self.findings(), unknown=self.unknown_outcome())

@@ -143,3 +143,17 @@ def test_no_hint_leads_to_where_one_is() -> None:
     assert "findings" in screen.text().splitlines()[2] and "f findings" not in screen.text().splitlines()[-1]
     screen.press("1")
     assert "f findings" in screen.text().splitlines()[-1]
+
+
+def test_a_pane_without_findings_says_how_much_was_judged() -> None:
+    """Nothing found is no praise where nothing, or no outcome, could be judged."""
+    noise = np.random.default_rng(1).normal(0, 0.02, 60)
+    well = MadeRun()
+    well.add("critic/score/mean", np.linspace(0.2, 0.8, 60) + noise)
+    well.add("zork/own", np.linspace(0, 1, 60))
+    pairs = ((well, "✓ Nothing is wrong: rules judge "), (MadeRun(), "? Not judged: no scalars yet"))
+    for run, said in pairs:
+        screen = opened(run)
+        screen.press("f")
+        assert said in screen.text(120, 30)
+        assert said in "\n".join(one.text for one in findings_text(run, NOW, 120))

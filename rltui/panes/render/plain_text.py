@@ -13,7 +13,7 @@ from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
-from rltui.panes.render.lines.evidence_lines import finding_block
+from rltui.panes.render.lines.evidence_lines import finding_block, no_findings
 from rltui.panes.render.lines.header_lines import finding_lines, header_lines
 from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.rules.finding import explained, unexplained
@@ -79,7 +79,9 @@ def findings_text(
     findings = view.evaluator.findings() if then is None else list(then.findings)
     history = view.evaluator.history() if then is None else list(then.history)
     window = window_for(view, now, at_step=at_step)
-    lines: list[Line] = [] if findings else [line((" ✓ ", "good"), ("Nothing to report.", "text")), BLANK]
+    nothing = [line((" ✓ ", "good"), ("Nothing to report.", "text"))]
+    nothing = nothing if then is not None else no_findings(view, width)
+    lines: list[Line] = [] if findings else [*nothing, BLANK]
     for finding in unexplained(findings):
         rows = rows_of_evidence(view, finding, at_step, findings)
         lines += finding_block(finding, width, view=view, rows=rows, window=window).lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.common.problem import merged
 from rltui.draw.cells import BLANK, Line, Span, hanging, line
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
-from rltui.panes.render.lines.evidence_lines import FindingBlock, finding_block
+from rltui.panes.render.lines.evidence_lines import FindingBlock, finding_block, no_findings
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown_run
 from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
@@ -22,8 +22,10 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     lead: list[list[Line]] = []
     if past is not None and not past.whole:
         lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
-    if not any(one.state != "resolved" for one in listed):
-        lead.append([line((" ✓ ", "good"), ("Nothing to report.", "text"))])
+    view = shown_run.run(state)
+    if view is not None and not any(one.state != "resolved" for one in listed):
+        nothing = [line((" ✓ ", "good"), ("Nothing to report.", "text"))]
+        lead.append(nothing if past is not None else no_findings(view, width))
     lines: list[Line] = []
     for part in lead:
         lines += [*([BLANK] if lines else []), *part]

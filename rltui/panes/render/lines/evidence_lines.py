@@ -38,6 +38,23 @@ class FindingBlock(NamedTuple):
     evidence: int = 0
 
 
+def no_findings(view: RunView, width: int) -> list[Line]:
+    """What the pane says of a run without findings: how much was judged, or why too little was."""
+    if view.unjudged:
+        return hanging(" ? ", "dim", f"Not judged: {view.unjudged}", "text", width - 1)
+    if unknown := view.evaluator.unknown_outcome():
+        return hanging(" ? ", "dim", f"{unknown[:1].upper()}{unknown[1:]}.", "text", width - 1)
+    judged, of = view.evaluator.judged, len(view.run.series)
+    which = (
+        f"{judged} of its {of:,} metrics"
+        if judged < of
+        else f"all {of:,} metrics"
+        if of > 1
+        else "its one metric"
+    )
+    return hanging(" ✓ ", "good", f"Nothing is wrong: rules judge {which}.", "text", width - 1)
+
+
 def finding_block(
     finding: Finding,
     width: int,
