@@ -78,6 +78,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     if estimate is not None:
         notes.append(f"MFU is estimated, not logged: {estimate.inputs}")
     if ranges:
+        notes.append("MFU is the share of the accelerators' peak that the model's arithmetic uses")
         notes.append(f"│ marks 30 % (low) and 50 to 60 % (usual); ranges hold 90 % of the last {LAST} steps")
     facts = (*rates, *others)[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
@@ -118,10 +119,13 @@ def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | No
         if head.change:
             text += f", {100 * head.change:+.0f} % over {head.change_steps:,} steps"
     else:
-        text = "MFU is not reported: the log has only zeros" if missing else "The log has no MFU"
+        text = "how busy the accelerators are (MFU) is not logged"
+        if missing:
+            text = "how busy the accelerators are (MFU) is not known: the log has only zeros"
         if rates and rates[0].change is not None:
             how = "is steady" if not rates[0].change else "has risen" if rates[0].change > 0 else "has fallen"
-            text += f"; throughput {how}"
+            text = f"throughput {how}; {text}"
+        text = text[:1].upper() + text[1:]
     if generation is not None and generation >= BOUND:
         text += f". Generation bounds a step: {100 * generation:.0f} % of its time"
     elif generation is not None:
