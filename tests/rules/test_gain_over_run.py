@@ -334,3 +334,23 @@ def test_a_lasting_loss_of_two_fifths_is_found(offset: float) -> None:
         evaluator.feed([fresh(SCORE, level + np.random.default_rng([9, seed]).normal(0, 0.03, 400))])
         found.append(bool(FALLS & ids(evaluator, "warning")))
     assert sum(found) >= 9
+
+
+def test_an_early_crash_is_told_for_as_long_as_it_lasts() -> None:
+    """A return whose peak was in the first tenth and that stays far below its start, for a million steps."""
+    rng = np.random.default_rng(5)
+    level = np.concatenate((np.linspace(30, 70, 60), np.linspace(70, 4, 60), np.full(880, 4.0)))
+    values = level + rng.normal(0, 1.5, 1000)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(RETURN, values, np.arange(1000) * 5_000)])
+    assert "return-never-came-back" in ids(evaluator, "critical")
+
+
+def test_a_rating_is_worse_by_points_not_by_a_share() -> None:
+    """A hundred points of Elo below the start are told, forty are not: they are shares of 8 and 3 %."""
+    rng = np.random.default_rng(3)
+    for loss, told in ((100, True), (40, False)):
+        values = 1200 - loss * np.clip(np.linspace(0, 2, 200), 0, 1) + rng.normal(0, 4, 200)
+        evaluator = new_evaluator()
+        evaluator.feed([fresh("reward.rating", values)])
+        assert ("reward-below-start" in ids(evaluator, "warning")) is told

@@ -69,6 +69,7 @@ RECENT = 10  # parts of the run, of which the last gives the recovery
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, one of which is between the two levels of a smooth series
 OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
+RATING, RATED = "reward.rating", 70.0  # points of Elo, whose zero means nothing: 40 % of games are won
 MORE_THAN_TWO = 2.5  # episodes or responses that a rate must lose
 EPISODE = 5  # steps of an episode in which actions have consequences
 FIFTH = 5  # parts of the run, each of which is compared with the start
@@ -321,12 +322,14 @@ def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> F
 
 
 def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: float) -> bool:
-    """Whether a loss is more than a share of the size of the level: `young`, later `least` of it.
+    """Whether a loss is more than a share of the size of the level: `young`, later `least` of it; or `RATED`.
 
     Also of the range of the metric, if the glossary gives one: a success rate of 0.7 % cannot lose much. Of
     a rate over few episodes, whose number follows from its least value, more than two must be lost; likewise
     of a return that is mostly zero, which counts rare successes.
     """
+    if window.ticks.canonical == RATING:
+        return loss > RATED
     share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
     metric = glossary().metrics.get(window.ticks.canonical or "")
     low, high = (metric.bounds if metric is not None else None) or (0.0, math.inf)
