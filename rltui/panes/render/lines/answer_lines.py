@@ -36,7 +36,9 @@ def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands
     bands: whether to draw bands of distributions, which cards may show instead.
     """
     text = answer.sentence
-    if height is not None and len(wrap(text, width - 2)) > (most := max(height - bool(answer.shares), 1)):
+    if height is not None and len(wrap(text, width - 2)) > (
+        most := max(height - bool(answer.shares and height >= 4), 1)
+    ):
         text = cut_sentence(text, most * (width - 2) - 8 * (most - 1))  # lines break before their end
     sentence = [line((" " + part, "strong")) for part in wrap(text, width - 2)]
     bar = _bar(answer, width)
@@ -61,7 +63,7 @@ def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands
     ]
     ridges = [one for ridge in answer.ridges for one in ridge_lines(ridge, width, rows)]
     fitting = []
-    bar = bar[:1] if height is not None and height < 4 else bar
+    bar = [] if height is not None and height < 4 else bar  # without its legend it says nothing
     for block in (sentence, bar, ranges, facts, drawn, strips, ridges):
         fitting.append(block if len(block) <= room else [])
         room -= len(fitting[-1])

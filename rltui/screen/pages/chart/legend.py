@@ -10,6 +10,7 @@ from rltui.draw.cells import Line, Span, crop, cut, line, sides
 from rltui.draw.numbers import format_bound, format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH
 from rltui.panes.charts.healthy_range import band_of, band_text
+from rltui.panes.render.lines.pane_lines import cut_finding
 from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
@@ -64,7 +65,7 @@ def legend(
     if len(found) > 1:
         pieces = [*_curves(state, row, found, cursor, width), beyond, band]
     else:
-        pieces = _single(state, row, found, band, beyond, superseded=superseded)
+        pieces = _single(state, row, found, band, beyond, superseded=superseded, room=width - 5)
     lacking = _lacking(state, row, {curve.label for curve in found})
     if lacking:
         pieces.append([(lacking, "dim")])
@@ -152,13 +153,16 @@ def _single(
     beyond: list[Span],
     *,
     superseded: bool,
+    room: int,
 ) -> list[list[Span]]:
     pieces: list[list[Span]] = []
     finding = row.finding
     if finding is not None:
         role = "bad" if finding.severity == "critical" else "warn"
         drawn = ("│ ", "mark") if finding.limit is None else ("─ ", role)
-        pieces.append([drawn, (f"{finding.title} since {format_step(finding.since_step)}", role)])
+        text = f"{finding.title} since {format_step(finding.since_step)}"
+        text = text if cell_width(text) <= room - 2 else cut_finding(finding, room - 2)
+        pieces.append([drawn, (text, role)])
     pieces.append(beyond)
     view = shown_run.run(state)
     words = restart_words(view, found[0].series, shown=superseded) if view is not None else []
