@@ -184,6 +184,15 @@ class KnownReturn(NamedTuple):
     experience: float = 0.0  # after a share of the steps by which agents learn
 
 
+class FollowsOutcome(NamedTuple):
+    """A condition on a loss of values that has grown: with the square of the returns, as their errors do."""
+
+    id: str
+    rule: str  # that fires on the loss
+    outcome: tuple[str, ...]  # canonical ids, of which the first one that is logged counts
+    margin: float  # times as much as the square that the loss may have grown
+
+
 class Symptom(NamedTuple):
     """Rules with one common cause, reported in one sentence."""
 

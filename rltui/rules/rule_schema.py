@@ -12,7 +12,18 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.rule import RECORDING, Applies, AtResume, Gap, KnownReturn, Rescaling, Rule, Setting, Symptom
+from rltui.rules.rule import (
+    RECORDING,
+    Applies,
+    AtResume,
+    FollowsOutcome,
+    Gap,
+    KnownReturn,
+    Rescaling,
+    Rule,
+    Setting,
+    Symptom,
+)
 from rltui.schema.fields import (
     AnyOfField,
     BoolField,
@@ -41,6 +52,7 @@ class RuleFile(NamedTuple):
     setting: tuple[Setting, ...] = ()
     at_resume: tuple[AtResume, ...] = ()
     known_return: tuple[KnownReturn, ...] = ()
+    follows_outcome: tuple[FollowsOutcome, ...] = ()
 
 
 def _rule(
@@ -147,6 +159,7 @@ def rule_file() -> TableField[RuleFile]:
         gap=ListField(replace(gap, strict=True)),
         rescaling=ListField(replace(rescaling, strict=True)),
         at_resume=ListField(replace(table_of(AtResume, id=_ID), strict=True)),
+        follows_outcome=ListField(replace(table_of(FollowsOutcome, id=_ID), strict=True)),
         known_return=ListField(replace(table_of(KnownReturn, id=_ID), strict=True)),
         setting=ListField(replace(table_of(Setting, id=_ID, pane=_pane_field()), strict=True)),
     )

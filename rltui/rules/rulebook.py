@@ -16,12 +16,12 @@ from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.rules.metric_roles import STEP_TIME
-from rltui.rules.rule import AtResume, Gap, KnownReturn, Rescaling, Rule, Setting, Symptom
+from rltui.rules.rule import AtResume, FollowsOutcome, Gap, KnownReturn, Rescaling, Rule, Setting, Symptom
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
-JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume | KnownReturn
+JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume | KnownReturn | FollowsOutcome
 RuleEntry: TypeAlias = Rule | Symptom | JointCondition
 
 
@@ -53,7 +53,7 @@ def load(folder: Path) -> Rulebook:
         file = report.check(table, rule_file()) or RuleFile()
         found: tuple[RuleEntry, ...] = (
             *file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting, *file.at_resume,
-            *file.known_return,
+            *file.known_return, *file.follows_outcome,
         )  # fmt: skip
         for entry in found:
             first, earlier = entries.setdefault(entry.id, (entry, report))
@@ -77,6 +77,8 @@ def load(folder: Path) -> Rulebook:
 def _rules_named(entry: RuleEntry) -> Iterator[str]:
     if isinstance(entry, Rule):
         yield from chain(entry.holds_while, entry.inhibited_by, entry.info_when, entry.requires)
+    elif isinstance(entry, FollowsOutcome):
+        yield entry.rule
     elif isinstance(entry, Symptom):
         yield from chain(entry.none, entry.explains, *entry.all, *entry.or_all)
 
@@ -90,6 +92,8 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
         yield from (entry.train, entry.held_out)
     elif isinstance(entry, AtResume):
         yield from entry.metric
+    elif isinstance(entry, FollowsOutcome):
+        yield from entry.outcome
     elif isinstance(entry, KnownReturn):
         yield from (*entry.metric, *entry.instead)
     elif isinstance(entry, Rescaling):

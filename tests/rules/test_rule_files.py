@@ -26,7 +26,7 @@ advice = "a"
 """
 FAULTS = [
     ("rule = 3", "rule must be a list"),
-    ("ruel = []", "ruel is unknown; permitted: at_resume, gap, known_return"),
+    ("ruel = []", "ruel is unknown; permitted: at_resume, follows_outcome, gap"),
     ('[[rule]]\nid = "x"\nkind = ["threshold"]', "kind must be one of"),
     (GOOD.replace('"good"', '"x"').replace("below = 0", 'below = "0"'), "below must be a finite number"),
     (GOOD.replace('"good"', '"x"').replace("below = 0", "belwo = 0"), "belwo is unknown; permitted: above"),

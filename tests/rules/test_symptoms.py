@@ -626,3 +626,17 @@ def test_a_reward_that_is_not_logged_any_more_is_told() -> None:
     evaluator.feed([fresh("eval/reward.mean", RISE)])
     assert "reward-ended" in ids(evaluator, "warning")
     assert "reward-ended" not in ids(evaluator_of({**on, "reward.mean": RISE}))
+
+
+@pytest.mark.parametrize(
+    ("last_return", "severity"), [(5600.0, "info"), (900.0, "critical"), (-3000.0, "critical")]
+)
+def test_a_value_loss_may_grow_with_the_square_of_the_returns(last_return: float, severity: str) -> None:
+    """A loss grows 200-fold: explained by returns that rise tenfold, not by twofold ones nor by a fall."""
+    noise = np.random.default_rng(3).standard_normal((2, 100))
+    way = np.clip((np.arange(100) - 30) / 10, 0, 1)
+    returns = np.concatenate((np.linspace(-150, 420, 30), np.full(70, 420.0)))
+    returns += way * (last_return - 420) + 15 * noise[0]
+    loss = 400 * (1 + way * 199) * np.exp(0.1 * noise[1])
+    found = evaluator_of({"reward.episode_return.mean": returns, "critic.loss": loss}).findings()
+    assert [each.severity for each in found if each.id == "value-loss-spike"] == [severity]

@@ -14,6 +14,7 @@ from rltui.rules.rule import (
     ENDED,
     NON_FINITE,
     AtResume,
+    FollowsOutcome,
     Gap,
     KnownReturn,
     Rescaling,
@@ -23,6 +24,7 @@ from rltui.rules.rule import (
 )
 from rltui.rules.rule_states.joint_firings import (
     Firing,
+    follows_firing,
     gap_firing,
     known_return_firing,
     rescaling_firing,
@@ -123,11 +125,18 @@ class EvaluatedSeries:
             found = setting_firing(condition, self._settings[name], self.span()[0])
         elif isinstance(condition, AtResume):
             found = resume_firing(condition, self._tags, self._resumes)
+        elif isinstance(condition, FollowsOutcome):
+            found = follows_firing(condition, self._periods_of(condition.rule), self._tags)
         elif isinstance(condition, KnownReturn):
             found = known_return_firing(condition, self._tags, self._settings[ENVIRONMENT])
         else:
             found = rescaling_firing(condition, self._scales[name])
         return [found] if found is not None else []
+
+    def _periods_of(self, rule_id: str) -> list[ActivePeriod]:
+        """The present periods in which a rule fires."""
+        periods = [state.period for state in self.states if state.rule.id == rule_id]
+        return [each for each in periods if each is not None and each.firing]
 
     def _gap(self, gap: Gap) -> Firing | None:
         train, held_out = sides_of(gap, self._tags)
@@ -313,6 +322,8 @@ def _known(
     """Whether a run logs the metrics of a condition, has its setting, or was resumed."""
     if isinstance(condition, AtResume):
         return bool(resumes) and not metrics.isdisjoint(condition.metric)
+    if isinstance(condition, FollowsOutcome):
+        return not metrics.isdisjoint(condition.outcome)
     if isinstance(condition, KnownReturn):
         return ENVIRONMENT in settings and not metrics.isdisjoint((*condition.metric, *condition.instead))
     if isinstance(condition, Setting):

@@ -9,10 +9,11 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.evaluated_series.ticks import START, Ticks
-from rltui.rules.rule import RECORDING, AtResume, Gap, KnownReturn, Rescaling, Rule, Setting
+from rltui.rules.rule import RECORDING, AtResume, FollowsOutcome, Gap, KnownReturn, Rescaling, Rule, Setting
 from rltui.rules.rule_states.at_resume import change_at_resume
 from rltui.rules.rule_states.known_returns import holds, level_of
 from rltui.rules.rule_states.rescaling import RewardScale
+from rltui.rules.rule_states.rule_state import ActivePeriod
 from rltui.rules.rule_states.series_state import RuledTicks
 from rltui.run_context.hparams.environments import environment_in
 from rltui.run_context.hparams.hparams import HParam
@@ -21,6 +22,7 @@ EVALUATIONS = 6  # consecutive ones below training: one or two over few episodes
 GAIN_OF_RANGE, GAIN_SHARE = 0.5, 0.2  # least gain, as a share of the range and of the size of a level
 GAIN_PART = 20  # parts of the run, of which the first is its start
 LEVEL = 16  # ticks of the training level at an evaluation
+TINY = 1e-12  # in place of no spread
 
 
 class Firing(NamedTuple):
@@ -138,6 +140,33 @@ def known_return_firing(
         before, limit = environment.lowest, environment.highest
     begin = int(series[0].first[0])
     return Firing(rule, series[0], begin, level_of(series[0]), limit, before, RECORDING)
+
+
+def follows_firing(
+    condition: FollowsOutcome, periods: Sequence[ActivePeriod], evaluated: Sequence[RuledTicks]
+) -> Firing | None:
+    """The firing of a condition on a loss that has grown, in these periods, no more than the returns explain.
+
+    Errors of values grow with the square of the spread of the returns. The newest return must be in the upper
+    half of all: a loss that grows where the return falls is a cause and no consequence.
+    """
+    trained = [each for each in evaluated if not each.held_out]
+    series = next((found for name in condition.outcome if (found := _series_of([name], trained))), None)
+    if not periods or series is None:
+        return None
+    ticks = series[0]
+    values = ticks.value[: ticks.n]
+    for period in periods:
+        early = values[ticks.last[: ticks.n] < period.since_step]
+        if len(early) < START or not period.before > 0:
+            return None
+        lowest, highest = float(values.min()), float(values.max())
+        grown = np.square((highest - lowest) / max(float(np.ptp(early)), TINY))
+        risen = ticks.level() - lowest >= (highest - lowest) / 2
+        if not (risen and period.value <= condition.margin * grown * period.before):
+            return None
+    rule = Rule(condition.id, (condition.outcome[0],), "follows-outcome", RECORDING, {}, {}, {})
+    return Firing(rule, ticks, periods[0].since_step, ticks.level(), np.nan, np.nan, RECORDING)
 
 
 def _series_of(metrics: Sequence[str], evaluated: Sequence[RuledTicks]) -> list[Ticks]:
