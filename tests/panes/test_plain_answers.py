@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.answers.recent_values import trend_text
 from rltui.panes.render.plain_text import pane_text
+from tests.support.runs.made_run import finding
 from tests.support.runs.pane_answers import NOW, answer, run
+from tests.support.screen.screens import opened
 
 
 def test_a_section_of_own_keys_says_what_changed_most() -> None:
@@ -61,3 +65,17 @@ def test_no_percentage_is_told_of_a_fall_to_zero_or_below() -> None:
     assert (norm.text, trend_text(norm)) == ("0", "")
     critic = answer("critic", {"critic/vf_explained_var": below})
     assert [trend_text(fact) for fact in critic.facts] == [""]
+
+
+def test_remarks_stand_below_the_outcome_and_warnings_in_its_place() -> None:
+    """Of a healthy run the first line of the overview is what it achieves; of a sick one what is wrong."""
+    rise = [0.1 + at / 100 for at in range(60)]
+    view = run({"critic/rewards/mean": rise, "critic/score/mean": rise})
+
+    def first_lines(severity: str) -> Iterator[str]:
+        view.set_findings("sisters", [finding(severity=severity, title="KL")])
+        for lines in (pane_text(view, "overview", NOW), opened(view).frame(100, 30).lines[1:]):
+            yield next(line.text for line in lines[3:] if line.text.strip())
+
+    assert all(text.startswith(" Reward is about 0.635") for text in first_lines("info"))
+    assert all("KL · since step" in text for text in first_lines("critical"))

@@ -46,9 +46,9 @@ def pane_text(
     if pane == "findings":
         return lines + findings_text(view, now, width, at_step, then)
     if pane == "overview":
-        sentence = "" if report.findings else outcome_sentence(view, at_step)
-        lines += finding_lines(report.findings, width, 12, told=width >= 60)
+        sentence = "" if any(one.rank for one in report.findings) else outcome_sentence(view, at_step)
         lines += [line((" " + part, "strong")) for part in wrap(sentence, width - 2) if sentence]
+        lines += finding_lines(report.findings, width, 12, told=width >= 60)
     else:
         lines.append(
             line(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rltui.common.text import cell_width, count_of, pad
-from rltui.draw.cells import BLANK, Line, Span, empty_lines, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line, wrap
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.answers.pane_answers import outcome_sentence
@@ -83,22 +83,32 @@ def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard],
 
 
 def _lead(state: AppState, findings: Sequence[Finding], width: int, height: int, most: int) -> Page:
-    """The findings, at most so many; without any, a line on warnings about the data if there are some."""
-    count, shown = len(shown_run.file_warnings(state)), shown_run.run(state)
+    """The findings, at most so many, after what a run without warnings achieves; or warnings about data."""
+    count = len(shown_run.file_warnings(state))
     key = state.options.keys.hint_of("pane:findings")
     if count and not findings:
         words = f"{count_of(count, 'warning')} about the data: "
         lead = [line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))]
         return Page(lead, [Spot(0, 0, width, 1, "pane:findings")])
     whole_header = width >= 60 and height > 8
-    if not findings:
-        if state.loading is not None:  # the first frame does not wait 20 ms for it, and keeps its line
-            return Page([BLANK])
-        sentence = outcome_sentence(shown, state.time.at_step) if shown is not None else ""
-        return Page([line((" " + part, "strong")) for part in wrap(sentence, width - 2)[:most]])
-    lines = finding_lines(findings, width, most, key, told=whole_header)
-    told = enumerate(unexplained(findings)[: len(lines)])
-    return Page(lines, [Spot(0, index, width, 1, "go-finding", one.id) for index, one in told])
+    lead = [] if any(one.rank for one in findings) else _outcome(state, width, 1 if findings else most)
+    room = most - len(lead)
+    lines = finding_lines(findings, width, room, key, told=whole_header) if room > 0 else []
+    told = enumerate(unexplained(findings)[: len(lines)], start=len(lead))
+    spots = [Spot(0, index, width, 1, "go-finding", one.id) for index, one in told]
+    return Page([*lead, *lines], spots)
+
+
+def _outcome(state: AppState, width: int, most: int) -> list[Line]:
+    """What the run achieves, in at most so many lines, before remarks; empty if it logs no outcome."""
+    view = shown_run.run(state)
+    if view is None:
+        return []
+    if state.loading is not None:  # the first frame does not wait 20 ms for it, and keeps its line
+        return [BLANK]
+    sentence = outcome_sentence(view, state.time.at_step)
+    parts = wrap(sentence, width - 2) if most > 1 else [cut_sentence(sentence, width - 2)]
+    return [line((" " + part, "strong")) for part in parts[:most] if part]
 
 
 def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
