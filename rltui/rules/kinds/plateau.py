@@ -107,6 +107,7 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     if idle and window.end < length:
         return None
     level, noise = window.level(length), window.jitter(0)
+    noise = np.where(noise == 0, _change(window), noise)
     on = top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level))
     on &= window.ticks.last[window.at] >= 2 * window.ticks.first[0]
     if stays_idle(idle, on):
