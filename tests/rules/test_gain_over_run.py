@@ -354,3 +354,16 @@ def test_a_rating_is_worse_by_points_not_by_a_share() -> None:
         evaluator = new_evaluator()
         evaluator.feed([fresh("reward.rating", values)])
         assert ("reward-below-start" in ids(evaluator, "warning")) is told
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_crash_is_over_where_a_running_mean_has_long_been_back(seed: int) -> None:
+    """Slow waves leave large errors, but nothing of the last fifth of the run is below the level again."""
+    rng = np.random.default_rng(seed)
+    waves = np.convolve(rng.normal(0, 20, 900), np.ones(60) / 60, "valid")
+    level = np.concatenate((np.linspace(-30, 0, 120), np.full(120, -20.0), np.full(len(waves) - 240, -6.0)))
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(RETURN, (level + waves)[:235])])
+    assert FALLS & ids(evaluator, "warning")
+    evaluator.feed([fresh(RETURN, (level + waves)[235:], np.arange(235, len(waves)))])
+    assert not FALLS & ids(evaluator, "warning")

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats, distinct, median
+from rltui.common.arrays import Bools, Floats, Ints, distinct, median
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.evaluated_series.change_point import (
@@ -66,6 +66,10 @@ YOUNG = 100  # ticks in which small changes are exploration, and means of 100 ep
 RECOVERY = 0.5  # share of the loss that must be recovered for it to be resolved
 RECOVERY_ERRORS = 3.0  # by which the newest mean must be above that level: as sure as a gain
 RECENT = 10  # parts of the run, of which the last gives the recovery
+LATE, LATE_TICKS = (
+    5,
+    20,
+)  # parts of the run and ticks: if all of the last part are above a level, it is reached
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, one of which is between the two levels of a smooth series
 OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
@@ -417,6 +421,19 @@ class _Fall:
         self._falls[moment] = now, limit, before, now + RECOVERY * (before - now), began
         return True
 
+    def _lowest_of_late(self, ticks: Ints) -> Floats:
+        """(k,) the lowest tick of the last fifth of the run at some moments; NaN if these are few.
+
+        Errors of series as smooth as running means are so large that a bound of the mean may never reach what
+        the series has not fallen below for long.
+        """
+        values = self._window.ticks.value
+        found = np.full(len(ticks), np.nan)
+        for row, count in enumerate(ticks.tolist()):
+            if count >= LATE * LATE_TICKS:
+                found[row] = values[count - count // LATE : count].min()
+        return found
+
     def states(self, idle: bool) -> ConditionStates | None:
         """The states of all moments."""
         if idle and not self._falls:
@@ -428,6 +445,7 @@ class _Fall:
             moments = self._means.moments
             now, error = self._means.newest(RECENT, int(LENGTHS[0]))
             surely[moments] = now - RECOVERY_ERRORS * error
+            surely[moments] = np.fmax(surely[moments], self._lowest_of_late(self._means.ticks))
             value[moments] = now
             if self.start is not None:
                 surely[moments[now >= self.start]] = math.inf
