@@ -207,8 +207,9 @@ def finding_lines(
         text = _fitted_finding(finding, len(explained(every, finding)), width - 4)
         spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (text, role)]
         left = width - 4 - cell_width(text) - 3
-        if left > 24 and finding.advice:
-            spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
+        advice = cut_sentence(finding.advice, left) if left > 24 else ""
+        if advice and (finding.rank or not advice.endswith("…")):  # half an advice on a remark is no use
+            spans.append(("   " + advice, "dim"))
         elif told and not index and finding.rank and finding.advice:
             spans[1:] = [("→ ", "accent"), (cut_sentence(finding.advice, width - 6), "text")]
         lines.append(line(*spans))
