@@ -365,6 +365,15 @@ def test_a_symptom_is_as_severe_as_what_it_explains() -> None:
     assert [(finding.id, finding.severity) for finding in top] == [("updates-too-large", "critical")]
 
 
+def test_a_value_loss_like_that_of_the_first_update_is_no_alarm_of_a_critic_that_explains_returns() -> None:
+    """While no episode earns anything the loss is tiny; with the first rewards it is as large as it was."""
+    loss = np.concatenate(([0.3], flat(0.003, 20, 0.2), flat(0.3, 30, 0.2)))
+    for explained, severity in ((0.8, "info"), (0.0, "critical")):
+        series = {"critic.loss": loss, "critic.explained_variance": flat(explained, 51, 0.02)}
+        told = {one.severity for one in evaluator_of(series).findings() if one.id == "value-loss-spike"}
+        assert told == {severity}
+
+
 def test_half_of_a_schedule_without_gain_is_told() -> None:
     """A return that stands still when the learning rate is down to half; not before, nor where it rose."""
     rate, same = np.linspace(1e-3, 1e-5, 300), flat(-20.0, 300, 0.3)
