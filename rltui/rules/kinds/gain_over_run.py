@@ -66,10 +66,8 @@ YOUNG = 100  # ticks in which small changes are exploration, and means of 100 ep
 RECOVERY = 0.5  # share of the loss that must be recovered for it to be resolved
 RECOVERY_ERRORS = 3.0  # by which the newest mean must be above that level: as sure as a gain
 RECENT = 10  # parts of the run, of which the last gives the recovery
-LATE, LATE_TICKS = (
-    5,
-    20,
-)  # parts of the run and ticks: if all of the last part are above a level, it is reached
+# Parts of the run, and ticks at least: where all of the last part are above a level, it is reached.
+LATE, LATE_TICKS = 5, 20
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, one of which is between the two levels of a smooth series
 OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
