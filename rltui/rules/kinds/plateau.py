@@ -149,7 +149,7 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     away = np.abs(window.rows_at(chosen, length) - level[chosen, None])
     noise = NORMAL * middle(np.sort(away, axis=1))
     noise = np.fmax(noise, np.fmin(window.jitter(0), window.bend())[chosen])
-    noise = np.where(noise > 0, noise, _change(window)[chosen])
+    noise = np.fmax(noise, _change(window)[chosen])
     least = sigmas * noise + 1e-9
     on[chosen] = (top - bottom)[chosen] > least
     off = level < limit - 0.1 * (top - bottom)
