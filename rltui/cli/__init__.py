@@ -117,7 +117,7 @@ class Commands(click.Group):
                 ctx.exit(_drop_output(0))
         if ctx.resilient_parsing:  # completion: the first word may be part of a command
             return super().parse_args(ctx, ["watch", *args] if args else args)
-        if first is not None and not _is_path(first):
+        if first is not None and not _is_path(first) and not args[0].startswith("-"):
             from difflib import get_close_matches
 
             close = get_close_matches(first, COMMANDS, n=3, cutoff=0.6) or ["watch", "check", "snapshot", "…"]

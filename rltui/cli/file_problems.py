@@ -17,7 +17,12 @@ def note_problems(problems: Iterable[Problem]) -> None:
     """Print each problem above level `info` on standard error."""
     for problem in problems:
         if problem.level != "info":
-            note(f"{problem.path}: {problem.message}")
+            note(_line(problem))
+
+
+def _line(problem: Problem) -> str:
+    """The problem with its file; a dot would not say which folder is meant."""
+    return f"{'LOGDIR' if problem.path == '.' else problem.path}: {problem.message}"
 
 
 class FileProblemReporter:
@@ -48,6 +53,6 @@ class FileProblemReporter:
         if not problem.healed:
             self._open[problem.key] = problem
             if before is None:
-                self._say(f"{problem.path}: {problem.message}")
+                self._say(_line(problem))
         elif before is not None:
             self._say(f"{problem.path}: over: {before.message}")

@@ -30,7 +30,10 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 def test_check_says_whether_anything_is_wrong(own: Path, logs: Path) -> None:
     """Exit 0 and a word, or exit 2 and every fault on standard error."""
-    assert run("--check")[0] == 0
+    code, out, _ = run("--check")
+    assert code == 0 and out.endswith(": not there; the defaults hold\n")
+    own.write_text("theme = 'dusk'")
+    assert run("--check")[1].endswith(": nothing is wrong\n")
     own.write_text("theme = 3\npoll = 'x'\n[frameworks]\n'*' = 'zork'\n[aliases]\n'x' = 'no.metric'")
     code, out, err = run("--check")
     assert (code, out) == (2, "")

@@ -517,6 +517,11 @@ def test_wrong_usage_is_2(words: list[str]) -> None:
     refused(rltui(*words), 2)
 
 
+def test_options_without_a_command_are_those_of_watch(tmp_path: Path) -> None:
+    """The value of an option is not taken for a command or a folder."""
+    refused(rltui("--pane", "reward", tmp_path), 2, "the screen needs a terminal")
+
+
 def test_a_command_that_is_mistyped_is_named() -> None:
     """The nearest command stands in the error."""
     refused(rltui("wach"), 2, "no command or folder named 'wach'; commands: watch")

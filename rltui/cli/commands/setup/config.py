@@ -58,7 +58,9 @@ def _check(file: str | None) -> None:
     note_problems(problems)
     if problems:
         leave(WRONG)
-    emit(f"{clean(str(path or config_file()))}: nothing is wrong")
+    place = path or config_file()
+    there = place is not None and place.exists()
+    emit(f"{clean(str(place))}: {'nothing is wrong' if there else 'not there; the defaults hold'}")
 
 
 def _problems_of(path: Path | None) -> tuple[Problem, ...]:
