@@ -335,10 +335,11 @@ class RunView:
         # a preview are not: they are read again, and ticks do not go back.
         again = []
         for tag, series in self.run.series.items():
-            if (read_up_to := series.read_up_to) is None:
+            read_up_to, waits_from = series.read_up_to, held.get(tag, HIGHEST)
+            if read_up_to is None or waits_from <= (series.first_step or 0):
                 continue
             points = series.thinned(MAX_REPLAYED_POINTS)
-            points = points.take(points.step <= min(held.get(tag, HIGHEST) - 1, read_up_to))
+            points = points.take(points.step <= min(waits_from - 1, read_up_to))
             if len(points):
                 again.append(NewPoints(tag, points))
         if again:
