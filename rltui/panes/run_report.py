@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
+from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.charts.sister_band import sister_series
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.context_panes.hparams_pane import HParamsPane
@@ -43,6 +44,7 @@ class RunReport:
     settings: HParamsPane
     problems: tuple[Problem, ...]
     sisters: Mapping[str, Sequence[Series]] = field(default_factory=dict)  # by tag, of the metrics drawn
+    achieved: str = ""  # a sentence on its outcome; empty if it logs none
 
 
 def run_report(
@@ -72,4 +74,5 @@ def run_report(
         settings=settings,
         problems=(*view.file_problems(now), *view.evaluator.diagnostics()),
         sisters={row.tag: sister_series(view, row.tag, sisters) for row in drawn},
+        achieved=outcome_sentence(view, at_step),
     )

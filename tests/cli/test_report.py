@@ -61,6 +61,16 @@ def test_html_is_one_file_with_charts(logs: Path, tmp_path: Path) -> None:
     assert "sick" in said and "logging_steps" in said and "actor/kl_loss" in said
 
 
+def test_a_report_says_what_the_run_achieves(logs: Path, tmp_path: Path) -> None:
+    """Below the verdict, in both forms; what is wrong stands above it once."""
+    said = "Score is "
+    for run in ("well", "sick"):
+        text = rltui("report", logs, "--run", run).out
+        assert text.split("\n\n")[3].startswith(said)
+        rltui("report", logs, "--run", run, "--output", tmp_path / "r.html")
+        assert any(word.startswith(said) for word in Page((tmp_path / "r.html").read_text()).words)
+
+
 def test_the_worst_run_comes_first(logs: Path) -> None:
     """Of several runs in one report the broken one is read first; without --run it is the newest alone."""
     both = rltui("report", logs, "--run", "*").out

@@ -60,9 +60,17 @@ def _module(name: str) -> ModuleType:
 
 
 def answer_of(
-    view: RunView, pane: str, at_step: int | None = None, inputs: AnswerInputs = NO_INPUTS
+    view: RunView,
+    pane: str,
+    at_step: int | None = None,
+    inputs: AnswerInputs = NO_INPUTS,
+    *,
+    warned: bool = True,
 ) -> Answer | None:
-    """The answer of a pane, now or as of a step; None for panes without one, and without data for it."""
+    """The answer of a pane, now or as of a step; None for panes without one, and without data for it.
+
+    warned: whether it begins with what is wrong in the pane now.
+    """
     if pane in _WITHOUT_ANSWER:
         return None
     from rltui.panes.answers.answer import Answer
@@ -75,17 +83,18 @@ def answer_of(
         answer = make(values, pane) if answering in _TAKE_PANE else make(values)
     if answer is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         answer = Answer("", UNANSWERED[pane])
-    if answer is None or at_step is not None or not (warning := _warning(view, pane)):
+    if answer is None or not warned or at_step is not None or not (warning := _warning(view, pane)):
         return answer
     return replace(answer, sentence=f"{warning} {answer.sentence}")
 
 
 def outcome_sentence(view: RunView, at_step: int | None = None) -> str:
-    """What a run achieves, for the overview of a run without findings; empty if it logs no outcome."""
+    """What a run achieves, without what is wrong with it; empty if it logs no outcome."""
 
     def make() -> str:
         panes = (pane for pane in OUTCOMES if view.tag_index.panes.get(pane))
-        return next((answer.sentence for pane in panes if (answer := answer_of(view, pane, at_step))), "")
+        answers = (answer_of(view, pane, at_step, warned=False) for pane in panes)
+        return next((answer.sentence for answer in answers if answer is not None), "")
 
     return view.cached("outcome-sentence", (view.run.version, at_step), make)
 

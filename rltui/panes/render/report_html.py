@@ -57,6 +57,8 @@ def _report(report: RunReport, theme: Theme) -> Iterator[str]:
     glyph = HEALTH_GLYPH.get(head.health, "?")
     sentence = f"{glyph} <b>{escape(head.health)}</b>: {escape(head.sentence)}"
     yield f'<p class="verdict {escape(head.health)}">{sentence}</p>'
+    if report.achieved:
+        yield f"<p>{escape(report.achieved)}</p>"
     for one in report.findings:
         yield from _finding(one, report, theme)
     if report.rows:

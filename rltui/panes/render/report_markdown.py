@@ -28,6 +28,9 @@ def _report(report: RunReport) -> Iterator[str]:
     yield " · ".join(map(in_markdown, head.facts))
     yield ""
     yield f"{HEALTH_GLYPH.get(head.health, '?')} **{head.health}**: {in_markdown(head.sentence)}"
+    if report.achieved:
+        yield ""
+        yield in_markdown(report.achieved)
     for one in report.findings:
         yield ""
         yield from _finding(one, report.window)
