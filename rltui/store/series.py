@@ -156,7 +156,8 @@ class Series:
             return self.recent()
         columns = self.columns(first, last, min(most, last - first + 1))
         used = np.flatnonzero(columns.count + columns.nonfinite)
-        steps = np.minimum(np.ceil(columns.edges[used + 1] - 1), last).astype(np.int64)
+        ends = np.minimum(np.ceil(columns.edges[used + 1] - 1), np.nextafter(2.0**63, 0))  # as an int64
+        steps = np.minimum(ends.astype(np.int64), last)
         return Points(steps, np.full(len(used), np.nan), columns.mean[used])
 
     def extent(self) -> tuple[float, float]:
