@@ -374,6 +374,14 @@ def test_a_value_loss_like_that_of_the_first_update_is_no_alarm_of_a_critic_that
         assert told == {severity}
 
 
+def test_evaluations_that_never_differ_are_told_where_no_return_of_training_is_logged() -> None:
+    """Every evaluation returns -3. Where training logs returns, greedy episodes may be alike at first."""
+    same = {"validation.return.mean": np.full(60, -3.0), "critic.loss": flat(0.1, 60, 0.2)}
+    assert "return-constant" in ids(evaluator_of(same))
+    varied = same | {"reward.episode_return.mean": flat(-4.0, 60, 0.1)}
+    assert "return-constant" not in ids(evaluator_of(varied))
+
+
 def test_half_of_a_schedule_without_gain_is_told() -> None:
     """A return that stands still when the learning rate is down to half; not before, nor where it rose."""
     rate, same = np.linspace(1e-3, 1e-5, 300), flat(-20.0, 300, 0.3)
