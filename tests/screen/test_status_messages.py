@@ -141,3 +141,15 @@ def test_a_terminal_that_is_too_small_says_what_it_takes() -> None:
     """The size that is needed, and the one there is."""
     assert opened_with().text(12, 3) == "needs 20x5\nis 12x3"
     assert opened_with().text(40, 1) == "needs 20x5"
+
+
+@pytest.mark.parametrize(
+    ("pane", "gone"), [("T", ("read", "sort", "step before")), ("0", ("chart", "explain"))]
+)
+def test_an_empty_pane_offers_no_key_that_does_nothing(pane: str, gone: tuple[str, ...]) -> None:
+    """Without a sample or a metric the footer has only keys that work."""
+    screen = opened_with()
+    screen.press(pane)
+    foot = screen.frame(140, 24).lines[-1].text
+    assert "help" in foot and "runs" in foot
+    assert not [word for word in gone if word in foot]

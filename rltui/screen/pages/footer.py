@@ -12,9 +12,12 @@ from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.page import Hint, Page, fitting, hint_bar, hints_for
 from rltui.screen.pages.page_registry import page_of
+from rltui.screen.shown_pane import rows
 from rltui.screen.state import AppState
 
 HINT_BLOCK_CELLS = 24  # cells
+ROW_HINTS = ("open", "explain")  # hints that need a selected row
+WITHOUT_ROWS = ("config", "samples", "console")  # panes that tell their own hints
 MIN_HINT_CELLS = 9  # that a message leaves, for help
 
 
@@ -34,6 +37,8 @@ def _hints(state: AppState, room: int) -> list[Hint]:
     pane_id, contexts = state.shown_pane, key_table().context
     context = pane_id if pane_id in PANES and pane_id in contexts else "pane"
     words = {**contexts[context].hints, **page_of(state).hints(state)}
+    if state.shown_pane not in WITHOUT_ROWS and not rows(state):
+        words |= dict.fromkeys(ROW_HINTS, "")
     if shown_run.run(state) is None:
         words = {action: words[action] for action in ("help", "quit")}
     return fitting(hints_for(state.options.keys, words), room, contexts["pane"].kept)

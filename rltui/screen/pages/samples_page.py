@@ -18,6 +18,8 @@ from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 
 _NONE = RunSamples()
+# Hints that need a sample.
+SAMPLE_HINTS = ("open", "sample-sort", "sample-step-back", "sample-step-on", "filter")
 
 
 def run_samples(state: AppState) -> RunSamples:
@@ -107,4 +109,8 @@ def _text(state: AppState, width: int) -> list[Line]:
     return samples_lines(pane, state.samples.files.summaries(name, pane.rows[:ROWS]), width)
 
 
-PAGE = PanePage(samples_page, _filtered, text=_text)
+def _hints(state: AppState) -> dict[str, str]:
+    return {} if samples(state).of else dict.fromkeys(SAMPLE_HINTS, "")
+
+
+PAGE = PanePage(samples_page, _filtered, _hints, text=_text)
