@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.printed_metrics.labelled_console import FORMAT, LabelledLines, holds_metrics
 from rltui.logs.formats.printed_metrics.line_items import items
+from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.registry import REGISTRY
 from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
+from rltui.session.session import Session
 from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.logs.live_logs import Heard
 
@@ -607,3 +609,39 @@ def test_lines_of_frameworks(line: str, expected: str) -> None:
     text = "\n".join(line.format(k=k, pad=" " * 20) for k in range(1, 6))
     found = [row[expected] for _, row in read(text) if expected in row]
     assert found == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("line", "settings"),
+    [
+        (
+            "{'LR': 0.00025, 'ENV_NAME': 'CartPole-v1', 'GAMMA': 0.99, 'DEBUG': True}",
+            {"LR": 0.00025, "ENV_NAME": "CartPole-v1", "GAMMA": 0.99, "DEBUG": True},
+        ),
+        (
+            "args: Namespace(env_id='Pong-v5', lr=-1e-4, hidden=[64, 64], device=device('cpu'), cuda=False)",
+            {"env_id": "Pong-v5", "lr": -1e-4, "hidden": [64, 64], "cuda": False},
+        ),
+        ("{'loss': 0.5, 'grad_norm': 1.5, 'reward': 0.25, 'epoch': 0.5}", None),
+        ("{'loss': '0.5', 'grad_norm': '1.5', 'reward': '0.25', 'epoch': '0.5'}", None),
+        ("{'a': 'b'}", None),
+        ("{" * 5000, None),
+        ("Namespace(lr=__import__('os').system('true'), a=1, b=2, c='x')", None),
+    ],
+)
+def test_settings_that_a_loop_prints_are_hyperparameters(
+    line: str, settings: dict[str, object] | None
+) -> None:
+    """A dictionary or a namespace with words or switches, in one line; nothing in it is evaluated."""
+    assert printed_settings(line) == settings
+
+
+def test_printed_settings_come_before_metrics(tmp_path: Path) -> None:
+    """Of a console the first such line counts, however it is cut; a later one is part of the output."""
+    lines = ["{'env_id': 'CartPole-v1', 'lr': 0.001, 'seed': 1, 'cuda': False}"]
+    lines += [f"Episode {k} | Avg Reward: {k + 0.5}" for k in range(1, 9)]
+    lines += ["{'env_id': 'Pong-v5', 'lr': 0.1, 'seed': 2, 'cuda': True}"]
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
+    (view,) = Session.load([tmp_path]).runs.values()
+    assert view.run.hparams == {"env_id": "CartPole-v1", "lr": 0.001, "seed": 1, "cuda": False}
+    assert view.run.points == 8

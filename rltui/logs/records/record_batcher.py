@@ -397,7 +397,7 @@ class RecordBatcher:
         """Add hyperparameters."""
         try:
             body = json.dumps(record)
-        except (ValueError, RecursionError):
+        except (ValueError, TypeError, RecursionError):
             return
         if len(body) <= _MAX_SETTINGS:
             self._texts.append(Text("config", self._step, math.nan, "hparams", body))

@@ -31,6 +31,7 @@ from rltui.logs.formats.printed_metrics.line_items import (
     line_of,
     words,
 )
+from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -233,12 +234,18 @@ class LabelledParser(LineParser):
         self._lines = LabelledLines()
         self._reported = False
         self._has_metrics = False
+        self._may_have_settings = True  # until they, or metrics, were printed
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
-        """Add the accepted records; all other lines are ignored."""
+        """Add the accepted records, and hyperparameters before them; all other lines are ignored."""
         for line in lines:
-            for step, numbers in self._lines.feed(line.decode("utf-8", "replace")):
-                self._has_metrics = True
+            text = line.decode("utf-8", "replace")
+            if self._may_have_settings and (settings := printed_settings(text)) is not None:
+                self._may_have_settings = False
+                records.add_settings(settings)
+                continue
+            for step, numbers in self._lines.feed(text):
+                self._has_metrics, self._may_have_settings = True, False
                 records.add(numbers, at=(step, math.nan))
         if self._has_metrics:
             records.plan(self._lines.planned)
