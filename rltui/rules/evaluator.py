@@ -37,7 +37,7 @@ from rltui.rules.rule_states.settings import (
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
 from rltui.rules.symptoms import gather
-from rltui.run_context.hparams.environments import Environment, environment_in
+from rltui.run_context.hparams.environments import KnownEnvironment, environment_in
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.store.points import NewPoints, Points, join
@@ -246,7 +246,7 @@ class Evaluator:
         return self._settings[1]
 
     @property
-    def environment(self) -> Environment | None:
+    def environment(self) -> KnownEnvironment | None:
         """The environment of the run, if it is a known one."""
         named = self._settings_beyond().get(ENVIRONMENT)
         return environment_in(named.text) if named is not None else None

@@ -9,7 +9,7 @@ import numpy as np
 from rltui.common.arrays import Floats, median
 from rltui.rules.evaluated_series.ticks import START, Ticks
 from rltui.rules.rule import KnownReturn
-from rltui.run_context.hparams.environments import Environment
+from rltui.run_context.hparams.environments import KnownEnvironment
 
 LEVEL = 8  # ticks of a level
 # How far the start may be from the return of random actions, as a share of its size and of the way to a good
@@ -18,7 +18,7 @@ SIZE, WAY = 0.75, 0.35
 EPISODES = 0.5  # share of successive points that differ where each is of other episodes
 
 
-def holds(condition: KnownReturn, environment: Environment, series: Sequence[Ticks]) -> bool:
+def holds(condition: KnownReturn, environment: KnownEnvironment, series: Sequence[Ticks]) -> bool:
     """Whether a condition holds for a return, and for those of evaluations, which come after it."""
     first = series[0]
     values = first.value[: first.n]
@@ -47,12 +47,12 @@ def _best_level(values: Floats) -> float:
     return float(np.median(windows, axis=1).max())
 
 
-def _starts_at_random(values: Floats, environment: Environment) -> bool:
+def _starts_at_random(values: Floats, environment: KnownEnvironment) -> bool:
     off = abs(median(values[:START]) - environment.random)
     return off <= min(SIZE * abs(environment.random), WAY * (environment.good - environment.random))
 
 
-def _experience(ticks: Ticks, environment: Environment) -> float:
+def _experience(ticks: Ticks, environment: KnownEnvironment) -> float:
     """Steps of the environment, at least: by the step, or by episodes if each point is of other ones."""
     values = ticks.value[: ticks.n]
     steps = float(ticks.last_step - min(int(ticks.first[0]), 0))

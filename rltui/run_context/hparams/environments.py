@@ -10,7 +10,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.schema.toml_files import read_table
 
 
-class Environment(NamedTuple):
+class KnownEnvironment(NamedTuple):
     """Returns of episodes in an environment, and steps of it; see `rltui/data/environments.toml`."""
 
     id: str
@@ -29,11 +29,11 @@ class Environment(NamedTuple):
 class Environments(NamedTuple):
     """`rltui/data/environments.toml`."""
 
-    environments: tuple[Environment, ...]
+    environments: tuple[KnownEnvironment, ...]
 
 
 @cache
-def _by_id() -> dict[str, Environment]:
+def _by_id() -> dict[str, KnownEnvironment]:
     return {each.id.lower(): each for each in read_table("environments", Environments).environments}
 
 
@@ -54,12 +54,12 @@ def _id_pattern() -> re.Pattern[str]:
     return re.compile(id_expression())
 
 
-def environment_in(text: str) -> Environment | None:
+def environment_in(text: str) -> KnownEnvironment | None:
     """The only known environment that a setting or the name of a run names; None without, or of several."""
     found = {_of(name, version) for name, version in _id_pattern().findall(text)}
     return found.pop() if len(found) == 1 else None
 
 
-def _of(name: str, version: str) -> Environment | None:
+def _of(name: str, version: str) -> KnownEnvironment | None:
     known, name = _by_id(), name.lower()
     return known.get(f"{name}-{version.lower()}") or known.get(name)
