@@ -622,6 +622,11 @@ def test_lines_of_frameworks(line: str, expected: str) -> None:
             "args: Namespace(env_id='Pong-v5', lr=-1e-4, hidden=[64, 64], device=device('cpu'), cuda=False)",
             {"env_id": "Pong-v5", "lr": -1e-4, "hidden": [64, 64], "cuda": False},
         ),
+        (
+            "Args(env_id='Hopper-v4', seed=1, torch_deterministic=True, gamma=0.99)",
+            {"env_id": "Hopper-v4", "seed": 1, "torch_deterministic": True, "gamma": 0.99},
+        ),
+        ("Dropout(p=0.1, inplace=False, a=1, b='c')", None),
         ("{'loss': 0.5, 'grad_norm': 1.5, 'reward': 0.25, 'epoch': 0.5}", None),
         ("{'loss': '0.5', 'grad_norm': '1.5', 'reward': '0.25', 'epoch': '0.5'}", None),
         ("{'a': 'b'}", None),

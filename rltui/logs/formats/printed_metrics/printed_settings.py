@@ -1,4 +1,4 @@
-"""Hyperparameters that a loop prints before it begins: a dictionary or argparse's `Namespace` in a line."""
+"""Hyperparameters that a loop prints before it begins: a dictionary or a repr in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from rltui.common.regex import regex
 
 FEWEST = 4  # settings; a shorter dictionary may be anything
 MAX_CHARACTERS = 20_000
-_LINE = regex(r"^(?:[\w ]{1,30}[:=]\s*)?(Namespace\(.*\)|\{.*\})\s*$")
+# The class is that of argparse, or a dataclass as tyro and trainers have it.
+_CLASS = r"(?:Namespace|\w{0,30}(?:Args|Arguments|Config|Params))"
+_LINE = regex(rf"^(?:[\w ]{{1,30}}[:=]\s*)?({_CLASS}\(.*\)|\{{.*\}})\s*$")
 
 
 def printed_settings(line: str) -> dict[str, object] | None:
