@@ -28,10 +28,12 @@ class RunName(NamedTuple):
 
 
 def shown_name(run: str, logdirs: Sequence[str | Path]) -> str:
-    """The displayed name of a run: for LOGDIR itself the name of its folder."""
+    """The displayed name of a run: for LOGDIR itself that of its folder, `exp7/logs` for a plain one."""
     if run != "." or len(logdirs) != 1:
         return run
-    return clean(Path(logdirs[0]).absolute().name) or run
+    folder = Path(logdirs[0]).absolute()
+    plain = folder.name.lower() in names().plain_folders
+    return clean(f"{folder.parent.name}/{folder.name}".lstrip("/") if plain else folder.name) or run
 
 
 def goes_by(run: str, name: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.run_names import shown_name
 from tests.support.logs.live_logs import Heard, Live, append, write
 
 STEPS = range(1, 11)
@@ -131,3 +132,18 @@ def test_event_files_in_a_hidden_folder_of_their_trainer(tmp_path: Path) -> None
     for folder in ("doom/.summary/0", "doom/.git/0", ".trash/0"):
         write(tmp_path / folder / "events.out.tfevents.1700000000.node.1.0", events.read_bytes())
     assert set(_heard(tmp_path).runs()) == {"doom/.summary/0"}
+
+
+@pytest.mark.parametrize(
+    ("run", "logdirs", "shown"),
+    [
+        (".", ["/data/exp7"], "exp7"),
+        (".", ["/data/exp7/logs"], "exp7/logs"),
+        (".", ["/logs"], "logs"),
+        ("a/logs", ["/data/exp7"], "a/logs"),
+        (".", ["/data/exp7", "/data/exp8"], "."),
+    ],
+)
+def test_a_run_in_logdir_itself_is_shown_by_its_folder(run: str, logdirs: list[str], shown: str) -> None:
+    """With the folder above if its name is one that every run has."""
+    assert shown_name(run, logdirs) == shown
