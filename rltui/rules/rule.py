@@ -79,9 +79,8 @@ class Rule(NamedTuple):
     applies: Applies = Applies()
     inhibited_by: tuple[str, ...] = ()  # ids of rules; it is not shown while one of them fires
     holds_while: tuple[str, ...] = ()  # ids of rules; a past period fires while a later one of theirs does
-    info_when: tuple[
-        str, ...
-    ] = ()  # ids of rules; it is only a remark while one of them, with what that requires, fires
+    # Ids of rules: it is only a remark while one of them fires, and what that one requires.
+    info_when: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # ids of rules; it is shown only while one of them fires
     fires: tuple[str, ...] = ()  # series on which it must fire, for tests
     quiet: tuple[str, ...] = ()  # series on which it must not
