@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.common.arrays import Floats, median
+from rltui.rules.evaluated_series.means_with_errors import sums_of
 from rltui.rules.evaluated_series.ticks import START, Ticks
 from rltui.rules.rule import KnownReturn
 from rltui.run_context.hparams.environments import KnownEnvironment
 
-LEVEL = 8  # ticks of a level
+LEVEL, PARTS = 8, 16  # ticks of a level at least, and levels in a run
 # How far the start may be from the return of random actions, as a share of its size and of the way to a good
 # one. Else rewards are shaped or scaled, or the policy was trained before.
 SIZE, WAY = 0.75, 0.35
@@ -43,8 +44,10 @@ def level_of(ticks: Ticks) -> float:
 
 
 def _best_level(values: Floats) -> float:
-    windows = np.lib.stride_tricks.sliding_window_view(values, min(len(values), LEVEL))
-    return float(np.median(windows, axis=1).max())
+    """The highest mean of a sixteenth of the run, of `LEVEL` ticks at least: single episodes vary much."""
+    length = min(max(LEVEL, len(values) // PARTS), len(values))
+    sums = sums_of(values)
+    return float((sums[length:] - sums[:-length]).max()) / length
 
 
 def _starts_at_random(values: Floats, environment: KnownEnvironment) -> bool:
@@ -55,7 +58,7 @@ def _starts_at_random(values: Floats, environment: KnownEnvironment) -> bool:
 def _experience(ticks: Ticks, environment: KnownEnvironment) -> float:
     """Steps of the environment, at least: by the step, or by episodes if each point is of other ones."""
     values = ticks.value[: ticks.n]
-    steps = float(ticks.last_step - min(int(ticks.first[0]), 0))
+    steps = float(ticks.last_step)
     if np.count_nonzero(np.diff(values)) >= EPISODES * (len(values) - 1):
         return max(steps, ticks.points * environment.length)
     return steps
