@@ -36,9 +36,8 @@ def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands
     bands: whether to draw bands of distributions, which cards may show instead.
     """
     text = answer.sentence
-    if height is not None and len(wrap(text, width - 2)) > (
-        most := max(height - bool(answer.shares and height >= 4), 1)
-    ):
+    most = max(height - bool(answer.shares and height >= 4), 1) if height is not None else None
+    if most is not None and len(wrap(text, width - 2)) > most:
         text = cut_sentence(text, most * (width - 2) - 8 * (most - 1))  # lines break before their end
     sentence = [line((" " + part, "strong")) for part in wrap(text, width - 2)]
     bar = _bar(answer, width)
