@@ -26,7 +26,7 @@ def _units() -> Units:
 
 
 def format_plain(value: float, digits: int = 4) -> str:
-    """A number in at most `digits` significant digits: `0.132`, `12.30`, `1234`, `1.2e-06`, `12.3k`, `NaN`.
+    """A number in at most `digits` significant digits: `0.132`, `12.30`, `1234`, `1.20e-6`, `12.3k`, `NaN`.
 
     Trailing zeros stay, so that a value that changes in its last digit keeps its width.
     """
@@ -38,7 +38,7 @@ def format_plain(value: float, digits: int = 4) -> str:
     if size < NEGLIGIBLE:
         return "0"
     if size < 1e-3:
-        return f"{value:.1e}"
+        return _scientific(value, 3)
     if size >= 10 ** (digits + 1):
         return format_si(value)
     if size >= 10**digits or (value == int(value) and size >= 10 ** (digits - 1)):
@@ -49,18 +49,20 @@ def format_plain(value: float, digits: int = 4) -> str:
     return f"{value:.{decimals}f}"
 
 
+def _scientific(value: float, digits: int) -> str:
+    """A number with an exponent that is neither padded nor has a plus: `1.20e-6`, `1.0e18`."""
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
 def format_short(value: float | None) -> str:
-    """A number for a sentence: `0.132`, `12.3`, `8`, `12,345`, `1.2e-6`; `-` for None."""
+    """A number for a sentence: `0.132`, `12.3`, `8`, `12,345`, `1.23M`, `1.20e-6`; `-` for None."""
     if value is None:
         return "-"
-    if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "+inf" if value > 0 else "-inf"
-    if value == 0:
-        return "0"
     size = abs(value)
     if 1e-3 <= size < 1e5:
         return f"{value:.3g}" if size < 1000 else f"{value:,.0f}"
-    return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
+    return format_plain(value)
 
 
 def format_share(share: float) -> str:
@@ -82,7 +84,7 @@ def format_si(value: float, digits: int = 3) -> str:
         return format_plain(value)
     size = abs(value)
     if size >= 1e18:
-        return f"{value:.1e}"
+        return _scientific(value, 2)
     for factor, letter in _SI:
         # a value that rounds up to the next letter gets it: never `1000k`
         if size >= factor * (1 - 0.5 * 10.0**-digits):
@@ -93,7 +95,7 @@ def format_si(value: float, digits: int = 3) -> str:
 
 
 def format_value(value: float, unit: str = "") -> str:
-    """A metric's value with its unit, at most ten cells: `0.132`, `41.8 %`, `12.3 s`, `1.20e-06`, `8.19k`."""
+    """A metric's value with its unit, at most ten cells: `0.132`, `41.8 %`, `12.3 s`, `1.20e-6`, `8.19k`."""
     if not math.isfinite(value):
         return format_plain(value)
     if unit == "s":
@@ -109,7 +111,7 @@ def format_value(value: float, unit: str = "") -> str:
             return f"{value:.0f}" if value == int(value) else format_plain(value)
         return format_si(value)
     if unit == "rate" and 0 < abs(value) < 0.01:  # usual learning rates
-        return f"{value:.2e}"
+        return _scientific(value, 3)
     if unit in _units().signs:
         text = format_si(value) if abs(value) >= 1000 else format_plain(value, 3)
         return f"{text} {_units().signs[unit]}"
@@ -149,7 +151,7 @@ def format_change(value: float, before: float, unit: str = "") -> str:
 
 
 def format_bound(value: float, unit: str = "") -> str:
-    """An end of a range beside values of that unit, in at most seven cells: `0.12s`, `41.8%`, `5.0e-04`."""
+    """An end of a range beside values of that unit, in at most seven cells: `0.12s`, `41.8%`, `5.0e-4`."""
     if not math.isfinite(value):
         return format_plain(value)
     if unit in ("s", "ms"):
@@ -163,13 +165,13 @@ def format_bound(value: float, unit: str = "") -> str:
     if unit in _units().counts and value == int(value) and abs(value) < 1e4:
         return f"{value:.0f}"
     text = format_plain(value, 3)
-    if unit == "rate" and 0 < abs(value) < 0.01:
-        text = f"{value:.1e}"
+    if NEGLIGIBLE <= abs(value) < (0.01 if unit == "rate" else 1e-3):
+        text = _scientific(value, 2)
     elif abs(value) >= (1e3 if unit in _units().signs else 1e4) and (
         unit in _units().counts or unit in _units().signs
     ):
         text = format_si(value)
-    return text if len(text) <= 7 else f"{value:.0e}"
+    return text if len(text) <= 7 else _scientific(value, 1)
 
 
 def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:

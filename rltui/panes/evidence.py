@@ -62,7 +62,7 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
 
 
 def change_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:
-    """`3.0e-04 → 30` on the scale of the row; for a finding without evidence its value and limit.
+    """`3.00e-4 → 30.00` on the scale of the row; for a finding without evidence its value and limit.
 
     If `width` cells are too few for both the present and the worst value, only the worst is given.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,8 +16,10 @@ from rltui.draw.numbers import (
     format_age,
     format_change,
     format_duration,
+    format_plain,
     format_progress,
     format_range,
+    format_short,
     format_si,
     format_value,
     short_step,
@@ -82,7 +86,7 @@ def test_the_later_series_owns_a_shared_cell() -> None:
     ("value", "unit", "shown"),
     [
         (0.132, "fraction", "0.132"),
-        (1.2e-6, "rate", "1.20e-06"),
+        (1.2e-6, "rate", "1.20e-6"),
         (41.83, "percent", "41.8 %"),
         (0.35, "s", "350 ms"),
         (12.34, "s", "12.3 s"),
@@ -93,12 +97,18 @@ def test_the_later_series_owns_a_shared_cell() -> None:
         (float("nan"), "loss", "NaN"),
         (float("-inf"), "loss", "-Inf"),
         (-1234.5, "return", "-1234"),
-        (0.00012, "nats", "1.2e-04"),
+        (0.00012, "nats", "1.20e-4"),
     ],
 )
 def test_values_read_as_people_write_them(value: float, unit: str, shown: str) -> None:
     """Few digits, a unit, no noise."""
     assert format_value(value, unit) == shown
+
+
+@pytest.mark.parametrize("value", [6.71e-7, -3.2e-5, 4.5e20, 1.25e7, math.nan, math.inf, -math.inf])
+def test_a_number_reads_alike_in_a_sentence_and_in_a_row(value: float) -> None:
+    """A finding and the row that it speaks of have the same text to compare."""
+    assert format_short(value) == format_plain(value)
 
 
 def test_durations_ages_and_changes() -> None:
@@ -116,7 +126,7 @@ def test_durations_ages_and_changes() -> None:
     assert ages == ["now", "12s ago", "4m ago", "2h ago", "7y ago", "?"]
     assert format_change(0.5, 0.4) == "+0.100"
     assert format_change(14.28, 10.09) == "+4.19"
-    assert format_change(2e-6, 1e-6, "rate") == "+1.0e-06"
+    assert format_change(2e-6, 1e-6, "rate") == "+1.00e-6"
     assert format_change(41.0, 44.1, "percent") == "-3.1 %"
     assert format_change(3.0, 3.0) == "="
     assert format_si(12345) == "12.3k"
@@ -132,10 +142,10 @@ def test_a_range_holds_still_while_it_serves() -> None:
 def test_range_ends_are_written_like_their_values() -> None:
     """Ends of ranges carry the unit's scale, fit seven cells, and differ in writing when they differ."""
     assert format_range(0.12, 0.4834, "s") == ("120ms", "483ms")
-    assert format_range(2.9e-6, 2e-4, "rate") == ("2.9e-06", "2.0e-04")
+    assert format_range(2.9e-6, 2e-4, "rate") == ("2.9e-6", "2.0e-4")
     assert format_range(12.0, 41.83, "percent") == ("12.0%", "41.8%")
     assert format_range(0.49998, 0.50001) == ("0.49998", "0.50001")
-    assert format_range(2.997e-4, 3e-4, "rate") == ("3.0e-04", "3.0e-04")  # 0.0002997 has no room
+    assert format_range(2.997e-4, 3e-4, "rate") == ("3.0e-4", "3.0e-4")  # 0.0002997 has no room
     assert format_range(3.0, 3.0) == ("3.00", "3.00")
     for value in (-1.2e-4, 1e300, -1e-300, 123456.0, 36300.0):
         for unit in ("", "s", "percent", "tokens", "rate"):

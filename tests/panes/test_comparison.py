@@ -174,7 +174,7 @@ def test_a_difference_in_a_card_is_whole() -> None:
     ours, theirs = MadeRun(name="a"), MadeRun(name="base")
     ours.add("kl", np.full(100, 2.8e-4), title="KL", pane="reward", canonical="policy.approx_kl")
     theirs.add("kl", np.tile([-1e-9, 1e-9], 50), title="KL", pane="reward", canonical="policy.approx_kl")
-    assert "+2.8e-04!" in opened_with(ours, theirs, baseline="base").text(80, 24)
+    assert "+2.80e-4!" in opened_with(ours, theirs, baseline="base").text(80, 24)
 
 
 def test_the_run_shown_can_be_marked_where_it_is_shown() -> None:

@@ -43,7 +43,7 @@ def test_ranges_say_what_they_are() -> None:
     run.add("once", [3.5], pane="reward", title="Once")
     shown = {line.split()[0]: line for line in rows(run)}
     assert shown["Length"].rstrip().endswith("now 4.00…15.0")
-    assert "always 5.0e-04" in shown["Rate"]
+    assert "always 5.0e-4" in shown["Rate"]
     assert "always" not in shown["Once"]
 
 

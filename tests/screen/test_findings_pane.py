@@ -51,7 +51,7 @@ def test_evidence_stands_in_order_of_onset_with_its_curve() -> None:
     evidence = [line for line in lines_of(findings()) if "@" in line]
     assert [line.split("@")[1].split()[0] for line in evidence[:3]] == ["122", "125", "230"]
     assert evidence[0].split("@")[0].split()[1:] == ["Learning", "rate"]
-    assert "3.00e-04 → 30.00" in evidence[0] and "0.100 → NaN" in evidence[2]
+    assert "3.00e-4 → 30.00" in evidence[0] and "0.100 → NaN" in evidence[2]
     first, third = evidence[0].index("▏"), evidence[2].index("▏")
     assert abs((third - first) / 48 - (230 - 122) / 300) < 0.08
 
