@@ -10,7 +10,8 @@ correlation. It is the largest of three estimates, because each is too small for
   correlation r the mean product of consecutive differences is -(1 - r) / 2 of their mean square. Jumps of the
   level, which are to be detected, are clipped to 3.5 of the usual differences. The correlation of few ticks
   is uncertain, so it is shrunk towards 0.4 as if that had been measured on 20 ticks. Of many ticks, only the
-  later half is used, since noise may grow with the level.
+  later half is used, since noise may grow with the level. Ticks of several points are slower than the points
+  are; that is taken into account (`_of_joined`).
 - batch means of twenty bins (Flegal and Jones 2010, Batch means and spectral variance estimators in Markov
   chain Monte Carlo), from the smaller of their second differences: for long-range correlation.
 - second differences of all ticks: with few distinct values (a game won or lost) most differences are zero,
@@ -183,7 +184,9 @@ class RunMeans:
         """Root of the long-run variance at some moments; over root n, the error of a mean of n ticks."""
         unknown = rows[np.isnan(self._deviation[rows])]
         if len(unknown):
-            variance = long_run_variance(self._values, self.ticks[unknown], self._binned[unknown])
+            variance = long_run_variance(
+                self._values, self.ticks[unknown], self._binned[unknown], self._held.stride
+            )
             self._deviation[unknown] = np.maximum(np.sqrt(variance), self.least[unknown])
         return self._deviation[rows]
 
@@ -345,10 +348,10 @@ def within(values: Floats, most: Floats | float) -> Floats:
     return found
 
 
-def long_run_variance(values: Floats, ticks: Ints, binned: Floats) -> Floats:
+def long_run_variance(values: Floats, ticks: Ints, binned: Floats, stride: int = 1) -> Floats:
     """(k,) long-run variance of the first ticks[k] of a run: over n it is that of a mean of n ticks.
 
-    By correlation, and with enough ticks by bins (`binned`, see `of_bins`).
+    By correlation, and with enough ticks by bins (`binned`, see `of_bins`). A tick joins `stride` points.
     """
     found = np.empty(len(ticks))
     few = int(ticks.searchsorted(BINNED))
@@ -356,7 +359,7 @@ def long_run_variance(values: Floats, ticks: Ints, binned: Floats) -> Floats:
         squares, products, most = np.array([_of_few(values[:count]) for count in ticks[:few].tolist()]).T
         found[:few] = np.minimum(_fitted(squares, products, ticks[:few] - 1), most)
     if few < len(ticks):
-        by_bins, fitted = binned[few:], _autoregressive(values, ticks[few:])
+        by_bins, fitted = binned[few:], _autoregressive(values, ticks[few:], stride)
         found[few:] = np.minimum(np.maximum(fitted, by_bins), MAX_BINS_FACTOR * by_bins)
     return found
 
@@ -384,7 +387,7 @@ def _of_few(values: Floats) -> tuple[float, float, float]:
     return float(change @ change), float(change[1:] @ change[:-1]), most
 
 
-def _autoregressive(values: Floats, ticks: Ints) -> Floats:
+def _autoregressive(values: Floats, ticks: Ints, stride: int) -> Floats:
     """(k,) `_fitted` for many ticks, from the later half of them."""
     change = changes(values)
     scales = _SCALES_AT.searchsorted(ticks, "right") - 1
@@ -410,7 +413,7 @@ def _autoregressive(values: Floats, ticks: Ints) -> Floats:
         reduction = largest * (_ratio(sizes[other], sizes[place]) - 1)
         square[k] += reduction * (2 * largest + reduction)
         product[k] += reduction * (sum(steps[max(place - 1, first) : min(place + 2, last)]) - largest)
-    return _fitted(square, product, end - begin)
+    return _fitted(square, product, end - begin, stride)
 
 
 def _largest_two(change: Floats) -> tuple[int, int]:
@@ -426,16 +429,43 @@ def _ratio(second: float, first: float) -> float:
     return second / first if first else 1.0
 
 
-def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
+def _fitted(square: Floats, product: Floats, count: Ints, stride: int = 1) -> Floats:
     """(k,) long-run variance from the sums of squared differences and of products of consecutive ones."""
     measured = 1 + 2 * product / square
     measured = np.where(np.isfinite(measured), measured, 0.0)
     weight = count / (count + PRIOR_TICKS)
     shrunk = weight * measured + (1 - weight) * PRIOR
     used = np.maximum(shrunk, measured - CORRELATION_ERRORS / np.sqrt(count))
-    used = np.minimum(np.maximum(used, 0.0), MAX_CORRELATION)
+    used = np.maximum(used, 0.0)
+    if stride > 1:
+        apparent, logs = _of_joined(stride)
+        return np.asarray(square / count * np.exp(np.interp(used, apparent, logs)), np.float64)
+    used = np.minimum(used, MAX_CORRELATION)
     found: Floats = square / count * (1 + used) / (2 * np.square(1 - used))
     return found
+
+
+@cache
+def _of_joined(stride: int) -> tuple[Floats, Floats]:
+    """Apparent correlations of means of `stride` points; the logarithm of the variance ratio of each.
+
+    (m,) 1 + 2 q, where q is the mean product of consecutive differences over their mean square; (m,) the
+    logarithm of the long-run variance over that mean square. Differences of neighbouring means of a slow
+    series correlate positively, up to 1/4 (Working 1960, Note on the correlation of first differences of
+    averages in a random chain), where those of its points do not. So 1 + 2 q is not the correlation of
+    neighbours but more, and it is 1 for correlations far below 1.
+    The covariances are those of an autoregression of single points.
+    """
+    keep = np.linspace(0, MAX_CORRELATION, 200)  # of neighbouring points, and of points so far apart
+    keep = np.sort(np.concatenate((keep, keep ** (1 / stride))))[:, None]
+    lags = np.arange(1, stride)
+    sums = np.power(keep, np.arange(stride)).sum(axis=1) ** 2  # of the covariances of two ticks
+    same = stride + 2 * ((stride - lags) * np.power(keep, lags)).sum(axis=1)
+    keep = keep[:, 0]
+    next_one, second = keep * sums, keep ** (stride + 1) * sums
+    square = 2 * (same - next_one)
+    apparent = 1 + 2 * (2 * next_one - same - second) / square
+    return apparent, np.log(stride * (1 + keep) / (1 - keep) / square)
 
 
 def of_bins(sums: Floats, ticks: Ints) -> Floats:
