@@ -15,6 +15,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
+from rltui.draw.numbers import format_short
 from rltui.logs.run_names import without_numbers
 from rltui.rules.evaluated_series.robust_statistics import NORMAL
 from rltui.rules.finding import Evidence, Finding
@@ -293,9 +294,9 @@ def sister_finding(comparison: SisterComparison) -> Finding | None:
         metrics=(found.tag,),
         canonical=(found.metric,),
         since_step=found.since_step,
-        message=f"{subject} below its {count} sisters, which {found.relation}: {found.level:.3g} against "
-        f"their median of {found.median_level:.3g} at step {found.step:,}, {found.spreads_below:.1f} times "
-        "the usual distance between them",
+        message=f"{subject} below its {count} sisters, which {found.relation}: {format_short(found.level)} "
+        f"against their median of {format_short(found.median_level)} at step {found.step:,}, "
+        f"{found.spreads_below:.1f} times the usual distance between them",
         advice="Look what it does otherwise than they: settings, seed, the first updates. A bad seed is "
         "found by running it again; a collapse shows in entropy and KL.",
         check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),

@@ -9,6 +9,7 @@ import numpy as np
 from rltui.common.arrays import Floats, median
 from rltui.common.problem import Problem
 from rltui.common.text import clean
+from rltui.draw.numbers import format_short
 from rltui.rules.evaluated_series.ended_series import ended
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
@@ -43,11 +44,13 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     if odd is not None and each.plan.bounds is not None:
         low, high = each.plan.bounds
         if (low, high) == (0.0, 1.0) and 1.0 < odd.worst <= 100.0 and 2 * odd.count > ticks.points:
-            message = f"{tag}: up to {odd.worst:g}, in percent where others write shares; shown as written"
+            most = format_short(odd.worst)
+            message = f"{tag}: up to {most}, in percent where others write shares; shown as written"
             return [*found, Problem("info", "percent", where, message, count=odd.count)]
         message = (
             f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
-            f"{odd.since_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"
+            f"{odd.since_step:,}, the farthest {format_short(odd.worst)}; "
+            "suspect the metric before the training"
         )
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
     if ticks.zeros and ticks.points >= 5 and canonical.startswith(metric_roles().zero_if_unknown):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rltui.draw.numbers import format_short
 from rltui.logs.sample_layouts.sample import SampleHead
 from rltui.run_context.samples.sample_query import SORT_KEYS, notable, widest_groups
 from rltui.run_context.samples.sample_text import as_markdown
@@ -115,9 +116,8 @@ def _go_to_widest_group(state: AppState) -> None:
     index = (at + 1) % len(groups)
     rewards = [head.reward for head in groups[index] if head.reward is not None]
     _select(state, best[index])
-    state.notify(
-        f"a group of {len(groups[index])} with rewards from {min(rewards):.4g} to {max(rewards):.4g}"
-    )
+    low, high = format_short(min(rewards)), format_short(max(rewards))
+    state.notify(f"a group of {len(groups[index])} with rewards from {low} to {high}")
 
 
 def _reward(head: SampleHead) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rltui.common.text import cell_width, clean, count_of, fit
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
+from rltui.draw.numbers import format_short
 from rltui.logs.sample_layouts.sample import Sample, SampleHead
 from rltui.panes.render.sample_view import (
     SampleView,
@@ -67,7 +68,7 @@ def _made(overlay: SampleOverlay, sample: Sample, other: Sample | None, width: i
 
 
 def _words(head: SampleHead) -> str:
-    reward = "" if head.reward is None else f", reward {head.reward:.4g}"
+    reward = "" if head.reward is None else f", reward {format_short(head.reward)}"
     return clean(f"step {head.step}{reward}")
 
 
@@ -76,7 +77,7 @@ def _title(state: AppState, overlay: SampleOverlay, width: int) -> Line:
     place = next((at for at, one in enumerate(pane.rows, 1) if one.key == head.key), 0)
     left: list[Span] = [(f" step {head.step:,}", "strong")]
     if head.reward is not None:
-        left.append((f"  reward {head.reward:.4g}", "text"))
+        left.append((f"  reward {format_short(head.reward)}", "text"))
     right: list[Span] = [(f"sample {place:,} of {len(pane.rows):,} " if place else "", "dim")]
     return sides(left, right, width, back="bar")
 

@@ -164,7 +164,8 @@ def _lag(run: RunValues) -> Fact | None:
     if mean is None:
         return None
     one = fact("policy lag", mean, "versions")
-    text = f"{one.value:.3g} version{'' if f'{one.value:.3g}' == '1' else 's'}"
+    versions = format_short(one.value)
+    text = f"{versions} version{'' if versions == '1' else 's'}"
     if most is not None:
         text += f" (at most {format_short(float(most.value[-LAST:].max()))})"
     return replace(one, text=text)
