@@ -221,3 +221,43 @@ def test_results_by_step_of_each_seed() -> None:
             (0, 0.0), (1000, 0.5), (2000, 1.0)
         ]  # fmt: skip
         assert (f"{prefix}win/mean", 2000, 1.0) in found
+
+
+def _read_lists(whole: dict[str, object]) -> list[tuple[Any, ...]]:
+    return points(read_whole(FORM, MemFile("training_log.json", json.dumps(whole, indent=1).encode())))
+
+
+def test_each_list_of_records_is_read_at_its_steps() -> None:
+    """Histories of training and evaluation in one object: tags begin with the name of their list."""
+    whole = {
+        "seed": 3,
+        "eval_history": [{"step": 100 * k, "mean_return": k / 8} for k in (1, 2, 3)],
+        "loss_history": [{"critic_loss": k / 4, "step": k} for k in (1, 2, 3, 4)],
+        "best": [{"mean_return": 1.0}],
+    }
+    assert sorted(_read_lists(whole)) == sorted(
+        [("eval/mean_return", 100 * k, None, k / 8) for k in (1, 2, 3)]
+        + [("loss/critic_loss", k, None, k / 4) for k in (1, 2, 3, 4)]
+    )
+
+
+def test_a_list_that_repeats_columns_of_another_is_no_second_series() -> None:
+    """Of a whole history and the lists of some of its columns, the history is read, without a prefix."""
+    rows = [{"step": k, "loss": k / 4, "kl": k / 8} for k in (1, 2, 3, 4)]
+    whole = {"loss": [{"step": row["step"], "loss": row["loss"]} for row in rows], "log": rows}
+    assert _read_lists(whole) == [
+        (tag, row["step"], None, row[tag]) for row in rows for tag in ("loss", "kl")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [
+        ("training_log.json", {"steps": [{"title": "a"}, {"title": "b"}, {"title": "c"}]}),
+        ("results.json", {"samples": [{"prompt": "a", "reward": k} for k in range(4)]}),
+        ("model.json", {"layers": [{"step": k, "size": k} for k in range(4)]}),
+    ],
+)
+def test_other_lists_of_objects_are_no_logs(name: str, whole: dict[str, object]) -> None:
+    """Records without steps and numbers, and names that are not those of logs."""
+    assert not FORM.matches(name, json.dumps(whole, indent=1).encode())

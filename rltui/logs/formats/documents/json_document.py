@@ -6,7 +6,8 @@ In files of Sacred (sacred/observers/file_storage.py @ 0.8.7), each metric has i
 is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and in `info.json`,
 PyMARL's logger stores a list `name` and its steps `name_T`. Evaluations of checkpoints may be one object of
 results by step, `{"100": {"accuracy": 0.3}, "200": {...}}`. The files of marl-eval, which Mava and
-Stoix write, have such an object for each seed, below environment, task and algorithm.
+Stoix write, have such an object for each seed, below environment, task and algorithm. Loops that keep several
+histories write one list of records for each, `{"train": [{"step": 1, ...}, ...], "eval": [...]}`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = regex(r'"log_history"\s*:\s*\[')
 _INFO = "info.json"  # Sacred's file for data of the program
 _MIN_LENGTH = 10  # of a column: fewer numbers are results
-_MIN_RECORDS = 3  # of a list without steps
+_MIN_RECORDS = 3  # of a list without steps, and of one list of several
+_RECORD_LIST = regex(r'"[^"\\]{1,200}"\s*:\s*\[\s*(?=\{\s*")')
+_HISTORY_WORDS = regex(r"(?i)[_\- ]?(?:history|logs?|records?)$")  # of the name of a list, and of no series
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
@@ -79,7 +82,38 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
     if nested := dict(_nested_by_step("", whole)):
         several = len(nested) > 1
         return {path: _named(path if several else "", group) for path, group in nested.items()}, None
+    if lists := _record_lists(whole):
+        return lists, None
     return {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))} or {"": [whole]}, None
+
+
+def _record_lists(whole: Mapping[str, object]) -> Parts:
+    """The records of each list of records with steps; with several of them, the tags begin with its name.
+
+    A list whose records have no other keys than those of a longer one repeats it.
+    """
+    lists: dict[str, Records] = {}
+    for name, value in whole.items():
+        if isinstance(value, list) and len(value) >= _MIN_RECORDS:
+            records = [record for record in value if isinstance(record, dict)]
+            if len(records) == len(value) and all(map(record_keys.step_keys, records[:_MIN_RECORDS])):
+                lists[name] = records
+    keys = {name: {key for record in records for key in record} for name, records in lists.items()}
+    for name, records in [*lists.items()]:
+        if any(keys[name] < keys[other] and len(records) <= len(lists[other]) for other in lists):
+            del lists[name]
+    if len(lists) == 1:
+        return {"": lists.popitem()[1]}
+    return {
+        name: [_with_prefix(_HISTORY_WORDS.sub("", name) or name, record) for record in records]
+        for name, records in lists.items()
+    }
+
+
+def _with_prefix(prefix: str, record: dict[str, object]) -> dict[str, object]:
+    """A record whose keys, but for those of step and time, begin with a prefix."""
+    kept = {*record_keys.step_keys(record), *record_keys.wall_time_keys(record)}
+    return {key if key in kept else f"{prefix}/{key}": value for key, value in record.items()}
 
 
 def _records_by_step(whole: Mapping[str, object]) -> list[dict[str, object]]:
@@ -195,6 +229,18 @@ def _holds_columns(name: str, text: str) -> bool:
     return log_file_names.tells_of_training(name) and any(map(words().telling.search, keys))
 
 
+def _holds_record_lists(name: str, text: str) -> bool:
+    """Whether an object has a list of records with steps, in a file with a name typical of logs."""
+    if not (text.startswith("{") and name.lower().endswith(".json") and log_file_names.is_telling(name)):
+        return False
+    found = _RECORD_LIST.search(text)
+    records = whole_objects(text, found.end(), _BETWEEN)[0] if found else ()
+    return len(records) >= _MIN_RECORDS and all(
+        record_keys.step_keys(record) and log_contents.is_point(record, telling=True)
+        for record in records[:_MIN_RECORDS]
+    )
+
+
 def _complete_records(text: str) -> list[dict[str, object]]:
     """The complete records of a truncated document."""
     text = text.lstrip(_BETWEEN)
@@ -218,6 +264,7 @@ def _matches(name: str, head: bytes) -> bool:
         or _NESTED_STEPS.match(text)
         or _SACRED.match(text)
         or (name == _INFO and _SACRED_INFO.match(text))
+        or _holds_record_lists(name, text)
     ):
         return True
     if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
