@@ -42,6 +42,7 @@ PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation of few ticks, and the number of ti
 # Errors by which the correlation may be smaller than measured: enough for a mean over 100 episodes.
 CORRELATION_ERRORS = 1.5
 MAX_CORRELATION = 0.98  # a higher one is a trend
+MAX_JOINED = 256  # points of a tick that its variance is computed for; with more of them it differs by 1 %
 # The variance by correlation is at most so many times that by the smaller half of the second differences of
 # few ticks, since the curvature of a steep climb looks like correlation. That of 0.68 has this factor.
 MAX_STEEP_FACTOR = 20.0
@@ -438,7 +439,7 @@ def _fitted(square: Floats, product: Floats, count: Ints, stride: int = 1) -> Fl
     used = np.maximum(shrunk, measured - CORRELATION_ERRORS / np.sqrt(count))
     used = np.maximum(used, 0.0)
     if stride > 1:
-        apparent, logs = _of_joined(stride)
+        apparent, logs = _of_joined(min(stride, MAX_JOINED))
         return np.asarray(square / count * np.exp(np.interp(used, apparent, logs)), np.float64)
     used = np.minimum(used, MAX_CORRELATION)
     found: Floats = square / count * (1 + used) / (2 * np.square(1 - used))
