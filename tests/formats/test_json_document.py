@@ -241,6 +241,18 @@ def test_each_list_of_records_is_read_at_its_steps() -> None:
     )
 
 
+def test_columns_beside_a_list_of_records_are_read() -> None:
+    """A column of returns and a list of evaluations in one object: nothing is left out."""
+    whole = {
+        "training_returns": [k / 2 for k in range(12)],
+        "evaluations": [{"step": 4 * k, "score": k / 8} for k in (1, 2, 3)],
+    }
+    assert sorted(_read_lists(whole)) == sorted(
+        [("training_returns", k + 1, None, k / 2) for k in range(12)]
+        + [("evaluations/score", 4 * k, None, k / 8) for k in (1, 2, 3)]
+    )
+
+
 def test_a_list_that_repeats_columns_of_another_is_no_second_series() -> None:
     """Of a whole history and the lists of some of its columns, the history is read, without a prefix."""
     rows = [{"step": k, "loss": k / 4, "kl": k / 8} for k in (1, 2, 3, 4)]

@@ -82,13 +82,12 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
     if nested := dict(_nested_by_step("", whole)):
         several = len(nested) > 1
         return {path: _named(path if several else "", group) for path, group in nested.items()}, None
-    if lists := _record_lists(whole):
-        return lists, None
-    return {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))} or {"": [whole]}, None
+    parts = {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))}
+    return {**parts, **_record_lists(whole, alone=not parts)} or {"": [whole]}, None
 
 
-def _record_lists(whole: Mapping[str, object]) -> Parts:
-    """The records of each list of records with steps; with several of them, the tags begin with its name.
+def _record_lists(whole: Mapping[str, object], alone: bool) -> Parts:
+    """The records of each list of records with steps; its name begins the tags unless it is `alone`.
 
     A list whose records have no other keys than those of a longer one repeats it.
     """
@@ -102,7 +101,7 @@ def _record_lists(whole: Mapping[str, object]) -> Parts:
     for name, records in [*lists.items()]:
         if any(keys[name] < keys[other] and len(records) <= len(lists[other]) for other in lists):
             del lists[name]
-    if len(lists) == 1:
+    if alone and len(lists) == 1:
         return {"": lists.popitem()[1]}
     return {
         name: [_with_prefix(_HISTORY_WORDS.sub("", name) or name, record) for record in records]
