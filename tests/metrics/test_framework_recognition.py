@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.metrics.frameworks.recognise import recognise
+from rltui.metrics.resolve import MetricNames
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import manifest, needs_shared
@@ -106,6 +107,26 @@ def test_the_users_word_wins() -> None:
         found = recognise(tags, override=said)
         assert (found.label, found.confidence) == (label, 1.0)
     assert recognise(tags, override="no-such-framework").label == "verl"
+
+
+def test_tunix_is_told_by_the_mode_within_its_names() -> None:
+    """Tunix writes the mode behind the first part of a name; the score is the outcome in either mode."""
+    expected = {
+        "rewards/train/score/mean": "reward.score.mean", "rewards/train/sum": "reward.score.mean",
+        "rewards/train/check_answer": "reward.component.mean", "rewards/eval/score/mean": "validation.score",
+        "actor/train/perplexity": "other.custom", "actor/train/kl": "policy.kl_ref",
+        "actor/train/entropy": "policy.entropy", "actor/train/loss/entropy": "policy.entropy",
+        "actor/train/pg_clipfrac": "policy.clip_fraction", "actor/train/grad_norm": "optimizer.grad_norm",
+        "completions/train/mean_length": "lengths.response.mean",
+        "generation/train/completions/max_length": "lengths.response.max",
+        "generation/train/completions/clip_ratio": "lengths.response_clip_fraction",
+        "critic/train/vf_clipfrac": "critic.clip_fraction", "perf/train/global_step_time": "timing.step",
+        "sampler_trainer/train/logp_diff_mean": "rollout.logprob_diff.mean",
+    }  # fmt: skip
+    names = MetricNames("tunix")
+    assert recognise(expected).label == "tunix"
+    assert {key: names.name(key).canonical for key in expected} == expected
+    assert {key for key in expected if names.name(key).held_out} == {"rewards/eval/score/mean"}
 
 
 @pytest.mark.parametrize(
