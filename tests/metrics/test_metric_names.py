@@ -141,6 +141,8 @@ def test_a_series_that_is_logged_again_by_seconds_is_shown_and_not_judged() -> N
         (None, "validation/policy_loss", "policy.loss"),
         ("stable-baselines3", "eval/mean_reward", "validation.return.mean"),
         ("prime-rl", "eval/agg/effective/avg@4", "validation.accuracy"),
+        ("open-instruct", "eval/pass_at_1_unbiased", "validation.accuracy"),
+        ("open-instruct", "eval/pass_at_4_unbiased", "validation.pass_at_k"),
     ],
 )
 def test_evaluation_is_held_out(framework: str | None, key: str, canonical: str) -> None:
@@ -166,6 +168,23 @@ def test_names_that_only_look_like_validation(
     """`val` of PPO trainers is the value function or the policy, and is judged as training."""
     name = MetricNames(framework).name(key)
     assert (name.canonical, name.held_out, name.pane) == (canonical, False, pane)
+
+
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("train/critic/loss", "critic.loss"),
+        ("train/critic/vf_clipfrac", "critic.clip_fraction"),
+        ("train/critic/explained_var", "critic.explained_variance"),
+        ("train/critic/values_max", "critic.value.max"),
+        ("train/critic/returns_mean", "critic.return.mean"),
+        ("train/critic/grad_norm", "optimizer.critic_grad_norm"),
+        ("train/grad_norm", "optimizer.grad_norm"),
+    ],
+)
+def test_the_critic_of_nemo_rl_has_names_of_its_own(key: str, canonical: str) -> None:
+    """NeMo-RL's PPO puts `critic/` before what its value model reports; the policy keeps the bare names."""
+    assert MetricNames("nemo-rl").name(key).canonical == canonical
 
 
 def test_an_unknown_evaluation_metric_stays_with_validation() -> None:
