@@ -187,6 +187,14 @@ def test_the_critic_of_nemo_rl_has_names_of_its_own(key: str, canonical: str) ->
     assert MetricNames("nemo-rl").name(key).canonical == canonical
 
 
+def test_what_skyrl_writes_beside_its_outcome() -> None:
+    """The ratio of CISPO is the policy's; the rewards of groups that are dropped are no outcome."""
+    names = MetricNames("skyrl")
+    assert names.name("policy/loss_metrics/cispo/ratio_max").canonical == "policy.ratio.max"
+    assert names.name("policy/loss_metrics/is_ratio_max").canonical == "rollout.is_weight.max"
+    assert names.name("reward_dropped/avg_raw_reward").canonical is None
+
+
 def test_an_unknown_evaluation_metric_stays_with_validation() -> None:
     """What an evaluation writes and nobody knows is still held out, whoever wrote it."""
     for framework in ("trl", "verl", None):
