@@ -187,6 +187,13 @@ def test_the_critic_of_nemo_rl_has_names_of_its_own(key: str, canonical: str) ->
     assert MetricNames("nemo-rl").name(key).canonical == canonical
 
 
+def test_rewards_of_slime_are_those_of_the_learner() -> None:
+    """The mean of each group is taken off `rollout/rewards`: the outcome is the raw reward."""
+    names = MetricNames("slime")
+    assert names.name("rollout/raw_reward").canonical == "reward.score.mean"
+    assert names.name("rollout/rewards").canonical == "reward.shaped.mean"
+
+
 def test_what_skyrl_writes_beside_its_outcome() -> None:
     """The ratio of CISPO is the policy's; the rewards of groups that are dropped are no outcome."""
     names = MetricNames("skyrl")

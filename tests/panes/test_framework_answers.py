@@ -65,7 +65,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
             "perf/rollout_time": 20.0, "perf/train_time": 9.0, "perf/step_time": 30.0,
             "perf/train_wait_time": 19.0, "perf/wait_time_ratio": 0.63,
             "rollout/dynamic_filter/drop_zero_std_0.0": 10.0, "rollout/dynamic_filter/drop_zero_std_1.0": 6.0,
-            "rollout/response_len/mean": 300.0, "rollout/raw_reward": 0.4,
+            "rollout/response_len/mean": 300.0, "rollout/raw_reward": 0.4, "rollout/rewards": 0.0,
         },
         {
             "timing": "The bottleneck is rollout: 67 % of a step; training 30 %.",
