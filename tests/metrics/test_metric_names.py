@@ -194,6 +194,14 @@ def test_rewards_of_slime_are_those_of_the_learner() -> None:
     assert names.name("rollout/rewards").canonical == "reward.shaped.mean"
 
 
+def test_the_final_reward_of_areal_is_that_of_a_token() -> None:
+    """Its average over tokens is no outcome; the reward of the task is, with either scope of the actor."""
+    names = MetricNames("areal")
+    for scope in ("ppo_actor", "grpo_actor"):
+        assert names.name(f"{scope}/final_reward/avg").canonical == "reward.shaped.mean"
+        assert names.name(f"{scope}/task_reward/avg").canonical == "reward.score.mean"
+
+
 def test_what_skyrl_writes_beside_its_outcome() -> None:
     """The ratio of CISPO is the policy's; the rewards of groups that are dropped are no outcome."""
     names = MetricNames("skyrl")
