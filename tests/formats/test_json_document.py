@@ -253,11 +253,36 @@ def test_columns_beside_a_list_of_records_are_read() -> None:
     )
 
 
+def test_an_evaluation_with_fewer_columns_than_training_is_no_copy() -> None:
+    """Values at the same steps that differ are those of another list, whatever its columns are."""
+    whole = {
+        "train_log": [{"step": k, "loss": k / 4, "kl": k / 8} for k in (1, 2, 3, 4)],
+        "eval_log": [{"step": k, "loss": k / 2} for k in (1, 2, 3)],
+    }
+    assert [point for point in _read_lists(whole) if point[0].startswith("eval/")] == [
+        ("eval/loss", k, None, k / 2) for k in (1, 2, 3)
+    ]
+
+
+def test_lists_that_grow_keep_their_tags() -> None:
+    """Each state of a document gives a part of what its last one gives."""
+    states = [
+        {
+            "history": [{"step": k, "loss": k / 4} for k in range(1, count + 1)],
+            "eval_history": [{"step": k, "loss": 0.0} for k in range(2, count + 1, 2)],
+        }
+        for count in range(3, 9)
+    ]
+    whole = {*_read_lists(states[-1])}
+    assert {tag for tag, *_ in whole} == {"loss", "eval/loss"}
+    assert all({*_read_lists(state)} <= whole for state in states)
+
+
 def test_a_list_that_repeats_columns_of_another_is_no_second_series() -> None:
     """Of a whole history and the lists of some of its columns, the history is read, without a prefix."""
     rows = [{"step": k, "loss": k / 4, "kl": k / 8} for k in (1, 2, 3, 4)]
-    whole = {"loss": [{"step": row["step"], "loss": row["loss"]} for row in rows], "log": rows}
-    assert _read_lists(whole) == [
+    columns = {key: [{"step": row["step"], key: row[key]} for row in rows] for key in ("loss", "kl")}
+    assert _read_lists({**columns, "log": rows, "records": rows}) == [
         (tag, row["step"], None, row[tag]) for row in rows for tag in ("loss", "kl")
     ]
 

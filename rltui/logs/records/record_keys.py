@@ -60,6 +60,7 @@ class LogKeys(NamedTuple):
     settings_kinds: tuple[str, ...]
     settings_prefixes: tuple[str, ...]
     summary: tuple[str, ...]
+    history_words: frozenset[str]  # of the name of a list of records, and of none of its series
     samples: SampleKeys
 
 

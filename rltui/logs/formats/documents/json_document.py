@@ -16,9 +16,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, repeat
+from itertools import pairwise, permutations, repeat
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -39,7 +39,6 @@ _INFO = "info.json"  # Sacred's file for data of the program
 _MIN_LENGTH = 10  # of a column: fewer numbers are results
 _MIN_RECORDS = 3  # of a list without steps, and of one list of several
 _RECORD_LIST = regex(r'"[^"\\]{1,200}"\s*:\s*\[\s*(?=\{\s*")')
-_HISTORY_WORDS = regex(r"(?i)[_\- ]?(?:history|logs?|records?)$")  # of the name of a list, and of no series
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
@@ -81,38 +80,68 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
         return {"": by_step}, None
     if nested := dict(_nested_by_step("", whole)):
         several = len(nested) > 1
-        return {path: _named(path if several else "", group) for path, group in nested.items()}, None
+        return {path: _of_evaluations(path if several else "", group) for path, group in nested.items()}, None
     parts = {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))}
-    return {**parts, **_record_lists(whole, alone=not parts)} or {"": [whole]}, None
+    return {**parts, **_record_lists(whole)} or {"": [whole]}, None
 
 
-def _record_lists(whole: Mapping[str, object], alone: bool) -> Parts:
-    """The records of each list of records with steps; its name begins the tags unless it is `alone`.
+def _record_lists(whole: Mapping[str, object]) -> Parts:
+    """The records of each list of records with steps; tags begin with what its name says of them.
 
-    A list whose records have no other keys than those of a longer one repeats it.
+    That depends on no other list, so tags stay the same while the document grows. A list that repeats records
+    of another, or some of their columns, is left out.
     """
-    lists: dict[str, Records] = {}
-    for name, value in whole.items():
-        if isinstance(value, list) and len(value) >= _MIN_RECORDS:
-            records = [record for record in value if isinstance(record, dict)]
-            if len(records) == len(value) and all(map(record_keys.step_keys, records[:_MIN_RECORDS])):
-                lists[name] = records
-    keys = {name: {key for record in records for key in record} for name, records in lists.items()}
-    for name, records in [*lists.items()]:
-        if any(keys[name] < keys[other] and len(records) <= len(lists[other]) for other in lists):
-            del lists[name]
-    if alone and len(lists) == 1:
-        return {"": lists.popitem()[1]}
+    lists = {name: value for name, value in whole.items() if _is_record_list(value)}
+    copies = {
+        name
+        for (name, records), (other, others) in permutations(lists.items(), 2)
+        if _repeats(records, others) and not (name < other and _repeats(others, records))
+    }
     return {
-        name: [_with_prefix(_HISTORY_WORDS.sub("", name) or name, record) for record in records]
+        name: [_named(_prefix(name), record) for record in records]
         for name, records in lists.items()
+        if name not in copies
     }
 
 
-def _with_prefix(prefix: str, record: dict[str, object]) -> dict[str, object]:
-    """A record whose keys, but for those of step and time, begin with a prefix."""
-    kept = {*record_keys.step_keys(record), *record_keys.wall_time_keys(record)}
-    return {key if key in kept else f"{prefix}/{key}": value for key, value in record.items()}
+def _is_record_list(value: object) -> TypeGuard[Records]:
+    """Whether a value is a list of enough objects, the first of which have steps."""
+    return (
+        isinstance(value, list)
+        and len(value) >= _MIN_RECORDS
+        and all(isinstance(record, dict) for record in value)
+        and all(map(record_keys.step_keys, value[:_MIN_RECORDS]))
+    )
+
+
+def _repeats(records: Records, others: Records) -> bool:
+    """Whether each record is part of one of the others."""
+    if not records[0].keys() <= {key for other in others for key in other}:
+        return False
+    at_step: dict[int | None, Records] = {}
+    for other in others:
+        at_step.setdefault(_step(other), []).append(other)
+    return all(
+        any(record.items() <= other.items() for other in at_step.get(_step(record), ())) for record in records
+    )
+
+
+def _step(record: Mapping[str, object]) -> int | None:
+    keys = record_keys.step_keys(record)
+    return step_of(record[keys[0]]) if keys else None
+
+
+def _prefix(name: str) -> str:
+    """What tags of a list begin with: `eval/` of `eval_history`, nothing of `raw_log_history`."""
+    known = record_keys.log_keys().history_words
+    kept = [word for word in re.split(r"[_\- ]", name) if word.lower() not in known]
+    return "_".join(kept) + "/" if kept else ""
+
+
+def _named(prefix: str, record: dict[str, object]) -> dict[str, object]:
+    """A record whose keys, but for its step and wall time, begin with a prefix: lists share no series."""
+    kept = {*record_keys.step_keys(record)[:1], *record_keys.wall_time_keys(record)}
+    return {key if key in kept else prefix + key: value for key, value in record.items()}
 
 
 def _records_by_step(whole: Mapping[str, object]) -> list[dict[str, object]]:
@@ -137,7 +166,7 @@ def _nested_by_step(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[
             yield from _nested_by_step(f"{prefix}{key}/", value)
 
 
-def _named(prefix: str, records: Records) -> Records:
+def _of_evaluations(prefix: str, records: Records) -> Records:
     """Records of marl-eval with a prefix of their names; the only episode of an evaluation is no list."""
     return [
         {
