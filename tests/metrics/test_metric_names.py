@@ -194,7 +194,7 @@ def test_rewards_of_slime_are_those_of_the_learner() -> None:
     assert names.name("rollout/rewards").canonical == "reward.shaped.mean"
 
 
-def test_the_final_reward_of_areal_is_that_of_a_token() -> None:
+def test_the_final_reward_of_areal_is_no_outcome() -> None:
     """Its average over tokens is no outcome; the reward of the task is, with either scope of the actor."""
     names = MetricNames("areal")
     for scope in ("ppo_actor", "grpo_actor"):

@@ -12,7 +12,7 @@ from rltui.rules.evaluated_series.ticks import Ticks
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.rule_state import KEPT, ActivePeriod
 
-STREAKS = 512  # newest ones that are stored, for restarts: as many as a series has ticks
+STREAKS = 256  # newest ones that are stored, for restarts; each stores at most as many points
 
 
 class _Streak(RewindableCounter):
