@@ -491,3 +491,56 @@ def test_names_that_lost_their_slashes(
         *filter(None, metrics)
     ]
     assert [name.held_out for name in named] == [key.startswith(("val", "eval")) for key in keys]
+
+
+@pytest.mark.parametrize(
+    ("tag", "canonical", "part", "held_out"),
+    [
+        ("Episodic Reward/episode", "reward.episode_return.mean", "", False),
+        ("reward_per_ep", "reward.episode_return.mean", "", False),
+        ("Smoothed Episode Rewards (last 50)", "reward.episode_return.mean", "", False),
+        ("Fitness/Average", "reward.score.mean", "", False),
+        ("reward_latest", "reward.mean", "", False),
+        ("agent_1_reward", "reward.mean", "agent 1", False),
+        ("eval avg ep rew", "validation.return.mean", "", True),
+        ("steps_per_episode", "lengths.episode.mean", "", False),
+        ("Q-value", "critic.q.mean", "", False),
+    ],
+)
+def test_words_of_unknown_loops_are_found_in_any_order(
+    tag: str, canonical: str, part: str, held_out: bool
+) -> None:
+    """A name that no file has means what its words mean together."""
+    name = MetricNames().name(tag)
+    assert (name.canonical, name.part, name.held_out, name.guessed) == (canonical, part, held_out, True)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "reward_scale",
+        "speed_reward",
+        "reward_loss",
+        "Episode_Reward/energy",
+        "reward_2",
+        "value",
+        "games",
+    ],
+)
+def test_a_word_of_another_meaning_leaves_a_name_unknown(tag: str) -> None:
+    """A name with one unknown word, a bare number, or words without a meaning together keeps no meaning."""
+    assert not MetricNames().name(tag).recognised
+
+
+@given(st.text(max_size=40))
+def test_words_of_any_text_are_looked_up(tag: str) -> None:
+    """No text makes the lookup of words fail, and the empty name means nothing."""
+    found = catalogue().frameworks.words.find(tag)
+    assert found is None or found.entry.canonical in catalogue().metrics
+
+
+def test_every_percentage_of_successes_has_its_unit() -> None:
+    """A success rate that its name gives in percent is not read as a fraction."""
+    for tag in ("Success Rate (%)", "win_rate_pct", "win %", "success percentage"):
+        name = MetricNames().name(tag)
+        assert (name.canonical, name.unit, name.scale) == ("reward.success_rate", "percent", 0.01), tag

@@ -17,9 +17,11 @@ from rltui.metrics.frameworks.framework import Framework, Resolved, Variant, Vot
 from rltui.metrics.frameworks.framework_schema import (
     Conventions,
     FrameworkFile,
+    WordTable,
     expand_names,
     expand_pattern,
 )
+from rltui.metrics.frameworks.name_words import NameWords
 from rltui.metrics.frameworks.patterns import (
     Matcher,
     ambiguous,
@@ -48,6 +50,7 @@ class Frameworks:
         self._reports: dict[str, FileReport] = {}
         self._files: dict[str, FrameworkFile] = {}
         self.conventions = Conventions()
+        self.words = NameWords(WordTable(), {})
         files = list(read_folder(folder, self._problems, "framework-data"))
         if (folder / SHARED).is_dir():
             files += read_folder(folder / SHARED, self._problems, "framework-data")
@@ -55,6 +58,9 @@ class Frameworks:
         for stem, table, report in sorted(files, key=lambda file: file[0]):
             if stem == "conventions":
                 self.conventions = report.check(table, table_of(Conventions)) or self.conventions
+            elif stem == "words":
+                words = report.check(table, table_of(WordTable)) or WordTable()
+                self.words = NameWords(words, expand_names(words.names, ("names",), report.fault))
             else:
                 self._reports[stem] = report
                 self._files[stem] = report.check(table, framework) or FrameworkFile()

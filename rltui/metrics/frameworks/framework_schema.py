@@ -1,4 +1,4 @@
-"""The schema of the files of frameworks, and of the file of conventions for all frameworks.
+"""The schema of the files of frameworks, and of the files of conventions and words for all frameworks.
 
 A file in `rltui/data/frameworks` describes the framework with its stem as id. The files in its folder
 `shared_names` apply to runs of any framework. All keys are optional:
@@ -118,6 +118,17 @@ class Conventions(NamedTuple):
         Mapping[str, Statistic], TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word)
     ] = {}
     sections: Mapping[str, str] = {}  # section of a key -> pane
+
+
+class WordTable(NamedTuple):
+    """The words of names in loops that nobody knows: the file `words`."""
+
+    averages: frozenset[str] = frozenset()  # which mean it is
+    ignored: frozenset[str] = frozenset()
+    evaluation: frozenset[str] = frozenset()
+    learners: frozenset[str] = frozenset()  # a number next to one of them is part of its name
+    words: Mapping[str, tuple[str, ...]] = {}  # word -> other spellings
+    names: Mapping[str, Target] = {}  # words between blanks, in any order -> metric
 
 
 def _expanded(names: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,55 @@
+"""Finding the metric of a name by its words in any order: `Reward/episode`, `smoothed_ep_reward`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rltui.common.regex import regex
+from rltui.metrics.frameworks.framework import Resolved
+from rltui.metrics.frameworks.framework_schema import WordTable
+from rltui.schema.metric import NameTarget
+
+_WORD = regex(r"[^\W\d_]+\d*|\d+|%")
+_NUMBERED = regex(r"(\D+)(\d+)")
+
+
+class NameWords:
+    """The metrics of names by their words. names: those of the table, expanded."""
+
+    def __init__(self, table: WordTable, names: Mapping[str, NameTarget]) -> None:
+        self._table = table
+        self._words = {spelling: word for word, others in table.words.items() for spelling in (word, *others)}
+        self._names = {frozenset(name.split()): entry for name, entry in names.items()}
+
+    def find(self, name: str) -> Resolved | None:
+        """The meaning of a name in snake case; None if a word is unknown or all mean nothing together."""
+        words = self._split(name)
+        table = self._table
+        mean = not table.averages.isdisjoint(words)
+        meant: set[str] = set()
+        learner, held_out, before = "", False, ""
+        for word in words:
+            if word.isdecimal():
+                if before in table.learners:
+                    learner = f"{before} {word}"
+                elif not mean:  # a number of episodes
+                    return None
+            elif word in table.evaluation:
+                held_out = True
+            elif (known := self._words.get(word)) is not None:
+                meant.add(known)
+            elif word not in table.averages and word not in table.ignored and word not in table.learners:
+                return None
+            before = word
+        entry = self._names.get(frozenset(meant))
+        return Resolved(entry, name, learner, held_out) if entry is not None else None
+
+    def _split(self, name: str) -> list[str]:
+        """The words of a name; `ma100` and `agent0` are two, a number in a known word is part of it."""
+        words: list[str] = []
+        for word in _WORD.findall(name.lower()):
+            if word not in self._words and (numbered := _NUMBERED.fullmatch(word)):
+                words += numbered.groups()
+            else:
+                words.append(word)
+        return words
