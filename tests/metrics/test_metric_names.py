@@ -120,6 +120,15 @@ def test_a_series_that_is_logged_again_by_seconds_is_shown_and_not_judged() -> N
     assert not names.name("Train/mean_reward/time").main
 
 
+def test_reward_terms_of_legged_gym_are_told_from_its_curricula() -> None:
+    """Both stand among an episode's numbers, in the log as on the console."""
+    names = MetricNames("rsl-rl")
+    for prefix in ("Episode/", "Mean episode "):
+        keys = [f"{prefix}{word}" for word in ("rew_torques", "terrain_level", "gait_score")]
+        found = [names.name(key).canonical for key in keys]
+        assert found == ["reward.component.mean", "rollout.curriculum", "rollout.environment_metric"]
+
+
 # ---- held-out data are never training
 
 

@@ -60,6 +60,14 @@ def test_a_tag_that_is_not_written_any_more() -> None:
     assert "d" in evaluator.diagnostics()[0].message
 
 
+def test_a_copy_over_seconds_is_not_missed() -> None:
+    """rsl_rl logs the reward again at elapsed seconds, which end long before the iterations do."""
+    iterations = {tag: np.ones(300) for tag in ("Train/mean_reward", "Loss/surrogate", "Loss/value")}
+    evaluator = evaluator_of(iterations, framework="rsl-rl")
+    evaluator.feed([fresh("Train/mean_reward/time", np.ones(100))])
+    assert codes(evaluator) == []
+
+
 @given(seed=st.integers(0, 10_000), tags=st.integers(3, 25))
 def test_each_tag_is_compared_with_the_median_of_similar_ones(seed: int, tags: int) -> None:
     """A tag is silent if most others of a similar pace continued for long; it does not count itself."""

@@ -49,6 +49,7 @@ class RulePlan(NamedTuple):
     denominator_of: tuple[Rule, ...] = ()
     is_step_time: bool = False  # whether it is the time of a step
     marks_steps: bool = False  # whether its wall times are those of the updates
+    is_copy: bool = False  # of another series, perhaps over an axis of its own
 
 
 def moment_offset_of(word: str) -> int:
@@ -114,6 +115,7 @@ class RuleSelection:
             None if bounds is None else hard_limits(bounds),
             moment_offset_of(tag),
             user_rules=tuple(user_rules(self._thresholds, name)),
+            is_copy=name.statistic == "copy",
         )
         if canonical is None or not name.main:
             return plan

@@ -64,7 +64,7 @@ def _vanished(where: str, series: Mapping[str, SeriesState]) -> list[Problem]:
         Problem(
             "info", "vanished", where, f"{ticks.tag}: not written any more since step {ticks.last_step:,}"
         )
-        for ticks in ended(each.ticks for each in series.values())
+        for ticks in ended(each.ticks for each in series.values() if not each.plan.is_copy)
     ]
 
 

@@ -184,6 +184,16 @@ def test_files_beside_the_logs(tmp_path: Path) -> None:
     assert [(one.value, one.source) for one in found.others] == [(5, "exp/params.json")]
 
 
+def test_settings_of_an_agent_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    """Isaac Lab keeps those of the agent in params, beside those of the environment."""
+    params = tmp_path / "run" / "params"
+    params.mkdir(parents=True)
+    (params / "agent.yaml").write_text("algorithm:\n  gamma: 0.98\nmax_iterations: 1500\n")
+    (params / "env.yaml").write_text("gamma: 0.5\n")
+    found = hparams_beside(["run/events.out.tfevents.1.a.1.0"], [tmp_path])
+    assert values(found) == {"algorithm/gamma": 0.98, "max_iterations": 1500}
+
+
 def test_nothing_outside_of_the_logdir_is_read(tmp_path: Path) -> None:
     """A file above the folder that was asked for is not ours to read."""
     run = tmp_path / "a" / "b"
