@@ -81,6 +81,7 @@ class LogFileNames(NamedTuple):
     repeated_formats: frozenset[str]
     printed_formats: frozenset[str]
     partial_copies: frozenset[str]
+    saved_tables: dict[str, tuple[tuple[str, ...], ...]]
 
 
 @cache

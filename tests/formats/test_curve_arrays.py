@@ -60,6 +60,46 @@ def test_other_arrays_are_none(name: str, data: bytes) -> None:
     assert not FORMAT.matches(name, data)
 
 
+RECORDED = [
+    [1024.0, -1217.0, 217.0, -1.4, 74.0, 0.03, 0.005],
+    [4096.0, -1346.0, 277.0, -1.4, 33.4, 0.02, -0.06],
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "tags"),
+    [
+        (3, ["Time", "avgR"]),
+        (6, ["avgR", "stdR", "expR", "objC", "objA"]),
+        (7, ["avgR", "stdR", "expR", "objC", "objA", "etc."]),
+    ],
+)
+def test_rows_of_a_known_table_are_evaluations(columns: int, tags: list[str]) -> None:
+    """ElegantRL's recorder, in which only the number of columns tells what they are."""
+    data = saved(np.array(RECORDED)[:, :columns])
+    assert FORMAT.matches("recorder.npy", data) and FORMAT.matches("recorder.npy", data[:140])
+    assert [
+        (tag, step, value)
+        for tag, step, _, value in points(read_whole(FORMAT, MemFile("recorder.npy", data)))
+    ] == [
+        (tag, int(row[0]), value) for row in RECORDED for tag, value in zip(tags, row[1:columns], strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("recorder.npy", np.zeros((5, 4))),
+        ("recorder.npy", np.zeros((0, 6))),
+        ("recorder.npy", np.zeros(12)),
+        ("buffer.npy", np.zeros((5, 6))),
+    ],
+)
+def test_other_tables_are_none(name: str, values: ArrayLike) -> None:
+    """Layouts with another number of columns, no rows, no columns, and other names."""
+    assert not FORMAT.matches(name, saved(values))
+
+
 def test_an_array_that_was_saved_anew_goes_on() -> None:
     """Numbers that are not new are not said again; one that is not whole waits."""
     file = MemFile("rewards.npy", saved(CURVE))

@@ -139,6 +139,7 @@ def test_tunix_is_told_by_the_mode_within_its_names() -> None:
         (["episode_reward_mean", "info/learner/p/learner_stats/kl", "timesteps_total"], "rllib"),
         (["Episode_Reward/track", "Episode_Termination/time_out"], "isaaclab"),
         (["Episode_Reward/track", "Train/mean_reward", "Loss/surrogate"], "rsl-rl"),
+        (["Train-Results/Episode-Rewards/rank_0/env-0", "agent_0/loss_actor", "noise_scale"], "xuance"),
         (["data/actor/pg_clipfrac", "data/timing_s/step", "data/actor/ppo_kl"], "verl"),
     ],
 )

@@ -129,6 +129,28 @@ def test_reward_terms_of_legged_gym_are_told_from_its_curricula() -> None:
         assert found == ["reward.component.mean", "rollout.curriculum", "rollout.environment_metric"]
 
 
+def test_the_objective_of_an_elegantrl_actor_is_no_q_value() -> None:
+    """PPO writes its surrogate there, so a run of it would be shown as off-policy."""
+    name = MetricNames("elegantrl").name("objA")
+    assert name.canonical == "policy.loss" and name.to_canonical(2.0) == -2.0
+
+
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("adversary_0/predictQ", "critic.q.mean"),
+        ("agent_0/loss_actor", "policy.loss"),
+        ("predict_value/agent_0", "critic.value.mean"),
+        ("Qloss/rank_1", "critic.loss"),
+        ("noise_scale", "policy.exploration"),
+        ("actor_loss/entropy_loss", "policy.entropy"),
+    ],
+)
+def test_names_of_xuance_by_agent_and_by_process(key: str, canonical: str) -> None:
+    """Learners of several agents put the agent before the name, distributed ones the rank behind it."""
+    assert MetricNames("xuance").name(key).canonical == canonical
+
+
 # ---- held-out data are never training
 
 

@@ -1,10 +1,12 @@
-"""Arrays saved at once: curves of one metric, and the evaluations of Stable-Baselines3.
+"""Arrays saved at once: curves of one metric, tables of several, and the evaluations of Stable-Baselines3.
 
 `np.save("rewards.npy", rewards)` and `file.write(str(rewards))` have a number for each episode or update,
-without steps, in a file named after the metric. `evaluations.npz`, which the EvalCallback of
-Stable-Baselines3 rewrites with every evaluation, has the arrays `timesteps` (n), `results` and `ep_lengths`
-(n x episodes), `successes` (n x episodes, if reported by the environment); the means have the names that the
-callback uses in its other logs. Arrays of objects are pickles and never loaded.
+without steps, in a file named after the metric. A table, such as ElegantRL's `recorder.npy`, has a row for
+each evaluation; its columns are known by the name of the file (`saved_tables` of `log_files.toml`).
+`evaluations.npz`, which the EvalCallback of Stable-Baselines3 rewrites with every evaluation, has the
+arrays `timesteps` (n), `results` and `ep_lengths` (n x episodes), `successes` (n x episodes, if reported by
+the environment); the means have the names that the callback uses in its other logs. Arrays of objects are
+pickles and never loaded.
 """
 
 from __future__ import annotations
@@ -30,25 +32,50 @@ _NUMBERS = rf"(?:\s*-?(?:\d[\d.eE+-]*|nan|inf)\s*(?:,|(?=\]))){{{_MIN_LENGTH},}}
 _LIST = regex(rf"\[{_NUMBERS}|{_NUMBERS}[^\n]*\Z")
 
 
-def _shape(data: bytes) -> int:
-    """The length of an array of one column. Raises ValueError for any other content."""
+def _shape(data: bytes) -> tuple[int, ...]:
+    """The shape of an array of numbers. Raises ValueError for any other content."""
     file = io.BytesIO(data)
     version = npy.read_magic(file)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(file)
-    long_enough = bool(shape) and _MIN_LENGTH <= shape[0] <= _MAX_LENGTH
-    if dtype.kind not in _KINDS or dtype.itemsize < 4 or not long_enough or any(n != 1 for n in shape[1:]):
+    if dtype.kind not in _KINDS or dtype.itemsize < 4 or not shape or shape[0] > _MAX_LENGTH:
         raise ValueError("no curve")
-    return int(shape[0])
+    return tuple(map(int, shape))
+
+
+def _length(data: bytes) -> int:
+    """The length of an array of one column. Raises ValueError for any other content."""
+    shape = _shape(data)
+    if shape[0] < _MIN_LENGTH or any(n != 1 for n in shape[1:]):
+        raise ValueError("no curve")
+    return shape[0]
+
+
+def _columns(name: str, data: bytes) -> tuple[str, ...]:
+    """The columns of a table. Raises ValueError for any other content, and for a table without rows."""
+    shape = _shape(data)
+    for columns in log_file_names.names().saved_tables.get(name, ()):
+        if len(shape) == 2 and shape[0] and shape[1] == len(columns):
+            return columns
+    raise ValueError("no table")
+
+
+def _loaded(data: bytes) -> NDArray[np.float64]:
+    try:
+        return np.load(io.BytesIO(data), allow_pickle=False).astype(np.float64)  # type: ignore[no-any-return]
+    except (OSError, EOFError) as error:
+        raise ValueError("incomplete") from error
 
 
 def _whole_array(tag: str, data: bytes) -> tuple[Parts, None]:
-    _shape(data)
-    try:
-        values = np.load(io.BytesIO(data), allow_pickle=False).reshape(-1)
-    except (OSError, EOFError) as error:
-        raise ValueError("incomplete") from error
-    return {"": [{tag: value} for value in values.tolist()]}, None
+    _length(data)
+    return {"": [{tag: value} for value in _loaded(data).reshape(-1).tolist()]}, None
+
+
+def _whole_table(name: str, data: bytes) -> tuple[Parts, None]:
+    """A record for each row."""
+    columns = _columns(name, data)
+    return {"": [dict(zip(columns, row, strict=True)) for row in _loaded(data).tolist()]}, None
 
 
 def _whole_list(tag: str, data: bytes) -> tuple[Parts, None]:
@@ -61,6 +88,9 @@ def _whole_list(tag: str, data: bytes) -> tuple[Parts, None]:
 
 
 def _reader(path: str) -> DocumentReader:
+    name = path.rpartition("/")[2].lower()
+    if name in log_file_names.names().saved_tables:
+        return DocumentReader(path, lambda data: _whole_table(name, data))
     stem = log_file_names.stem_of(path.rpartition("/")[2])
     tag = stem.rstrip("0123456789").rstrip("_- ") or stem  # the number distinguishes runs, not metrics
     whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_list
@@ -74,14 +104,16 @@ def _matches_curve(name: str, head: bytes) -> bool:
     array = lower.endswith(_ARRAY)
     if not (array or (head and lower.endswith(_LISTS))):
         return False  # every file below a LOGDIR is matched by name first
-    if log_file_names.names().column.search(name) is None:
+    known = log_file_names.names()
+    table = lower in known.saved_tables
+    if not table and known.column.search(name) is None:
         return False
     if not array:
         return _LIST.match(head.decode("utf-8-sig", "replace")) is not None
     if not head:
         return True
     try:
-        return head.startswith(_MAGIC) and _shape(head) > 0
+        return head.startswith(_MAGIC) and bool(_columns(lower, head) if table else _length(head))
     except (ValueError, TypeError, SyntaxError):
         return False
 
