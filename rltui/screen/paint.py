@@ -122,7 +122,7 @@ def _store(state: AppState, drawn: list[Drawn | None]) -> None:
         state.drawn[state.selection.pane] = pane
     for overlay, one in zip(state.overlays, overlays, strict=True):
         if isinstance(overlay, ListOverlay) and isinstance(one, ListDrawn):
-            overlay.drawn, overlay.at, overlay.top = one, one.at, one.top
+            overlay.drawn, overlay.at, overlay.top, overlay.match = one, one.at, one.top, one.match
         elif isinstance(overlay, ChartOverlay) and isinstance(one, ChartDrawn):
             overlay.drawn, overlay.y_range, overlay.log = one, one.y, one.log
         elif isinstance(overlay, SampleOverlay) and isinstance(one, SampleDrawn):

@@ -135,24 +135,23 @@ class ListDrawn:
 
     at: int = 0
     top: int = 0  # first line in sight
-    first_reach: int = 0  # lines to scroll until the first item is visible
     rows: int = 10  # that fit
-    count: int = 0  # possible values of `at`
+    lines: int = 0  # in all
     items: tuple[tuple[int, str], ...] = ()  # line and argument of each selectable item
     found: tuple[int, ...] = ()  # lines with a match
-    at_line: int = 0  # of the current match, else the first visible line
+    match: int | None = None  # line of the current one
     size: tuple[int, int] = (80, 24)  # cells for its content
     tall: int = 0  # height that a palette keeps while the user types
 
 
 @dataclass(slots=True, eq=False)
 class ListOverlay:
-    """A list over the panes with a selected item, or only a scroll position if it has no items.
+    """A list over the panes with a selected item; what is read scrolls by lines, with or without items.
 
     kind: help, the table of problems, the explanation of a metric, a setting in full, the runs, the palette;
     a choice of metrics to draw beside or instead of that of a large chart, or of a group or column of the
     list of runs. of: the key of the setting, the tag of the chart, or the name of the selected run. match:
-    the line of the current match; None for the first one.
+    the line of the current match; None until the first one is drawn.
     """
 
     kind: ListKind
@@ -175,7 +174,7 @@ class ListOverlay:
 
     @property
     def searches(self) -> bool:
-        """Whether its query searches the lines; in other lists it filters them."""
+        """Whether it is read: it scrolls by lines, and its query searches them; that of others filters."""
         return self.kind in READ_LISTS
 
 

@@ -245,6 +245,70 @@ def test_help_is_searched() -> None:
     assert len(screen.overlays) == 1 and "/zoom" not in screen.text(80, 24)
 
 
+def read_lines(screen: Screen, size: tuple[int, int]) -> list[str]:
+    """The lines in sight of the list on top."""
+    lines = [line.text for line in screen.frame(*size).lines]
+    return [line[line.index("│") + 1 : line.rindex("│")].strip() for line in lines if line.count("│") > 1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+@pytest.mark.parametrize("before", ["E", "3 e", "?"])
+@pytest.mark.parametrize("key", ["down", "ctrl+d", " ", "pagedown"])
+def test_keys_that_move_show_every_line_of_a_text(size: tuple[int, int], before: str, key: str) -> None:
+    """Lines without a metric are as reachable as others, and no key skips any; `g` returns to the first."""
+    screen = fresh()
+    for one in before.split():
+        screen.frame(*size)
+        screen.press(one)
+    first = read_lines(screen, size)
+    overlay = screen.overlays[-1]
+    assert isinstance(overlay, ListOverlay)
+    seen: set[int] = set()
+    for _ in range(overlay.drawn.lines):
+        top = overlay.drawn.top
+        seen |= set(range(top, top + overlay.drawn.rows))
+        screen.press(key)
+        screen.frame(*size)
+    assert set(range(overlay.drawn.lines)) <= seen
+    last = read_lines(screen, size)
+    screen.press("g")
+    assert read_lines(screen, size) == first
+    screen.press("G")
+    assert read_lines(screen, size) == last
+
+
+def test_down_stops_at_every_metric_of_a_text() -> None:
+    """One by one they become the selected one, while they are in sight; Enter opens none that is not."""
+    screen = fresh("E")
+    screen.frame(80, 24)
+    overlay = screen.overlays[-1]
+    assert isinstance(overlay, ListOverlay)
+    selected = []
+    for _ in range(overlay.drawn.lines + len(overlay.drawn.items)):
+        place = overlay.drawn.items[overlay.at][0]
+        if overlay.top <= place < overlay.top + overlay.drawn.rows:
+            selected.append(overlay.at)
+        screen.press("down")
+        screen.frame(80, 24)
+    assert list(dict.fromkeys(selected)) == list(range(len(overlay.drawn.items)))
+    screen.press("enter")
+    assert screen.overlays, "the last metric is far above the end of the text"
+    screen.frame(80, 24)
+    screen.press("enter")
+    assert not screen.overlays
+
+
+def test_a_match_of_a_search_is_in_sight() -> None:
+    """The first one when the words are typed, and each that `n` goes to, however far from a metric."""
+    screen = fresh("E")
+    for key in "/explained":
+        screen.press(key)
+    screen.press("enter")
+    for _ in range(4):
+        assert any("explained" in line.lower() for line in read_lines(screen, (80, 24)))
+        screen.press("n")
+
+
 @pytest.mark.parametrize(
     ("before", "heading"),
     [("3 enter", "In this chart"), ("r", "In this list of runs"), ("f", "In the findings"), ("3", "Moving")],
@@ -263,9 +327,9 @@ def test_half_a_screen_in_every_list() -> None:
     screen.press("ctrl+d")
     screen.frame(80, 24)
     overlay = screen.overlays[-1]
-    assert isinstance(overlay, ListOverlay) and overlay.at == overlay.drawn.rows // 2
+    assert isinstance(overlay, ListOverlay) and overlay.top == overlay.drawn.rows // 2
     screen.press("ctrl+u")
-    assert overlay.at == 0
+    assert overlay.top == 0
     for key in ("q", ":", "a", "b", "ctrl+u"):
         screen.press(key)
     palette = screen.overlays[-1]

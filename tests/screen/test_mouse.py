@@ -93,10 +93,11 @@ def test_the_lower_edge_of_a_list_can_be_clicked() -> None:
     for key in ("k", "l", "enter"):
         screen.press(key)
     screen.frame(*SIZE)
-    before = top_list(screen).drawn.at_line
+    before = top_list(screen).match
     click(screen, "n N next")
     screen.frame(*SIZE)
-    assert top_list(screen).drawn.at_line > before
+    after = top_list(screen).match
+    assert before is not None and after is not None and after > before
 
 
 def test_the_prompt_of_a_filter_can_be_clicked() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rltui.screen import run_list
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.key_table import Command
-from rltui.screen.pages.lists.list_page import ListContent
+from rltui.screen.pages.lists.list_page import ListContent, nearest_item
 from rltui.screen.pages.overlays import list_content
+from rltui.screen.pages.page import scrolled
 from rltui.screen.state import TYPED_LISTS, AppState, ListOverlay
 from rltui.screen.text_filter import edited
 
@@ -31,12 +32,14 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
     elif action == "item":
         overlay.at = int(command.argument)
         following = _choose(state, overlay, overlay.drawn.items)
+    elif action == "open" and overlay.searches and _show_selected(overlay):
+        pass  # nobody opens what they do not see
     elif action == "open":  # typing may have changed the list since it was drawn
         content: ListContent = list_content(state, overlay, *overlay.drawn.size)
         following = _choose(state, overlay, content.items)
     elif action == "back":
         if overlay.query and overlay.searches:
-            overlay.query = ""
+            overlay.query, overlay.match = "", None
         else:
             state.overlays.pop()
     elif action == overlay.kind:
@@ -44,7 +47,7 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
     elif action == "help":
         state.overlays.append(ListOverlay("help"))
     elif overlay.searches and action == "filter":
-        overlay.query, overlay.typing = "", True
+        overlay.query, overlay.match, overlay.typing = "", None, True
     elif overlay.searches and action in ("next-finding", "previous-finding"):
         _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
     elif overlay.kind == "runs":
@@ -56,36 +59,61 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
 
 
 def _move(overlay: ListOverlay, by: int) -> None:
-    """Go to another item; from the first one, scroll the text above it."""
-    reach = overlay.drawn.first_reach
-    if overlay.at == 0 and reach and (by < 0 or overlay.top < reach):
-        overlay.top = min(max(overlay.top + by, 0), reach)
-    else:
-        overlay.at = min(max(overlay.at + by, 0), max(overlay.drawn.count - 1, 0))
+    """Go to another item; in a list that is read, scroll by lines."""
+    drawn = overlay.drawn
+    if not overlay.searches:
+        overlay.at = min(max(overlay.at + by, 0), max(len(drawn.items) - 1, 0))
+        return
+    places = [place for place, _ in drawn.items]
+    to = overlay.at + by
+    if abs(by) == 1 and 0 <= to < len(places) and overlay.top - 1 <= places[to] <= overlay.top + drawn.rows:
+        overlay.at = to  # the next item is in sight, or the next line
+        overlay.top = scrolled(overlay.top, places[to], places[to], drawn.lines, drawn.rows)
+        return
+    end = max(drawn.lines - drawn.rows, 0)
+    overlay.top = min(max(overlay.top + by, 0), end)
+    if not places:
+        return
+    if abs(by) > 1 and overlay.top == (end if by > 0 else 0):
+        overlay.at = len(places) - 1 if by > 0 else 0
+    elif not _in_sight(overlay, places[overlay.at]):
+        edge = overlay.top if by > 0 else overlay.top + drawn.rows - 1  # where lines have gone out of sight
+        overlay.at = nearest_item(drawn.items, edge)
+
+
+def _show_selected(overlay: ListOverlay) -> bool:
+    """Scroll to the selected item if it is out of sight; False if it is in sight."""
+    drawn = overlay.drawn
+    if not drawn.items or _in_sight(overlay, place := drawn.items[overlay.at][0]):
+        return False
+    overlay.top = scrolled(overlay.top, place, place, drawn.lines, drawn.rows)
+    return True
+
+
+def _in_sight(overlay: ListOverlay, at: int) -> bool:
+    """Whether a line is in sight."""
+    return overlay.top <= at < overlay.top + overlay.drawn.rows
 
 
 def _go_to_match(state: AppState, overlay: ListOverlay, by: int) -> None:
     """Go to the next or previous match, after the last one to the first."""
-    drawn, found = overlay.drawn, overlay.drawn.found
+    found = overlay.drawn.found
     if not found:
         key = state.options.keys.hint_of("filter")
         state.notify(f"not here: {overlay.query}" if overlay.query else f"{key} searches")
         return
-    here = drawn.at_line
+    here = overlay.top if overlay.match is None else overlay.match
     later = [at for at in found if (at - here) * by > 0] or list(found)
     _go_to_line(overlay, later[0] if by > 0 else later[-1])
 
 
 def _go_to_line(overlay: ListOverlay, at: int) -> None:
-    """Make a line visible: select its item, or scroll it to the top."""
+    """Scroll to a line, and select the item nearest to it."""
     drawn = overlay.drawn
     overlay.match = at
-    if not drawn.items:
-        overlay.at = min(at, max(drawn.count - 1, 0))
-    elif at < drawn.items[0][0]:
-        overlay.at, overlay.top = 0, min(at, drawn.first_reach)
-    else:
-        overlay.at = max(index for index, (place, _) in enumerate(drawn.items) if place <= at)
+    overlay.top = scrolled(overlay.top, at, at, drawn.lines, drawn.rows)
+    if drawn.items:
+        overlay.at = nearest_item(drawn.items, at)
 
 
 def _choose(
@@ -168,7 +196,7 @@ def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
         if always:
             state.overlays.remove(overlay)
         else:
-            overlay.typing, overlay.query = False, ""
+            overlay.typing, overlay.query, overlay.match = False, "", None
         return True
     if key == "tab" and in_runs:
         offered = run_list.completions(state, overlay.query)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rltui.common.text import count_of
@@ -29,26 +30,28 @@ def list_size(width: int, height: int) -> tuple[int, int]:
 def list_page(
     keys: Keys, overlay: ListOverlay, content: ListContent, under: Page, width: int, height: int
 ) -> Page:
-    """The box over the screen, with the selected item highlighted and visible."""
+    """The box over the screen, with the selected item highlighted.
+
+    A list that is read scrolls freely, to a new match by itself; any other one keeps its item in sight.
+    """
     lines, items = list(content.lines), content.items
     found = _found(lines, overlay.query) if overlay.searches else ()
     for index in found:
         lines[index] = _with_marks(lines[index], overlay.query)
     room = max(height - 4, 1)
-    count = len(items) or max(len(lines) - room + 1, 1)
+    at = min(max(overlay.at, 0), max(len(items) - 1, 0))
     match = overlay.match if overlay.match is not None else found[0] if found else None
-    at = min(max(overlay.at, 0), count - 1)
-    if overlay.typing and found and not items and not at <= found[0] < at + room:
-        at = min(found[0], count - 1)
-    top, first_reach = at, overlay.drawn.first_reach
+    if overlay.searches:
+        top = min(max(overlay.top, 0), max(len(lines) - room, 0))
+        if match is not None and overlay.match is None:
+            top = scrolled(top, match, match, len(lines), room)
+            at = nearest_item(items, match) if items else at
+    elif items:
+        top = scrolled(overlay.top, items[at][0] - 1 if at else 0, items[at][0], len(lines), room)
+    else:
+        top = 0
     if items:
-        marked = items[at][0]
-        lines[marked] = Line(lines[marked].spans, "select")
-        if at:
-            top = scrolled(overlay.top, marked - 1, marked, len(lines), room)
-        else:
-            first_reach = max(marked - room + 1, 0)
-            top = min(max(overlay.top, 0), first_reach)
+        lines[items[at][0]] = Line(lines[items[at][0]].spans, "select")
     widest = min(max((one.width for one in lines), default=10), width - 4)
     visible = lines[top : top + room]
     if visible and len(lines) > room:  # keeps the width of the box while it scrolls
@@ -66,10 +69,14 @@ def list_page(
         if 0 <= y < room:
             page.spots.append(Spot(frame.x + 1, frame.y + 1 + y, frame.width - 2, 1, "item", str(index)))
     page.drawn = ListDrawn(
-        at, top, first_reach, room, count, tuple(items), found, top if match is None else match,
-        list_size(width, height), content.tall,
-    )  # fmt: skip
+        at, top, room, len(lines), tuple(items), found, match, list_size(width, height), content.tall
+    )
     return page
+
+
+def nearest_item(items: Sequence[tuple[int, str]], place: int) -> int:
+    """The index of the item whose line is nearest to a line; of two, the upper one."""
+    return min(range(len(items)), key=lambda index: abs(items[index][0] - place))
 
 
 def _hints(keys: Keys, overlay: ListOverlay, has_items: bool) -> list[Hint]:

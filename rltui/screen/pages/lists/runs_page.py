@@ -88,7 +88,7 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     if not count:
         lines.append(line((" no run matches" if state.session.runs else " no runs yet", "dim")))
     lines += [BLANK] * (room - len(lines))
-    page = Page([*head, *lines], spots, ListDrawn(at, top, 0, room, len(items), items, (width, height)))
+    page = Page([*head, *lines], spots, ListDrawn(at, top, room, count, items, size=(width, height)))
     page.spots += _title_spots(columns) if height >= 8 else []
     return page.below(foot)
 
