@@ -19,6 +19,7 @@ class MetricRoles(NamedTuple):
     step_times: tuple[str, ...]
     logged_at_updates: tuple[str, ...]
     zero_if_unknown: tuple[str, ...]
+    nan_if_undefined: tuple[str, ...]
     in_percent: tuple[str, ...]  # prefixes of ids
     phase_order: tuple[str, ...]
     logged_once: tuple[str, ...]

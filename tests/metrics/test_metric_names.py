@@ -151,6 +151,34 @@ def test_names_of_xuance_by_agent_and_by_process(key: str, canonical: str) -> No
     assert MetricNames("xuance").name(key).canonical == canonical
 
 
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("train/reward", "reward.episode_return.mean"),
+        ("train/loss_objective", "policy.loss"),
+        ("train/a_loss", "policy.loss"),
+        ("eval/reward", "validation.return.mean"),
+        ("test/reward", "validation.return.mean"),
+        ("time/rb - extend", "timing.phase"),
+        ("train/learner/loss_qvalue", "critic.loss"),
+        ("train_reward_episode_reward_mean", "reward.episode_return.mean"),
+        ("r_training", "reward.step.mean"),
+        ("r_total", "other.custom"),
+    ],
+)
+def test_names_of_torchrl(key: str, canonical: str) -> None:
+    """Its scripts log returns of ended episodes as `reward`; the sum of returns so far is no outcome."""
+    assert MetricNames("torchrl").name(key).canonical == canonical
+
+
+def test_the_entropy_loss_of_skrl_depends_on_the_agent() -> None:
+    """SAC logs the loss of its temperature under the name of the entropy bonus of the others."""
+    key = "Loss / Entropy loss"
+    assert MetricNames("skrl-sac").name(key).canonical == "policy.alpha_loss"
+    assert MetricNames("skrl").name(key).canonical == "policy.entropy_loss"
+    assert MetricNames("skrl").name("Loss / Entropy loss (agent_0)").canonical == "policy.entropy_loss"
+
+
 # ---- held-out data are never training
 
 

@@ -16,7 +16,7 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
-from rltui.panes.rows.row import Row, rows_of
+from rltui.panes.rows.row import Row, is_constant, rows_of
 from rltui.rules.finding import Evidence
 from tests.support.runs.made_run import NOW, MadeRun, believable, finding
 from tests.support.screen.overviews import overview_of
@@ -224,6 +224,14 @@ def test_a_constant_is_a_thin_line() -> None:
     drawn, cards = overview_of(run, NOW, 100, 24)
     assert [one.text for one in drawn if "always the same: Learning rate" in one.text]
     assert not any("Learning rate" in one.text for one in drawn[:-1]) and len(cards) == 4
+
+
+def test_what_is_always_nan_because_there_is_none_is_not_measured() -> None:
+    """The spread of discrete actions: no crosses, and in an overview one word with the constants."""
+    row = row_of(np.full(STEPS, np.nan), canonical="policy.action_std", title="Action std")
+    lines = card(row)
+    assert sum("not measured: always written as nan" in line for line in lines) == 1
+    assert row.value_text == "unreported" and is_constant(row)
 
 
 def test_a_negated_key_says_so() -> None:

@@ -40,6 +40,16 @@ def test_mfu_that_is_always_zero() -> None:
     assert [problem.code for problem in evaluator.diagnostics()] == ["not-reported"]
 
 
+def test_a_spread_of_actions_that_is_always_nan() -> None:
+    """Torch has none of discrete actions: not measured. One that becomes NaN is a warning, as others are."""
+    undefined = evaluator_of({"policy.action_std": np.full(200, np.nan)})
+    assert [(problem.level, problem.code) for problem in undefined.diagnostics()] == [
+        ("info", "not-reported")
+    ]
+    broken = evaluator_of({"policy.action_std": np.append(np.ones(100), np.full(100, np.nan))})
+    assert [(problem.level, problem.code) for problem in broken.diagnostics()] == [("warning", "non-finite")]
+
+
 def test_entropy_of_continuous_actions_falls_below_zero() -> None:
     """Differential entropy crosses zero on its way to a narrow policy."""
     fall = np.linspace(8.5, -6, 400) + 0.05 * NOISE.normal(size=400)

@@ -101,7 +101,8 @@ def _draw(
         return CardCurve([none] + [BLANK] * (rows - 1))
     steps = _StepLine(row, window, drawn, cells)
     others = compared_curves(row, compared, window, cells * per_cell) if rows > 1 else []
-    if not others and not drawn.nonfinite.any() and drawn.points > 1 and _is_constant(drawn):
+    constant = not drawn.nonfinite.any() and drawn.points > 1 and _is_constant(drawn)
+    if not others and (constant or row.unreported):
         return CardCurve(_constant_rows(row, drawn, cells, rows), steps.line(crosshair))
     if rows == 1:
         return CardCurve([_one_row(row, drawn, window, ranges)], steps.line(crosshair))
@@ -207,7 +208,9 @@ def _constant_rows(row: Row, drawn: Curve, cells: int, rows: int) -> list[Line]:
     lines = [BLANK] * rows
     blank = " " * (AXIS + 1)
     if row.unreported:
-        lines[rows // 2] = line((blank + fit("not measured: always written as 0", cells), "faint"))
+        lines[rows // 2] = line(
+            (blank + fit(f"not measured: always written as {row.value:g}", cells), "faint")
+        )
         return lines
     words = f" always {format_bound(drawn.range[0], row.unit)} "
     known = np.flatnonzero(np.isfinite(drawn.low))

@@ -129,11 +129,12 @@ class Row:
 
     @property
     def value_text(self) -> str:
-        """The last value with its unit; `unreported` if the writer only fills in zeros."""
+        """The last value with its unit; `unreported` if the writer only fills in zeros, or NaN."""
         value = self.value
         if value is None:
             return "–"
-        return "unreported" if value == 0 and self.unreported else format_value(value, self.unit)
+        filled = value == 0 or math.isnan(value)
+        return "unreported" if filled and self.unreported else format_value(value, self.unit)
 
     def text_at(self, step: int) -> str | None:
         """The value at a step with its unit, `–` without one; None for a row without values over steps."""
@@ -151,11 +152,13 @@ class Row:
 
     @property
     def unreported(self) -> bool:
-        """Whether the writer does not know the quantity (MFU of an unknown device) and writes zeros."""
+        """Whether the writer fills in zeros, or NaN: MFU of unknown devices, spread of discrete actions."""
         canonical = (self.name.canonical if self.name is not None else None) or ""
-        if self.main is None or not canonical.startswith(metric_roles().zero_if_unknown):
+        if self.main is None or self.main.count < CONSTANT_POINTS:
             return False
-        return self.main.count >= CONSTANT_POINTS and self.main.extent() == (0.0, 0.0)
+        if canonical.startswith(metric_roles().nan_if_undefined):
+            return self.main.nonfinite == self.main.count
+        return canonical.startswith(metric_roles().zero_if_unknown) and self.main.extent() == (0.0, 0.0)
 
     def as_written(self, value: float | None) -> float | None:
         """A value in the metric's canonical unit, such as a finding's, in the unit of the key as written."""
@@ -198,6 +201,8 @@ class Row:
 def is_constant(row: Row) -> bool:
     """Whether a row has a single value and no findings; never for outcomes, whose values are results."""
     main = row.main
+    if row.unreported and not row.findings:
+        return True
     if main is None or main.count < CONSTANT_POINTS or main.nonfinite or row.findings:
         return False
     if row.name is not None and row.name.pane in ("reward", "validation"):
@@ -307,7 +312,7 @@ def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]
         if len(places) < 2:
             continue
         out = list(out) if out is rows else out
-        keys = [rows[at].tag.split("/") for at in places]
+        keys = [[part.strip() for part in rows[at].tag.split("/")] for at in places]
         for at, key in zip(places, keys, strict=True):
             others = {place for other in keys if other is not key for place in enumerate(other)}
             part = next((part for index, part in enumerate(key) if (index, part) not in others), key[-1])

@@ -15,6 +15,7 @@ from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
 
 CLOCK_SLACK = 5.0  # seconds by which the clocks of two machines may differ
+CONSTANT_POINTS = 5  # of one value, from which it is taken as a placeholder
 GAP_STEPS = 20.0  # usual distances between steps
 
 
@@ -35,6 +36,13 @@ def diagnostics(run: str, step_walls: Floats, series: Mapping[str, SeriesState])
 def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     ticks, canonical = each.ticks, each.plan.canonical or ""
     found = []
+    if (
+        ticks.nonfinite_count == ticks.points
+        and ticks.points >= CONSTANT_POINTS
+        and canonical.startswith(metric_roles().nan_if_undefined)
+    ):
+        message = f"{tag}: always NaN, taken as not defined for this training"
+        return [Problem("info", "not-reported", where, message)]
     if ticks.nonfinite_count and not canonical.startswith(metric_roles().logged_once):
         periods = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
         first = f", the first at step {periods[0].since_step:,}" if periods else ""
@@ -53,7 +61,11 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
             "suspect the metric before the training"
         )
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
-    if ticks.zeros and ticks.points >= 5 and canonical.startswith(metric_roles().zero_if_unknown):
+    if (
+        ticks.zeros
+        and ticks.points >= CONSTANT_POINTS
+        and canonical.startswith(metric_roles().zero_if_unknown)
+    ):
         message = f"{tag}: always exactly 0, taken as not reported"
         found.append(Problem("info", "not-reported", where, message))
     return found

@@ -286,7 +286,7 @@ def _sparkline(
     row: Row, drawn: Curve, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None
 ) -> list[Span]:
     """The curve in one line: a thin one if it is constant; with marks where it is cut off."""
-    if drawn.is_constant:
+    if drawn.is_constant or row.unreported:
         return [(" " * columns.spark if row.unreported else drawn.spark().text, "faint")]
     needed, is_cut = data_range(row, drawn.points, [drawn], ranges)
     bottom, top = shown_range(row, needed, window, ranges)
