@@ -52,6 +52,11 @@ class MetricName(NamedTuple):
         own = self.metric.statistic if self.metric is not None else ""
         return self.statistic == own or (own == "" and self.statistic == "mean")
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether it is another series logged again at other steps, such as seconds."""
+        return self.statistic == "copy"
+
     def to_canonical(self, value: float) -> float:
         """Convert a value as written to the canonical scale."""
         return value * self.scale + self.offset

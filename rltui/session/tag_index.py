@@ -12,7 +12,10 @@ Quantity = tuple[str, bool, str, bool]  # canonical id, held out, what a wildcar
 
 
 class TagIndex:
-    """Tags in their order, computed ones last. `guessed`: those whose pane is a guess."""
+    """Tags in their order, computed ones and copies last. `guessed`: those whose pane is a guess.
+
+    A copy of a series at other steps is of its metric only where the run does not have the series itself.
+    """
 
     def __init__(self, tags: Iterable[str], names: MetricNames) -> None:
         self.names = names
@@ -22,12 +25,12 @@ class TagIndex:
         self.guessed: set[str] = set()
         self._groups: dict[Group, list[str]] = {}
         self._quantities: dict[Quantity, list[str]] = {}
-        for tag in sorted(self.tags, key=lambda each: names.name(each).computed):
+        for tag in sorted(self.tags, key=lambda each: (names.name(each).computed, names.name(each).is_copy)):
             name = names.name(tag)
             self.panes.setdefault(name.pane, []).append(tag)
-            if name.canonical is not None:
+            quantity = (name.canonical or "", name.held_out, name.part, name.computed)
+            if name.canonical is not None and not (name.is_copy and quantity in self._quantities):
                 self.canonical.setdefault(name.canonical, []).append(tag)
-                quantity = (name.canonical, name.held_out, name.part, name.computed)
                 self._quantities.setdefault(quantity, []).append(tag)
             if name.group:
                 group = (name.pane, name.group, name.part, name.held_out, name.computed)

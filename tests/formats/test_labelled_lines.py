@@ -238,6 +238,16 @@ DING = "".join(
     f"| Value | 0.{k} | 0.001 |\n{_RULE}{_RULE}| Name  | kl_avg |\n{_RULE}| Value | 1.{k} |\n{_RULE}\n"
     for k in range(1, 9)
 )
+# The same of release 0.5.3, in its file and on a console, among single episodes of evaluations
+_FILE = "[2026-11-27 16:53:56][base_learner.py:360][INFO] [RANK0]: "
+_RICH, _PLACE = "[11-27 16:53:56] INFO     ", "      base_learner.py:360\n"
+_EPISODES = "".join(
+    f"[EVALUATOR]env {k} finish episode, final reward: 8.0, current episode: {k}" for k in (1, 2)
+)
+DING_FILE = DING.replace(_LOG, _FILE).replace("Result ===\n", f"Result ===\n{_FILE}{_EPISODES}\n")
+DING_RICH = (
+    DING.replace(f"{_LOG}\n", f"{_RICH}{_PLACE}").replace(_LOG, _RICH).replace(" ===\n", f" ==={_PLACE}")
+)
 PRINTED = "".join(f"{{'a/loss': 0.{k},\n 'name': 'x',\n 'step': {k}}}\n" for k in range(1, 9))
 
 
@@ -256,7 +266,10 @@ PRINTED = "".join(f"{{'a/loss': 0.{k},\n 'name': 'x',\n 'step': {k}}}\n" for k i
             (1000 * k, {"Time": k, "avgR": -k - 0.25, "stdR": 375.6, "expR": -1.42, "objC": 81.65})
             for k in range(1, 9)
         ]),
-        (f"{DING}end", [(k, {"a_loss": k / 10, "lr_avg": 0.001, "kl_avg": 1 + k / 10}) for k in range(1, 9)]),
+        *[
+            (log, [(k, {"a_loss": k / 10, "lr_avg": 0.001, "kl_avg": 1 + k / 10}) for k in range(1, 9)])
+            for log in (f"{DING}end", f"{DING_FILE}end", f"{DING_RICH}end")
+        ],
         (PRINTED, [(k, {"a/loss": k / 10}) for k in range(1, 9)]),
     ],
 )  # fmt: skip

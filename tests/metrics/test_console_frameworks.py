@@ -74,6 +74,7 @@ LEFT = {
         "TotalEnvSteps",
         "Train/KL",
     ),
+    "di-engine": ("reward_mean", "eval_episode_return_mean", "avg_envstep_per_sec", "avg_time_per_episode"),
     "xuance": ("Test-Episode-Rewards/Mean-Score", "Train-Episode-Rewards/rank_0/env-0", "Qloss", "predictQ"),
 }
 OUTCOMES = {"validation.return.mean", "reward.episode_return.mean", "reward.success_rate"}

@@ -145,6 +145,11 @@ def test_tunix_is_told_by_the_mode_within_its_names() -> None:
         (["Reward / Total reward (mean)", "Coefficient / Entropy coefficient"], "skrl-sac"),
         (["Episode_Reward/track", "Train/mean_reward", "Loss/surrogate"], "rsl-rl"),
         (["Train-Results/Episode-Rewards/rank_0/env-0", "agent_0/loss_actor", "noise_scale"], "xuance"),
+        (["collector_step/reward_mean", "learner_iter/cur_lr_avg", "learner_step/cur_lr_avg"], "di-engine"),
+        (
+            ["evaluator_iter/reward_mean", "learner_iter/cur_lr_avg", "learner_step/cur_lr_avg"],
+            "di-engine-offline",
+        ),
         (["data/actor/pg_clipfrac", "data/timing_s/step", "data/actor/ppo_kl"], "verl"),
     ],
 )

@@ -179,6 +179,22 @@ def test_the_entropy_loss_of_skrl_depends_on_the_agent() -> None:
     assert MetricNames("skrl").name("Loss / Entropy loss (agent_0)").canonical == "policy.entropy_loss"
 
 
+@pytest.mark.parametrize(
+    ("framework", "judged", "copy"),
+    [
+        ("di-engine", "evaluator_step/reward_mean", "evaluator_iter/reward_mean"),
+        ("di-engine", "learner_step/q_value_avg", "learner_iter/q_value_avg"),
+        ("di-engine", "learner_step/unheard_of_avg", "learner_iter/unheard_of_avg"),
+        ("di-engine-offline", "learner_iter/bc_loss_avg", "learner_step/bc_loss_avg"),
+    ],
+)
+def test_of_two_axes_one_is_judged(framework: str, judged: str, copy: str) -> None:
+    """DI-engine logs over environment steps and over iterations; offline RL has only the latter."""
+    names = MetricNames(framework)
+    assert names.name(judged).canonical == names.name(copy).canonical is not None
+    assert not names.name(judged).is_copy and names.name(copy).is_copy
+
+
 # ---- held-out data are never training
 
 

@@ -296,6 +296,16 @@ def test_an_own_axis_is_shown_on_its_own(view: RunView) -> None:
     assert drawn is not None and drawn.points == 3
 
 
+def test_a_copy_has_a_row_only_without_the_series_itself() -> None:
+    """What is logged again at other steps is of interest to whoever asks for it alone."""
+    view, both = MadeRun("a", "di-engine"), ["learner_step/adv_mean_avg", "learner_iter/adv_mean_avg"]
+    for tag in (*both, "collector_iter/reward_mean"):
+        view.add(tag, [1.0, 2.0, 3.0])
+    assert [row.tag for row in rows_of(view, both)] == both[:1]
+    assert [row.tag for row in rows_of(view, both[1:])] == both[1:]
+    assert view.tag_index.canonical["policy.advantage.mean"] == both[:1]
+
+
 def test_values_of_an_earlier_moment() -> None:
     """Back in time a row shows the last value that was there then."""
     series = made_series("a", np.arange(10) * 1.5, np.arange(10))

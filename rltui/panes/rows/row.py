@@ -268,6 +268,8 @@ def rows_of(
 ) -> list[Row]:
     """Rows for tags, most important first, without those that were first written after `at_step`.
 
+    A series that another one copies at other steps has no row beside that one.
+
     merge: whether the statistics of one distribution share a row. apart: whether equal titles are
     distinguished (see `with_distinct_titles`).
     """
@@ -277,13 +279,15 @@ def rows_of(
             by_tag.setdefault(tag, []).append(finding)
     as_of = RunAtStep(view.run, at_step)
     groups: dict[object, list[MetricName]] = {}
-    for tag in tags:
-        if as_of.has(view.run.series[tag]):
-            name = view.names.name(tag)
-            distribution = (name.pane, name.group, name.part, name.held_out, name.computed)
-            groups.setdefault(distribution if name.group and name.statistic and merge else tag, []).append(
-                name
-            )
+    shown = [view.names.name(tag) for tag in tags if as_of.has(view.run.series[tag])]
+    originals = {_meaning(name) for name in shown if not name.is_copy}
+    for name in shown:
+        if name.is_copy and _meaning(name) in originals:
+            continue
+        distribution = (name.pane, name.group, name.part, name.held_out, name.computed)
+        groups.setdefault(distribution if name.group and name.statistic and merge else name.tag, []).append(
+            name
+        )
     members: list[tuple[int, bool, list[MetricName]]] = []
     for names in groups.values():
         stats = {name.statistic: name for name in names}
@@ -295,6 +299,10 @@ def rows_of(
     members.sort(key=lambda member: member[:2])
     rows = [_row(view, names, by_tag, as_of, against) for *_, names in members]
     return with_distinct_titles(rows) if apart else rows
+
+
+def _meaning(name: MetricName) -> tuple[str | None, str, bool, bool]:
+    return name.canonical, name.part, name.held_out, name.computed
 
 
 def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]:

@@ -103,7 +103,8 @@ class RuleSelection:
 
     def _make(self, tag: str) -> RulePlan:
         name = self._names.name(tag)
-        canonical, held_out = name.canonical, name.held_out
+        # A copy has no part in any rule: what it says is judged where it was first written.
+        canonical, held_out = None if name.is_copy else name.canonical, name.held_out
         bounds = name.metric.bounds if name.metric is not None else None
         plan = RulePlan(
             tag,
@@ -115,7 +116,7 @@ class RuleSelection:
             None if bounds is None else hard_limits(bounds),
             moment_offset_of(tag),
             user_rules=tuple(user_rules(self._thresholds, name)),
-            is_copy=name.statistic == "copy",
+            is_copy=name.is_copy,
         )
         if canonical is None or not name.main:
             return plan
