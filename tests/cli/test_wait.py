@@ -15,6 +15,7 @@ from rltui.cli.follow.waiting import wait
 from rltui.config import Config
 from tests.support.commands.child_process import running
 from tests.support.commands.in_process import rltui
+from tests.support.logs import tfwriter
 from tests.support.logs.live_logs import Live
 from tests.support.runs.checked_runs import SICK, WELL, environment, write
 
@@ -167,3 +168,35 @@ def test_a_folder_without_runs_times_out(tmp_path: Path) -> None:
     done = rltui("wait", tmp_path, "--timeout", 0.5)
     assert done.code == 4 and "no run was found" in done.out
     assert threading.active_count() <= before + 2
+
+
+def test_a_run_is_judged_once_all_of_its_logs_are_read(tmp_path: Path) -> None:
+    """A resumed run has several logs: nothing is said of the first one alone."""
+    run = tmp_path / "logs" / "a"
+    run.mkdir(parents=True)
+    for part in range(4):
+        last = time.time() - 3600 + 100 * part
+        events = [
+            tfwriter.event(step, tfwriter.simple("loss", 0.9**step), wall=last - 101 + step - 100 * part)
+            for step in range(100 * part, 100 * part + 101)
+        ]
+        path = run / f"events.out.tfevents.{1763600000 + part}.host.1.0"
+        path.write_bytes(tfwriter.version(last - 101) + b"".join(events))
+    done = rltui("wait", tmp_path / "logs", "--until", "step>=401", "--timeout", 1.5)
+    assert next(line for line in done.out.splitlines() if " step " in line).endswith(", step 400")
+    early = rltui("wait", tmp_path / "logs", "--until", "step<=100", "--timeout", 1.5)
+    assert early.code == 4, early.out
+
+
+def test_that_nothing_can_follow_is_said_at_once(tmp_path: Path) -> None:
+    """A run that is known to have ended as planned writes no more: one line says so, and the wait goes on."""
+    run = write(tmp_path / "logs" / "a", WELL)
+    waiting = ("wait", tmp_path / "logs", "--until", "step>=500", "--timeout", 2.5)
+    assert "ended as planned" not in rltui(*waiting).err
+    log = run / "metrics.jsonl"
+    log.write_text(log.read_text() + json.dumps({"step": 80, "train_runtime": 160.0}) + "\n")
+    done = rltui(*waiting)
+    assert done.code == 4
+    said = "a has ended as planned at step 80: step>=500 can hold for a new run only"
+    assert done.err.strip() == f"rltui: {said}; waiting for one"
+    assert done.out.splitlines()[-1] == f"timed-out: step>=500 did not hold within 2.5 s; {said}"

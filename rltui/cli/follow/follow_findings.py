@@ -40,6 +40,8 @@ def follow(
     try:
         for session in followed:
             need_reader()
+            if not followed.all_found:
+                continue
             for view in session.ordered():
                 findings.report(view)
                 if dispatcher.config.receivers:

@@ -21,6 +21,8 @@ POLL = 1.0  # seconds; the configuration overrides it
 class FollowedSession:
     """Yields the evaluated session after each change of the logs, and at least every `wait` seconds.
 
+    Until `all_found`, a run may lack its newest logs: neither its step nor its findings are those it has.
+
     part: see `RunFilter`. poll, wait: seconds; default: as configured. deliveries: read instead of the
     LOGDIRs, until their end; an empty list means that all logs have been read.
     """
@@ -41,6 +43,7 @@ class FollowedSession:
         self.session = Session(config, run_glob=selection.glob, part=part, logdirs=logdirs)
         self.session.show_only(selection.test(settings_below(list(map(str, logdirs))), time.time))
         self.at_rest = False  # whether all existing points have been evaluated
+        self.all_found = deliveries is not None  # whether the runs have all of their logs that exist
         self._follower = Follower(logdirs, run_glob=selection.glob, part=part, poll=every)
         self._deliveries = (
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
@@ -61,6 +64,7 @@ class FollowedSession:
             self._file_problems.report_missing(self._follower.search.waiting)
             self.session.apply(self._file_problems.passing(each))
             self.session.evaluate()
+            self.all_found = self._follower.all_found or not isinstance(self._deliveries, Deliveries)
             if self._follower.all_found:  # of some runs alone, a console might seem another one's
                 self._consoles.follow(self.session.sources(), self._follower.others())
             if (reports := self._consoles.take()) is not None:

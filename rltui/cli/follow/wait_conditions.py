@@ -132,6 +132,20 @@ def unknown_metric(conditions: Sequence[Condition], views: Sequence[RunView]) ->
     return ""
 
 
+def nothing_follows(conditions: Sequence[Condition], views: Sequence[RunView], now: float) -> str:
+    """A message that all runs are known to have ended as planned, and write no more; else empty."""
+    states = [view.liveness(now) for view in views]
+    if not states or not all(state.ended_as_planned for state in states):
+        return ""
+    what = " or ".join(condition.text for condition in conditions)
+    if len(views) > 1:
+        return f"all {len(views)} runs have ended as planned: {clean(what)} can hold for a new one only"
+    last, total = views[0].run.last_step, states[0].total
+    where = "" if last is None else f" at step {format_step(last)}"
+    where += f" of {format_step(total)}" if where and total else ""
+    return f"{views[0].shown_name} has ended as planned{where}: {clean(what)} can hold for a new run only"
+
+
 def _match(condition: Condition, view: RunView, now: float) -> Match | None:
     last = view.run.last_step
     if condition.kind == "step":

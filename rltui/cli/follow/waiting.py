@@ -11,7 +11,13 @@ from rltui.cli.exit_codes import FOUND, STALLED, TIMED_OUT
 from rltui.cli.follow import TIMEOUT
 from rltui.cli.follow.follow_findings import FindingReporter
 from rltui.cli.follow.followed_session import POLL, FollowedSession
-from rltui.cli.follow.wait_conditions import Condition, Match, first_match, unknown_metric
+from rltui.cli.follow.wait_conditions import (
+    Condition,
+    Match,
+    first_match,
+    nothing_follows,
+    unknown_metric,
+)
 from rltui.cli.printing import about, emit, note
 from rltui.common.text import clean
 from rltui.config import Config
@@ -45,9 +51,9 @@ def wait(
     findings = FindingReporter(as_json=False)
     seen: set[str] = set()
     match: Match | None = None
-    reported_unknown = False
+    reported_unknown = reported_end = False
     for session in followed:
-        views = session.ordered()
+        views = session.ordered() if followed.all_found else []
         if events:
             try:
                 for view in views:
@@ -60,6 +66,11 @@ def wait(
             reported_unknown, why = True, unknown_metric(conditions, views)
             if why:
                 note(f"{why}; waiting for it")
+        if match is None and followed.at_rest and not reported_end:
+            why = nothing_follows(conditions, views, time.time())
+            if why:
+                reported_end = True
+                note(f"{why}; waiting for one")
         if match is not None or time.monotonic() - began >= timeout:
             break
     waited = time.monotonic() - began
@@ -67,8 +78,9 @@ def wait(
     if match is None:
         outcome, code = "timed-out", TIMED_OUT
         what = " or ".join(condition.text for condition in conditions)
-        why = unknown_metric(conditions, views) if views else _no_run(run_glob)
-        message = f"{clean(what)} did not hold within {timeout:g} s" + (f"; {why}" if why else "")
+        whys = [unknown_metric(conditions, views), nothing_follows(conditions, views, time.time())]
+        whys = whys if views else [_no_run(run_glob)]
+        message = "; ".join([f"{clean(what)} did not hold within {timeout:g} s", *filter(None, whys)])
     else:
         outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
         message = match.message

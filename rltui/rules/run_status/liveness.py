@@ -36,6 +36,12 @@ class Liveness(NamedTuple):
         return self.state == "ended" and missing and not self.complete
 
     @property
+    def ended_as_planned(self) -> bool:
+        """Whether it is known to have ended, with all of its planned steps as far as these are known."""
+        known = self.state == "ended" and self.known and self.quiet != GONE
+        return known and not (self.exit_code or self.unfinished)
+
+    @property
     def cut_short(self) -> bool:
         """Whether it ended unintentionally as far as is known: by a crash, or before its planned steps."""
         if self.state != "ended" or self.quiet == GONE:
