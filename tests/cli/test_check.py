@@ -65,6 +65,18 @@ def test_one_line_names_the_worst_runs(tmp_path: Path) -> None:
     assert (well.code, well.out) == (0, "✓ 1 run: 1 ok\n")
 
 
+def test_the_counts_of_healths_are_those_of_the_runs(tmp_path: Path) -> None:
+    """Who has ended early or stalled has a health all the same, and is not counted as another run."""
+    for name in ("a", "b"):
+        run = write(tmp_path / "logs" / name, WELL)
+        (run / "config.yaml").write_text(f"trainer:\n  total_training_steps: {2 * len(WELL)}\n", "utf-8")
+    write(tmp_path / "logs" / "c", WELL, ago=1800, gap=10)
+    (both,) = rltui("check", tmp_path / "logs", "--format", "line").out.splitlines()
+    assert both.startswith("✓ 3 runs: 3 ok; of these 1 stalled and 2 ended early · ")
+    (one,) = rltui("check", tmp_path / "logs", "--run", "a", "--format", "line").out.splitlines()
+    assert one.startswith("✓ 1 run: 1 ok; it ended early · ")
+
+
 def test_runs_are_picked(tmp_path: Path) -> None:
     """--run judges what matches, and nothing else decides the exit code."""
     write(tmp_path / "logs" / "bad", SICK)

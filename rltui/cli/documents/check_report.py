@@ -198,14 +198,21 @@ def _courses(finding: Finding) -> str:
 def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
     healths = Counter(verdict.health for verdict in verdicts)
     words = [f"{healths[health]} {health}" for health in _WORSE if healths[health]]
-    if at_step is None:
-        stalled = sum(verdict.liveness.state == "stalled" for verdict in verdicts)
-        words += [f"{stalled} stalled"] if stalled else []
-        early = sum(verdict.liveness.cut_short for verdict in verdicts)
-        words += [f"{early} ended early"] if early else []
-    else:
+    if at_step is not None:
         words.append(f"as it was at step {format_step(at_step)}")
-    return f"{len(verdicts)} run{'s' * (len(verdicts) != 1)}: {', '.join(words)}"
+    return f"{len(verdicts)} run{'s' * (len(verdicts) != 1)}: {', '.join(words)}{_silent(verdicts, at_step)}"
+
+
+def _silent(verdicts: Sequence[Verdict], at_step: int | None) -> str:
+    """How many of these runs have stalled or ended early, whatever their health."""
+    if at_step is not None:
+        return ""
+    stalled = sum(verdict.liveness.state == "stalled" for verdict in verdicts)
+    early = sum(verdict.liveness.cut_short for verdict in verdicts)
+    if len(verdicts) == 1:
+        return "; it has stalled" if stalled else "; it ended early" if early else ""
+    told = [f"{count} {what}" for count, what in ((stalled, "stalled"), (early, "ended early")) if count]
+    return f"; of these {' and '.join(told)}" if told else ""
 
 
 def one_line(
