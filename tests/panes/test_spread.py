@@ -161,7 +161,7 @@ def test_the_large_chart_names_its_band_and_turns_it() -> None:
     page = screen.overlays[-1]
     assert isinstance(page, ChartOverlay)
     legend = screen.frame(100, 30).lines[1].text
-    assert "min–max, cut off: b" in legend
+    assert "min–max, cut off: b shows all" in legend
     screen.press("b")
     screen.set_clock(lambda: 9e9)
     whole = screen.frame(100, 30).lines

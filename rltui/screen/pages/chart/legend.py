@@ -61,6 +61,7 @@ def legend(
             ("⡐⡐", "band"),
             (f" {words}", "dim"),
             (key if cut else "", "accent"),
+            (" shows all" if cut else "", "dim"),
         ]
     if len(found) > 1:
         pieces = [*_curves(state, row, found, cursor, width), beyond, band]
