@@ -276,6 +276,22 @@ def test_a_tag_of_no_metric_hides_no_rule() -> None:
         assert "reward-below-start" in ids(evaluator_of({"reward.accuracy": lost, **others}), "warning")
 
 
+def test_groups_that_tie_from_the_first_step_are_told_once_a_window_has_them() -> None:
+    """Shares of many groups that all tie, of cut responses, are no chance: the alarm names both at step 1."""
+    ties = np.resize([1.0, 0.9875, 1.0], 10)
+    series = {
+        "reward.mean": 0.87 + 0.02 * np.random.default_rng(1).standard_normal(10),
+        "reward.zero_std_fraction": ties,
+        "lengths.response_clip_fraction": np.ones(10),
+        "lengths.response.min": np.full(10, 96.0),
+        "lengths.response.max": np.full(10, 96.0),
+    }
+    found = [one for one in evaluator_of(series).findings() if one.severity == "warning"]
+    assert [(one.id, one.since_step) for one in found if one.symptom] == [("truncation-no-signal", 1)]
+    one_group = evaluator_of(series | {"reward.zero_std_fraction": np.ones(10)})
+    assert "zero-advantage" not in ids(one_group, "warning")
+
+
 def test_one_group_a_step_ties_by_chance() -> None:
     """Where one group is logged, single steps have no spread; an alarm needs more of them than before."""
     wrong = 0

@@ -8,7 +8,7 @@ limit. Further conditions:
 - `sure`: the mean of the ticks is beyond the limit by so many errors; the noise is that between neighbours.
 - `waves`: the median is beyond it by so many deviations of the usual ticks, which slow noise increases.
 - `chance`: more ticks are beyond it than those before would explain. Where a single group of samples is
-  logged, single ticks without any spread are usual.
+  logged, single ticks without any spread are usual; of a share of many groups fewer ticks are enough.
 - `lasting`: the series has been beyond the limit for that share of the run up to now.
 - `errors`: the level is below the best one by so many errors of a median of three, which follow from the
   noise and from the number of responses that a rate is over.
@@ -26,7 +26,8 @@ import math
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats, Ints
+from rltui.common.arrays import Bools, Floats, Ints, distinct
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
@@ -38,6 +39,8 @@ NEARLY_ALL, MANY = 0.9, 6  # share of the ticks of so many windows
 YOUNG = 64  # ticks of a run in which fewer than a full window are enough
 MAX_SHORTENED = 12  # ticks of a window; longer ones are meant to show that something lasts
 MIN_TICKS = 4  # ticks that must be beyond the limit in any case: bursts of three are common
+MANY_GROUPS = 10  # that do not all tie by chance, in most ticks of a window
+ROUNDING = 1e-4  # of shares in single precision
 MAX_DIFFERENCE = 0.1  # of a number, by which a value may differ from a multiple of it
 
 
@@ -105,14 +108,18 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
             on[k] = best[k] - level[k] > errors * least
     if chance or lasting:
         whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
+        inside = np.maximum.accumulate(np.where(whole, -1, np.arange(len(held))))[window.at]
+        first_beyond = (inside + 1).tolist()  # of those that have been beyond the limit without a break
+    if chance:
+        began = list(map(min, map(began, range(len(window))), first_beyond)).__getitem__
     if chance:
         held_on = np.flatnonzero(on)
         share = rule.number("share", 0.75)
-        on[held_on] = _beyond_chance(whole, window.at[held_on] + 1, length, share, chance)
+        least = length if _is_share(window) and _is_of_many(held) else 2 * length
+        on[held_on] = _beyond_chance(whole, window.at[held_on] + 1, length, share, chance, least)
     if lasting:
-        inside = np.maximum.accumulate(np.where(whole, -1, np.arange(len(held))))[window.at]
         on &= window.at - inside >= lasting * (window.at + 1)
-        began = (inside + 1).tolist().__getitem__
+        began = first_beyond.__getitem__
     margin = rule.number("release", 0.1)
     off, limit, upward = np.isfinite(level), low, False
     if low is not None:
@@ -125,17 +132,17 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
 
 
-def _beyond_chance(beyond: Bools, count: Ints, length: int, share: float, errors: float) -> Bools:
+def _beyond_chance(beyond: Bools, count: Ints, length: int, share: float, errors: float, least: int) -> Bools:
     """(m,) whether the newest of the first `count` ticks are beyond the limit more often than those before.
 
     By errors of a share: the last `length` ticks, or two or four times as many, are compared with twice as
-    many before them. If half of all ticks are beyond the limit, ten in a row are not significant. If none was
-    before, or nearly all of many are, they are not by chance.
+    many before them. If half of all ticks are beyond the limit, ten in a row are not significant. If all have
+    been, and `least` of them, or nearly all of many are, they are not by chance.
     """
     sums = np.concatenate(([0], np.cumsum(beyond)))
     first = int(beyond.argmax())
     since, many = count - first, np.maximum(count - MANY * length, 0)
-    found: Bools = (sums[count] - sums[first] == since) & ((first >= length) | (since >= 2 * length))
+    found: Bools = (sums[count] - sums[first] == since) & ((first >= length) | (since >= least))
     found &= since > 0
     found |= (count >= MANY * length) & (sums[count] - sums[many] >= NEARLY_ALL * MANY * length)
     for newest in (length, 2 * length, 4 * length):
@@ -147,6 +154,18 @@ def _beyond_chance(beyond: Bools, count: Ints, length: int, share: float, errors
         usual, now = (sums[middle] - sums[begin]) / before, (sums[count] - sums[middle]) / newest
         found |= (middle - begin >= length) & (now >= share) & (now - usual >= errors * error)
     return found
+
+
+def _is_share(window: RollingWindow) -> bool:
+    """Whether the metric is a share of the groups."""
+    metric = glossary().metrics.get(window.ticks.canonical or "")
+    return metric is not None and metric.bounds == (0.0, 1.0)
+
+
+def _is_of_many(shares: Floats) -> bool:
+    """Whether shares are of ten groups or more, by their least difference."""
+    apart = np.diff(distinct(shares))
+    return bool(apart[apart > ROUNDING].min(initial=1.0) <= 1 / MANY_GROUPS + ROUNDING)
 
 
 def _last(limit: Limit | None) -> float | None:
