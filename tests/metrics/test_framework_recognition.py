@@ -156,3 +156,21 @@ def test_tunix_is_told_by_the_mode_within_its_names() -> None:
 def test_relatives_are_told_apart(keys: list[str], label: str) -> None:
     """Frameworks that build on each other are known by what only they write."""
     assert recognise(keys).label == label
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "serial_timesteps nupdates total_timesteps fps explained_variance eprewmean eplenmean policy_entropy",
+        "misc/nupdates misc/total_timesteps eprewmean eplenmean loss/policy_loss loss/approxkl loss/clipfrac",
+        "EpLenMean EpRewMean EpThisIter EpisodesSoFar TimestepsSoFar TimeElapsed ev_tdlam_before entropy",
+        "ep_len_mean ep_reward_mean serial_timesteps n_updates total_timesteps policy_loss value_loss",
+    ],
+)
+def test_the_algorithms_of_baselines_are_recognised_with_their_returns(names: str) -> None:
+    """Each algorithm of OpenAI Baselines has other names; each has a return, and all are known."""
+    keys = names.split()
+    assert recognise(keys).label == "baselines"
+    found = [MetricNames("baselines").name(key) for key in keys]
+    assert all(name.recognised for name in found)
+    assert "reward.episode_return.mean" in [name.canonical for name in found]

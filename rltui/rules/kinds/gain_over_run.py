@@ -70,6 +70,9 @@ RESET_SHARE = 0.8  # of the fall, in one step, where a sum starts again at zero
 YOUNG = 100  # ticks in which small changes are exploration, and means of 100 episodes are one wave
 RECOVERY = 0.5  # share of the loss that must be recovered for it to be resolved
 RECOVERY_ERRORS = 3.0  # by which the newest mean must be above that level: as sure as a gain
+# Fewer points than PEAK above the limit are no level of a run of FORGOTTEN times as many: the first means of
+# episodes are those of one or two. In a young run that is not known yet.
+PEAK, FORGOTTEN = 10, 50
 RECENT = 10  # parts of the run, of which the last gives the recovery
 # Parts of the run, and ticks at least: where all of the last part are above a level, it is reached.
 LATE, LATE_TICKS = 5, 20
@@ -397,8 +400,9 @@ class _Fall:
     def __init__(self, window: RollingWindow, means: RunMeans | None) -> None:
         self._window = window
         self._means = means
-        # By moment: the newest mean, the limit, the level before, that of a recovery, the onset.
-        self._falls: dict[int, tuple[float, float, float, float, int]] = {}
+        # By moment: the newest mean, the limit, the level before, that of a recovery, the number of points
+        # from which on it is resolved, the onset.
+        self._falls: dict[int, tuple[float, float, float, float, float, int]] = {}
         self.start: Floats | None = None  # (k,) a level that ends the fall, more exact in a longer run
 
     def add(self, row: int, length: int, before: float, limit: float, lasting: float = 0.0) -> bool:
@@ -419,10 +423,13 @@ class _Fall:
             least = lasting if step else lasting * (before - limit) / (before - now)
             if _is_temporary(values[max(step, began) :], before, least if ticks >= YOUNG else least / 2):
                 return False
+        stride = self._window.ticks.stride
+        above = int(np.count_nonzero(values[: len(values) - length] > limit)) * stride
+        until = FORGOTTEN * above if above < PEAK else math.inf
         # The onset is at half of the loss, whatever the fraction of the rule: noise crosses a limit near the
         # best level before the fall does, and a slow fall crosses a low one late.
         began = onset_of_fall(values, length, (before + now) / 2)
-        self._falls[moment] = now, limit, before, now + RECOVERY * (before - now), began
+        self._falls[moment] = now, limit, before, now + RECOVERY * (before - now), until, began
         return True
 
     def _lowest_of_late(self, ticks: Ints) -> Floats:
@@ -444,7 +451,7 @@ class _Fall:
             return None
         m = len(self._window)
         on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
-        value, limit, before, recovery, surely = np.full((5, m), np.nan)
+        value, limit, before, recovery, surely, until = np.full((6, m), np.nan)
         if self._means is not None:
             moments = self._means.moments
             now, error = self._means.newest(RECENT, int(LENGTHS[0]))
@@ -455,8 +462,9 @@ class _Fall:
                 surely[moments[now >= self.start]] = math.inf
         for moment, fall in self._falls.items():
             on[moment] = True
-            value[moment], limit[moment], before[moment], recovery[moment], _ = fall
+            value[moment], limit[moment], before[moment], recovery[moment], until[moment], _ = fall
         return ConditionStates(
             on, off, value, limit, lambda k: self._falls[k][-1],
             upward=False, recovery=recovery, surely=surely, before=before,
+            until=until,
         )  # fmt: skip

@@ -29,6 +29,7 @@ class ActivePeriod:
     begun: int  # serial number of the tick at which it became pending
     seen: int  # serial number of the last tick at which it held
     recovery: float = np.nan  # of a latched rule: the level at which it is resolved
+    until: float = math.inf  # number of points of the run from which on it is resolved
     worst: float = np.nan  # the value farthest beyond the limit
     beyond: float = np.nan  # how bad that is, see `ConditionStates.beyond`
     worst_step: int = 0
@@ -114,6 +115,8 @@ class RuleState:
                 if states.upward
                 else np.fmax(levels.max(), period.recovery)
             )
+        if states.until is not None:
+            period.until = float(states.until[last])
         if not rule.latch:
             period.limit = float(states.limit[last])
         if serial - period.begun + 1 >= rule.for_ticks and window.at[last] >= rule.warmup // ticks.stride:
@@ -128,7 +131,7 @@ class RuleState:
             if states.recovery is not None and math.isnan(value):
                 continue  # not evaluated at this moment
             surely = value if states.surely is None else float(states.surely[k])
-            if not self._released(period, states, k, surely):
+            if not self._released(period, states, window, k, surely):
                 if period.firing:
                     period.seen = serial
                     if not math.isnan(value):
@@ -146,12 +149,16 @@ class RuleState:
         """Number of a moment's tick among all ticks so far, including joined ones, from 1."""
         return int(window.at[k]) + self.ticks.serial - self.ticks.n + 1
 
-    def _released(self, period: ActivePeriod, states: ConditionStates, k: int, value: float) -> bool:
+    def _released(
+        self, period: ActivePeriod, states: ConditionStates, window: RollingWindow, k: int, value: float
+    ) -> bool:
         """Whether the condition has clearly ceased at a moment, beyond the hysteresis."""
         if not self.rule.latch or not period.firing:
             return bool(states.off[k]) or not period.firing
         if self.rule.number("recurring", 0.0):
             return bool(states.off[k])
+        if (int(window.at[k]) + 1) * self.ticks.stride >= period.until:
+            return True
         if not math.isnan(period.recovery):
             return value > period.recovery if not states.upward else value < period.recovery
         margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(period.limit)
