@@ -31,6 +31,13 @@ def _correlated(rng: np.random.Generator, size: int, keep: float) -> np.ndarray:
     return found
 
 
+def _told(values: np.ndarray, tag: str) -> set[str]:
+    """The falls that a whole run has."""
+    evaluator = new_evaluator(book=LOSSES)
+    evaluator.feed([fresh(tag, values)])
+    return FALLS & ids(evaluator)
+
+
 def _learnt_and_lost(rng: np.random.Generator, size: int) -> np.ndarray:
     """A return that rises from 0 to 500, stays, and is back at 0 in the last fifth."""
     at = np.arange(size) / size
@@ -175,6 +182,16 @@ def test_a_fall_to_a_quiet_level_is_found_sooner() -> None:
     assert np.median(delays) <= 40, delays  # 60 and more by the noise of the whole run
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fall_at_once_to_a_quiet_floor_is_found_in_slow_waves(seed: int) -> None:
+    """A reward that wanders by more than a test of means allows, then stays below all that it ever was."""
+    rng = np.random.default_rng([11, seed])
+    wave = 0.75 + 0.15 * _correlated(rng, 31, 0.9)
+    rising = np.concatenate((np.linspace(0.2, 0.7, 5), np.clip(wave, 0.3, 1)))
+    fallen = np.concatenate((rising, [0.4], rng.uniform(0, 0.05, 9)))
+    assert "reward-crash" in _told(fallen, SCORE) and "reward-crash" not in _told(rising, SCORE)
+
+
 @pytest.mark.parametrize("rare", [0.04, 0.1])
 def test_rare_rewards_are_not_called_lost(rare: float) -> None:
     """If one episode in ten or in twenty-five has a reward, a period without any is not a loss."""
@@ -195,6 +212,17 @@ def test_a_sum_that_is_reset_with_each_episode_is_no_loss() -> None:
         evaluator.feed([fresh(RETURN, episode.ravel()[begin : begin + 5], np.arange(begin, begin + 5) + 1)])
         told |= ids(evaluator, "warning")
     assert not told & FALLS
+
+
+def test_a_level_of_a_few_first_points_is_forgotten() -> None:
+    """The first means over episodes are those of one or two: a fall from them ends as the run grows."""
+    first = np.concatenate((np.zeros(4), np.full(8, 0.56), np.full(12, 0.12)))
+    rest = 0.25 + 0.01 * np.random.default_rng(1).normal(size=400)
+    evaluator = new_evaluator(book=LOSSES)
+    evaluator.feed([fresh(SCORE, first)])
+    assert "reward-crash" in ids(evaluator)
+    evaluator.feed([fresh(SCORE, rest, len(first) + 1 + np.arange(len(rest)))])
+    assert not FALLS & ids(evaluator)
 
 
 def test_one_lucky_first_episode_is_no_start() -> None:

@@ -63,6 +63,7 @@ MIN_GAIN = 3.0  # errors of a gain that can be lost: fewer than of the fall, whi
 GAIN_MARGIN = 1.0  # errors that are added to a gain, which is the largest of nine means already
 LOCAL = 4.0  # errors of a fall by the noise of its two windows alone, which few ticks determine
 FEW = 8  # ticks of a window all of which must be on one side of the limit: a dip of three does not count
+FLOOR = 8.0  # times the range of the newest ticks that those before are above it
 FEW_VALUES = 3  # of single episodes that are won, lost or drawn
 RECOVERING = 0.03  # share of a loss that must be recovered for it to count as temporary
 CLIMB = 3  # steps up without one down: four ticks of noise do so once in 24 times
@@ -116,11 +117,31 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 levels = _lost(rule, window, means, row, length, error)
                 if levels is not None:
                     lost[length] = levels
+            added = False
             if lost:
                 significant = _significant(window, means, row, lost, beyond, sigmas, quiet)
                 lasting = rule.number("lasting", 0.0)
-                any(found.add(row, length, *lost[length], lasting) for length in significant)
+                added = any(found.add(row, length, *lost[length], lasting) for length in significant)
+            if quiet and not added and (length := _at_floor(window.ticks.value[: int(means.ticks[row])])):
+                levels = _lost(rule, window, means, row, length, float(means.least[row]))
+                added = levels is not None and found.add(row, length, *levels)
     return found.states(idle)
+
+
+def _at_floor(values: Floats) -> int:
+    """The number of newest ticks that fell at once to a level below all others and hardly vary; 0 if none.
+
+    Noise that wanders so far that it can get there does not stay there: it varies by as much as before. The
+    last of the ticks before may be on the way; the median of `FEW` before it must be far above.
+    """
+    lowest = np.minimum.accumulate(values)
+    highest = np.maximum.accumulate(values[::-1])  # of so many newest ticks and one
+    for length in range(FEW, int(MAX_WINDOW_SHARE * len(values)) + 1):
+        before, high = len(values) - length, float(highest[length - 1])
+        if high < lowest[before - 1] and before > FEW:
+            apart = median(values[before - 1 - FEW : before - 1]) - high
+            return length if FLOOR * (high - float(values[before:].min())) < apart else 0
+    return 0
 
 
 def _lost(
