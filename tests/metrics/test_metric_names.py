@@ -195,6 +195,22 @@ def test_of_two_axes_one_is_judged(framework: str, judged: str, copy: str) -> No
     assert not names.name(judged).is_copy and names.name(copy).is_copy
 
 
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("episode/sum_reward", "reward.episode_return.mean"),
+        ("episode/kl_mean", "policy.approx_kl"),
+        ("episode/sps", "perf.fps"),
+        ("episode/reward/alive", "reward.component.mean"),
+        ("episode/distance", "rollout.environment_metric"),
+        ("eval/episode_reward/alive_std", "validation.component"),
+    ],
+)
+def test_brax_logs_losses_among_the_sums_of_episodes(key: str, canonical: str) -> None:
+    """Its logger hands both to the callback of the user with the prefix of episodes."""
+    assert MetricNames("brax").name(key).canonical == canonical
+
+
 # ---- held-out data are never training
 
 
