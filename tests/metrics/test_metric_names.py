@@ -211,6 +211,25 @@ def test_brax_logs_losses_among_the_sums_of_episodes(key: str, canonical: str) -
     assert MetricNames("brax").name(key).canonical == canonical
 
 
+@pytest.mark.parametrize(
+    ("framework", "key", "canonical"),
+    [
+        ("pufferlib", "environment/episode_return", "reward.episode_return.mean"),
+        ("pufferlib", "environment/score", "reward.score.mean"),
+        ("pufferlib", "environment/episode_length", "lengths.episode.mean"),
+        ("pufferlib", "environment/dishes_served", "rollout.environment_metric"),
+        ("acme", "steps_per_second", "perf.fps"),  # of the loop of an environment
+        ("acme", "loss_value", "critic.loss"),
+        ("dopamine", "Train/AverageStepsPerSecond", "perf.fps"),
+    ],
+)
+def test_outcome_and_pace_among_the_numbers_of_an_environment(
+    framework: str, key: str, canonical: str
+) -> None:
+    """Steps are those of the environment, and what each environment reports holds its result."""
+    assert MetricNames(framework).name(key).canonical == canonical
+
+
 # ---- held-out data are never training
 
 
