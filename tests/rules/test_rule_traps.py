@@ -369,3 +369,19 @@ def test_a_crash_after_a_change_of_the_scale_is_told() -> None:
             }
         )
     )
+
+
+def test_a_critic_that_explains_nothing_is_told_where_nothing_is_gained() -> None:
+    """Returns in the hundred thousands that no critic follows; one that explains some of them is quiet."""
+    rng, count = np.random.default_rng(4), 120
+    series = {
+        "reward.episode_return.mean": 6.6e5 + 3e3 * rng.standard_normal(count),
+        "critic.loss": 5e6 * np.exp(0.4 * rng.standard_normal(count)) * np.linspace(2, 0.5, count),
+        "policy.approx_kl": 3e-5 * np.exp(rng.standard_normal(count)),
+    }
+    nothing = 1e-6 * rng.standard_normal(count)
+    assert "critic-explains-nothing" in ids(
+        evaluator_of(series | {"critic.explained_variance": nothing}), "warning"
+    )
+    some = 0.3 + 0.1 * rng.standard_normal(count)
+    assert "critic-explains-nothing" not in ids(evaluator_of(series | {"critic.explained_variance": some}))
