@@ -21,6 +21,7 @@ class ListedVerdict:
         self.modified = -math.inf if verdict.modified is None else verdict.modified
         self.series, self.points = verdict.series, verdict.points
         self.health: str = verdict.health
+        self.urgency: str = verdict.health
         self.alive = verdict.liveness
         self.step = verdict.last_step
         self.outcome = verdict.outcome

@@ -58,6 +58,7 @@ class Header(NamedTuple):
     last_error: str = ""  # printed by a run that stopped
     headline: str = ""  # the worst finding, if there is no room for the sentence
     outcome_known: bool = True  # False: it logs no outcome
+    acknowledged: bool = False  # all that is wrong has been acknowledged
 
     @property
     def facts(self) -> list[str]:

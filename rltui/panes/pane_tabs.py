@@ -32,7 +32,10 @@ _LAST = tuple(pane for pane in PANES.values() if pane.order >= 1000)
 
 
 class PaneTab(NamedTuple):
-    """One tab. `warnings` counts findings at warning or above, `severity` is the worst of them or empty."""
+    """One tab. `warnings` counts findings at warning or above, `severity` is the worst of them or empty.
+
+    `acknowledged` counts those that the user has acknowledged, which are of the severity only without others.
+    """
 
     id: str
     title: str
@@ -40,6 +43,7 @@ class PaneTab(NamedTuple):
     warnings: int = 0
     severity: str = ""
     metrics: int = 0
+    acknowledged: int = 0
 
     @property
     def empty(self) -> bool:
@@ -58,33 +62,26 @@ def panes_of(
     here: str = "",
     odd: int = 0,
     present: Collection[str] = (),
+    acknowledged: Iterable[Finding] = (),
 ) -> list[PaneTab]:
     """The tabs of a run in order: always-present ones, those with metrics, its own sections.
 
     findings: those to count; None for all that fire. here: a pane that has a tab in any case. odd: the number
     of warnings about the data, which the findings pane lists too. present: panes without metrics that have
-    content, such as samples.
+    content, such as samples. acknowledged: findings that fire, but do not ask for attention.
     """
     counts = {pane: len(tags) for pane, tags in view.tag_index.panes.items()}
     if findings is None:
         findings = view.evaluator.findings()
-    worst: dict[str, list[Finding]] = {}
-    for finding in findings:
-        for pane in {
-            finding.pane,
-            *(view.names.name(tag).pane for tag in finding.metrics if tag in view.run.series),
-        }:
-            worst.setdefault(pane, []).append(finding)
-    worst["findings"] = findings
+    worst, handled = _by_pane(view, findings), _by_pane(view, acknowledged)
 
     def tab(pane: str, title: str, key: str) -> PaneTab:
         # The overview lists all findings in words; a number on its tab would count everything twice.
-        mine = [] if pane in ("overview", "all") else worst.get(pane, [])
-        counted = [finding for finding in mine if finding.severity != "info"]
+        mine, seen = ([], []) if pane in ("overview", "all") else (worst.get(pane, []), handled.get(pane, []))
         more = odd if pane == "findings" else 0
-        severity = worst_of(counted) or ("warning" if more else "")
+        severity = worst_of(mine) or ("warning" if more else "") or worst_of(seen)
         title = view.names.pane_titles.get(pane, title)
-        return PaneTab(pane, title, key, len(counted) + more, severity, counts.get(pane, 0))
+        return PaneTab(pane, title, key, len(mine) + more, severity, counts.get(pane, 0), len(seen))
 
     def called_for(pane: Pane) -> bool:
         return any(metric in view.tag_index.canonical for metric in pane.also)
@@ -102,6 +99,18 @@ def panes_of(
         if pane.always or pane.id in present or pane.id == here
     ]
     return tabs
+
+
+def _by_pane(view: RunView, findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Warnings and worse by pane; all of them in that of findings."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity == "info":
+            continue
+        panes = {view.names.name(tag).pane for tag in finding.metrics if tag in view.run.series}
+        for pane in panes | {finding.pane, "findings"}:
+            found.setdefault(pane, []).append(finding)
+    return found
 
 
 def worst_of(findings: list[Finding]) -> str:

@@ -182,14 +182,12 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
 def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -> str:
     """The header's sentence: the message of the worst finding, and the number of others.
 
-    `seen`: number of acknowledged warnings and worse, which are not among `findings`. `unknown`: what could
-    not be judged, shown in place of "nothing is wrong".
+    `seen`: number of acknowledged warnings and worse, which are not among `findings`, beside others that are.
+    `unknown`: what could not be judged, shown in place of "nothing is wrong".
     """
     serious = _serious(findings)
     if not serious:
         notes = sum(finding.rank == 0 and finding.explained_by is None for finding in findings)
-        if seen:
-            return f"nothing new is wrong ({seen} acknowledged)"
         if unknown:
             return unknown
         return "nothing is wrong" + (f" ({notes} remark{'s' * (notes > 1)})" if notes else "")
@@ -198,7 +196,8 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -
     # A failure in a console has a line there in place of a step.
     has_place = first.console is not None or f"step {first.since_step:,}" in first.message
     since = "" if has_place else f" (since step {first.since_step:,})"
-    return f"{first.message.rstrip('.')}{since}" + (f"; {more} more" if more else "")
+    others = [f"; {count} {word}" for count, word in ((more, "more"), (seen, "acknowledged")) if count]
+    return f"{first.message.rstrip('.')}{since}{''.join(others)}"
 
 
 def headline_of(findings: Sequence[Finding]) -> str:

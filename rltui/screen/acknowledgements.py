@@ -45,8 +45,8 @@ class Acknowledgements:
         )
         return [one for one in findings if one.id not in handled and one.explained_by not in handled]
 
-    def health(self, view: RunView, now: float, found: Sequence[Finding] | None = None) -> RunHealth:
-        """The health of a run without acknowledged findings, so that new ones are noticed.
+    def urgency(self, view: RunView, now: float, found: Sequence[Finding] | None = None) -> RunHealth:
+        """The health that a run would have without its acknowledged findings, so that new ones are noticed.
 
         `found` are its findings, where not those that fire now.
         """
@@ -57,11 +57,16 @@ class Acknowledgements:
         return view.health if len(counted) == len(found) else health_of(counted)
 
     def header(self, head: Header, found: Sequence[Finding], now: float) -> Header:
-        """The header of a run with these findings: those acknowledged do not count."""
+        """The header of a run with these findings: those that are not acknowledged are told first.
+
+        Where all are acknowledged, what is wrong is told as before, marked as acknowledged.
+        """
         counted = self.unacknowledged(head.run, found, now)
-        if len(counted) == len(found):
-            return head
         left = sum(one.rank > 0 and one.explained_by is None for one in found if one not in counted)
+        if not left:
+            return head
+        if health_of(counted) == "ok":
+            return head._replace(acknowledged=True)
         return head._replace(
             health=health_of(counted), sentence=sentence_of(counted, left), headline=headline_of(counted)
         )

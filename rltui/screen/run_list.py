@@ -138,12 +138,13 @@ def facts_of(state: AppState, name: str) -> RunFacts:
 
 
 def _of_run(state: AppState, view: RunView, comparisons: Mapping[str, SisterComparison]) -> RunFacts:
-    health, comparison = shown_run.health(state, view), comparisons.get(view.name)
+    (health, urgency), comparison = shown_run.health(state, view), comparisons.get(view.name)
     return RunFacts(
         view,
         state.now,
         state.run_settings,
         health=health,
+        urgency=urgency,
         at_step=state.time.at_step,
         sister_comparison=comparison,
     )

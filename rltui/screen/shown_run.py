@@ -13,7 +13,7 @@ from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_tabs import PaneTab, panes_of
 from rltui.panes.runs.short_names import short_run_names, with_given_names
-from rltui.rules.finding import Finding, explained, unexplained
+from rltui.rules.finding import Finding, explained, health_of, unexplained
 from rltui.run_context.hparams.hparams import NO_HPARAMS
 from rltui.run_context.spans.logged_spans import NO_SPANS
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
@@ -166,15 +166,19 @@ def file_warnings(state: AppState) -> list[Problem]:
     return [one for one in problems if one.level != "info"]
 
 
-def health(state: AppState, view: RunView) -> str:
-    """The health of a run at the step shown, without acknowledged findings; of other runs as remembered."""
+def health(state: AppState, view: RunView) -> tuple[str, str]:
+    """The health of a run at the step shown, and its urgency: without acknowledged findings.
+
+    That of other runs at an earlier step is that which is remembered.
+    """
+    known = state.acknowledgements
     if state.time.at_step is None:
-        return state.acknowledgements.health(view, state.now)
+        return view.health, known.urgency(view, state.now)
     if view is run(state):
         found: Sequence[Finding] = findings(state)
     else:
         found = view.findings_at(state.time.at_step, evaluate=False).findings
-    return state.acknowledgements.health(view, state.now, found)
+    return health_of(found), known.urgency(view, state.now, found)
 
 
 # ---- the frame
@@ -216,7 +220,9 @@ def tabs(state: AppState) -> list[PaneTab]:
     if view is None:
         return []
     odd = len(file_warnings(state))
-    found = panes_of(view, unacknowledged(state), pane, odd, panes_present(state, view))
+    open_ones = unacknowledged(state)
+    handled = [one for one in findings(state) if one not in open_ones]
+    found = panes_of(view, open_ones, pane, odd, panes_present(state, view), handled)
     return [tab for tab in found if tab.id not in state.saved.hidden or tab.id == pane]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rltui.config import AlertConfig, Config
+from rltui.draw.cells import Line
 from rltui.screen.app import Monitor
 from rltui.screen.pages.chart.chart_page import _marks
 from rltui.screen.pages.chart.x_axis import XAxis
@@ -98,8 +101,36 @@ def test_an_acknowledged_finding_is_dimmed_and_not_counted(tmp_path: Path) -> No
     assert counted(again) == 2
 
 
-def test_what_was_seen_no_longer_colours_the_header() -> None:
-    """Acknowledged: the run's health and sentence are those of the rest; the finding stays in the list."""
+def roles(line: Line, text: str) -> set[str]:
+    """The roles of the spans of a line that contain a text."""
+    return {role.partition("/")[0] for span, role in line.spans if text in span}
+
+
+@pytest.mark.parametrize("size", [(100, 30), (80, 24), (40, 12)])
+def test_what_was_acknowledged_keeps_its_sign_everywhere(size: tuple[int, int]) -> None:
+    """Header, tabs and list of findings say that something is wrong and acknowledged, in no loud colour."""
+    run = believable()
+    run.found = [finding(severity="critical", title="a higher learning rate broke the policy")]
+    screen = screen_of(build(session(run), ["/logs"], theme="night", clock=lambda: NOW))
+    screen.go("findings")
+    tabs_before = screen.frame(*size).lines[2].text
+    screen.press("A")
+    screen.press("H")  # the note of what `A` did is gone
+    screen.press("escape")
+    lines = screen.frame(*size).lines
+    header = next(line for line in lines if "acknowledged" in line.text)
+    assert header.text.startswith(" ✖ acknowledged   ") and "✓" not in header.text
+    assert roles(header, "acknowledged") == {"dim"}
+    assert any("✖ acknowledged: a " in line.text for line in lines[2:])
+    if "✖1" in tabs_before:
+        assert "✖1" in lines[2].text and roles(lines[2], "✖1") == {"dim"}
+    screen.press("r")
+    runs = screen.frame(*size).lines
+    assert roles(runs[0], "✖1") == {"dim"} and not any("✓" in line.text for line in runs[:3])
+
+
+def test_what_was_acknowledged_is_told_behind_the_rest() -> None:
+    """The header tells what is not acknowledged first; with nothing else it says that all is acknowledged."""
     app = monitor()
     screen_of(app).go("findings")
     before = shown(app).splitlines()[1]
@@ -109,8 +140,9 @@ def test_what_was_seen_no_longer_colours_the_header() -> None:
     screen_of(app).press("A")
     both = shown(app)
     assert "critical" in before and "critical" not in one and "warning" in one
-    assert "healthy   nothing new is wrong (2 acknowledged)" in both.splitlines()[1]
-    assert sum(one.rstrip().endswith("   acknowledged") for one in both.splitlines()) == 2  # in the list
+    assert one.rstrip().endswith("; 1 acknowledged")
+    assert both.splitlines()[1].startswith(" ✖ acknowledged   ")
+    assert sum("acknowledged: " in one for one in both.splitlines()) == 2  # in the list
     screen_of(app).press("A")  # of two seen ones the worse is first again
     assert "critical" in shown(app).splitlines()[1]
     assert next(iter(app.session.runs.values())).evaluator.health == "critical"  # what `check` tells

@@ -57,8 +57,9 @@ class RunSettings:
 class RunFacts:
     """A run at a moment; properties that cost time are computed when they are read.
 
-    now: seconds since 1970. at_step: the last step that is taken into account; None for all. health: without
-    acknowledged findings, if there are any. sister_comparison: the comparison with its sister runs.
+    now: seconds since 1970. at_step: the last step that is taken into account; None for all. urgency: its
+    health without findings that the user has acknowledged. sister_comparison: the comparison with its sister
+    runs.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class RunFacts:
         settings: RunSettings,
         *,
         health: str | None = None,
+        urgency: str | None = None,
         at_step: int | None = None,
         sister_comparison: SisterComparison | None = None,
     ) -> None:
@@ -75,6 +77,7 @@ class RunFacts:
         self.sister_comparison = sister_comparison
         self.now = now
         self.health: str = view.health if health is None else health
+        self.urgency = self.health if urgency is None else urgency
         self.at_step = at_step
         self.name, self.given_name, self.framework = view.name, view.given_name, view.framework
         self.modified, self.series, self.points = view.modified, len(view.run.series), view.run.points

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from rltui.common.text import cell_width
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, format_progress, short_step
+from rltui.draw.symbols import HEALTH_ROLE
 from rltui.draw.value_range import share_of
 from rltui.rules.finding import NO_POINTS, NOTHING_READ, Finding
 from rltui.rules.run_status.liveness import Liveness
@@ -31,6 +32,7 @@ class ListedRun(Protocol):
     series: int  # number of series
     points: int  # number of points that were read
     health: str  # ok, unjudged, warning or critical
+    urgency: str  # the same without findings that the user has acknowledged
     step: int | None  # the last one
     sister_comparison: SisterComparison | None  # compared with its sister runs; None without enough of them
 
@@ -55,6 +57,11 @@ class ListedRun(Protocol):
     def setting(self, key: str) -> HParam | None: ...
 
     def last_value(self, key: str) -> tuple[float | None, str] | None: ...
+
+
+def health_role(run: ListedRun) -> str:
+    """The role of the sign of its health: dim where all that is wrong has been acknowledged."""
+    return "dim" if run.urgency == "ok" != run.health else HEALTH_ROLE.get(run.urgency, "text")
 
 
 def share_done(step: int | None, total: int | None) -> float | None:

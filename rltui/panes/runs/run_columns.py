@@ -10,9 +10,9 @@ from typing import TypeAlias, TypeVar
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
-from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
+from rltui.draw.symbols import STATE_ROLE
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.runs.listed_run import ListedRun
+from rltui.panes.runs.listed_run import ListedRun, health_role
 from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.hparams.hparams import parse_value
@@ -101,7 +101,7 @@ def step_text(run: ListedRun, width: int = 19) -> str:
 
 def _why_key(run: ListedRun) -> SortKey:
     """The worst first, a stall or early end as bad as a warning; then those with the earliest finding."""
-    bad = RUN_HEALTHS.index(run.health) if run.health in RUN_HEALTHS else -1
+    bad = RUN_HEALTHS.index(run.urgency) if run.urgency in RUN_HEALTHS else -1
     stalled = _STALL if run.alive.state == "stalled" or run.alive.cut_short else -1
     steps = [one.since_step for one in run.findings if one.rank]
     return (max(bad, stalled), bad, -min(steps, default=0))
@@ -117,7 +117,7 @@ COLUMNS: tuple[RunColumn, ...] = (
               lambda run: _goodness(run.outcome.last, run.outcome.direction) if run.outcome else None, 9,
               right=True, falling=True, by_metric=True, meaning="last value of its main metric"),
     RunColumn("health", "health", lambda run: run.health, _why_key, 9, falling=True,
-              role=lambda run: HEALTH_ROLE.get(run.health, "text"), meaning="how healthy it is"),
+              role=health_role, meaning="how healthy it is"),
     RunColumn("step", "step", step_text, lambda run: run.step, 15, right=True, falling=True,
               meaning="last step, and of how many"),
     RunColumn("share", "done", _share_text, lambda run: run.share, 4, right=True, falling=True,
@@ -148,7 +148,7 @@ COLUMNS: tuple[RunColumn, ...] = (
               role=lambda run: "dim",
               meaning="at equal step, how far below the runs that share its settings or form its sweep"),
     RunColumn("why", "why", lambda run: run.why, _why_key, 40, falling=True,
-              role=lambda run: HEALTH_ROLE.get(run.health, "text"), meaning="its worst findings"),
+              role=health_role, meaning="its worst findings"),
 )  # fmt: skip
 
 _BY_ID = {column.id: column for column in COLUMNS}

@@ -12,6 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_range, format_value
 from rltui.panes.runs.expression import RunExpression
 from rltui.panes.runs.facts import RunFacts
+from rltui.panes.runs.listed_run import health_role
 from rltui.panes.runs.outcome import Outcome
 from rltui.panes.runs.run_columns import MISSING, SETTING, RunOrder, sorted_runs
 from rltui.rules.finding import RUN_HEALTHS
@@ -33,7 +34,7 @@ class RunGroup(NamedTuple):
     runs: tuple[RunFacts, ...]
 
     @property
-    def healths(self) -> list[tuple[str, int]]:
+    def healths(self) -> list[tuple[str, int, str]]:
         """The number of runs by health, the worst first."""
         return counted_healths(self.runs)
 
@@ -68,10 +69,16 @@ def best_of(outcomes: Iterable[Outcome]) -> float | None:
     return (max if values[0][1] == "up" else min)(best for best, _ in values)
 
 
-def counted_healths(runs: Iterable[RunFacts]) -> list[tuple[str, int]]:
-    """The number of runs by health, the worst first."""
-    count = Counter(run.health for run in runs)
-    return [(health, count[health]) for health in RUN_HEALTHS[::-1] if count[health]]
+def counted_healths(runs: Iterable[RunFacts]) -> list[tuple[str, int, str]]:
+    """The number of runs by health, the worst first, with a role: that of the first run that is not dim."""
+    roles: dict[str, list[str]] = {}
+    for run in runs:
+        roles.setdefault(run.health, []).append(health_role(run))
+    return [
+        (health, len(roles[health]), next((role for role in roles[health] if role != "dim"), "dim"))
+        for health in RUN_HEALTHS[::-1]
+        if health in roles
+    ]
 
 
 def chosen_runs(expression: RunExpression, order: RunOrder, runs: Iterable[RunFacts]) -> list[RunFacts]:

@@ -101,10 +101,14 @@ def _acknowledge(state: AppState, *, snooze: bool) -> None:
         state.notify("choose a finding in the findings pane first")
     elif snooze:
         on = state.acknowledgements.snooze(view.name, finding, state.options.clock())
-        state.notify("snoozed for half an hour" if on else "awake again")
+        key = state.options.keys.hint_of("snooze")
+        state.notify(f"snoozed for half an hour; {key} again wakes it" if on else "awake again")
     else:
         on = state.acknowledgements.acknowledge(view.name, finding)
-        state.notify("acknowledged until it resolves" if on else "no longer acknowledged")
+        key = state.options.keys.hint_of("acknowledge")
+        state.notify(
+            f"acknowledged until it resolves; {key} again undoes it" if on else "no longer acknowledged"
+        )
 
 
 def _explain(state: AppState, _: str) -> None:

@@ -128,7 +128,7 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
     page = Page()
     for index, other in enumerate(listed):
         alive = other.liveness(state.now)
-        health = shown_run.health(state, other)
+        health, urgency = shown_run.health(state, other)
         step = shown_run.step_text(state, other, 10)
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
@@ -141,7 +141,7 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
             (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
             (
                 "" if health == "ok" else f"{HEALTH_GLYPH.get(health, '?')} {health}",
-                "bad" if health == "critical" else "warn",
+                "dim" if urgency == "ok" else "bad" if urgency == "critical" else "warn",
             ),
         ]
         key = keys[index]

@@ -93,11 +93,10 @@ def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[L
     role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
     glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
     indent = "   " if nested else ""
-    lines = hanging(f"{indent} {glyph} ", role, finding_text(finding), role, width - 1)
+    text = f"{handled}: {finding_text(finding)}" if handled else finding_text(finding)
+    lines = hanging(f"{indent} {glyph} ", role, text, role, width - 1)
     if lines[-1].width + cell_width(finding.pane) + 3 <= width:
         lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
-    if handled:
-        lines[0] = line(*lines[0].spans, (f"   {handled}", "info"))
     return lines
 
 

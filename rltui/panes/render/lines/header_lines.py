@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
 
 OUTCOME_UNKNOWN = "outcome not known"  # shown in place of `healthy` if no outcome is logged
+ACKNOWLEDGED = "acknowledged"  # in place of the severity of what is wrong, if all of it is acknowledged
 SHORT = 24  # cells; a sentence is not cut to fewer
 MAX_NAME_CELLS = 32  # cells; a longer name is replaced by the short name
 
@@ -81,7 +82,10 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         fitting = cut_sentence(sentence, max(room_left, 12))
         if fitting.endswith("…"):
             fitting = next((one for one in _shorter(head) if cell_width(one) <= room_left), fitting)
-        if fitting.endswith("…") and head.headline:
+        if fitting.endswith("…") and head.acknowledged:
+            title = head.headline.rpartition(" (")[0] or head.headline
+            words.append((f"   {cut(title, max(room_left, 0))}", "text"))
+        elif fitting.endswith("…") and head.headline:
             # The glyph says how severe it is; half a sentence says nothing.
             title = head.headline.rpartition(" (")[0] or head.headline
             room_left = width - 4 - (sum(cell_width(text) for text, _ in right) + 2 if right else 0)
@@ -120,6 +124,8 @@ def _health(head: Header) -> tuple[str, str, str, str]:
     sentence = ". ".join(filter(None, parts))
     if head.health == "ok" and not head.outcome_known:
         return (HEALTH_GLYPH["unjudged"], OUTCOME_UNKNOWN, HEALTH_ROLE["unjudged"], sentence)
+    if head.acknowledged:
+        return (HEALTH_GLYPH.get(head.health, "?"), ACKNOWLEDGED, "dim", sentence)
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 
@@ -143,6 +149,8 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         spans.append((tab.title, "strong" if here else "faint" if tab.empty else "dim"))
         if tab.warnings:
             spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.warnings}", SEVERITY_ROLE[tab.severity]))
+        elif tab.acknowledged:
+            spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.acknowledged}", "dim"))
         labels.append(spans)
     gap = 3
     if _cells(labels, gap) > width - 2:

@@ -10,7 +10,7 @@ from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.runs.facts import RunFacts
-from rltui.panes.runs.listed_run import fitted_summary
+from rltui.panes.runs.listed_run import fitted_summary, health_role
 from rltui.panes.runs.run_columns import RunColumn, column_named, step_text
 from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
 from rltui.screen import run_list, shown_run
@@ -119,8 +119,8 @@ def _title(
     spans: list[Span] = [(" Runs ", "strong")]
     total = f" of {found.total}" if len(found.runs) != found.total else ""
     spans.append((f"{len(found.runs)}{total}: ", "dim"))
-    for health, count in counted_healths(found.runs):
-        spans.append((f"{HEALTH_GLYPH[health]}{count} ", HEALTH_ROLE[health]))
+    for health, count, role in counted_healths(found.runs):
+        spans.append((f"{HEALTH_GLYPH[health]}{count} ", role))
     word = "health" if column is None or column.id == "why" else column.word
     pieces: list[tuple[str, str]] = [("by", f"{word} {order.arrow}")]
     values = ", ".join(one.id for one in columns if one.id in ("last", "best"))
@@ -259,8 +259,8 @@ def _heading(group: RunGroup, width: int) -> Line:
         (f" {fit(group.name, max(width // 3, 12))} ", "strong"),
         (f"{len(group.runs)}  ", "dim"),
     ]
-    for health, count in group.healths:
-        spans.append((f"{HEALTH_GLYPH[health]}{count} ", HEALTH_ROLE[health]))
+    for health, count, role in group.healths:
+        spans.append((f"{HEALTH_GLYPH[health]}{count} ", role))
     return crop(line(*spans, (f"  {group.outcome}", "text")), width)
 
 
@@ -270,7 +270,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
     spans: list[Span] = [
         sign_of(state, view),
         (f"{STATE_GLYPH.get(run.alive.state, '?')} ", state_role),
-        (f"{HEALTH_GLYPH.get(run.health, '?')} ", HEALTH_ROLE.get(run.health, "text")),
+        (f"{HEALTH_GLYPH.get(run.health, '?')} ", health_role(run)),
         (pad(title, columns[0].width), "strong" if view is shown_run.run(state) else "text"),
     ]
     for cells in columns[1:]:
@@ -293,7 +293,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
 
 def _why_role(run: RunFacts) -> str:
     """The role of the reason; for a healthy run the reason is that it has stalled or ended early."""
-    return HEALTH_ROLE.get(run.health, "text") if run.health != "ok" else "warn"
+    return health_role(run) if run.health != "ok" else "warn"
 
 
 def _trend(state: AppState, run: RunFacts, cells: int) -> list[Span]:
