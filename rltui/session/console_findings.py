@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rltui.common.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
+from rltui.rules.run_status.measured_pace import finished
 from rltui.run_context.console.failures import console_facts
 from rltui.store.run import Run
 
@@ -60,7 +61,10 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
     place = f"line {found.line:,} of {found.path}" if found.line else f"byte {found.offset:,} of {found.path}"
     at = "" if found.wall_time is None else f", {time.strftime('%H:%M:%S', time.localtime(found.wall_time))}"
     went_on = "; the training went on" if over else ""
-    said = f": {_short(found.text)}" if failure.general else ""
+    message = failure.message
+    if failure.general:  # the exception says more than that there was one
+        after = " after the training was complete" if finished(run) else ""
+        message = f"{_short(found.text)}; {message[:1].lower()}{message[1:]}{after}"
     exception = console_facts().exception.match(found.text) if failure.general else None
     return Finding(
         id=failure.id,
@@ -69,7 +73,7 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
         metrics=(),
         canonical=(),
         since_step=run.last_step or 0,
-        message=f"{failure.message}{said} ({place}{at}{went_on})",
+        message=f"{message} ({place}{at}{went_on})",
         advice=failure.advice,
         check_next=failure.check_next,
         title=failure.title if exception is None else f"{exception['name'][:40]} ended the program",

@@ -146,8 +146,9 @@ def test_a_run_that_failed_before_its_first_step_is_shown(tmp_path: Path) -> Non
     screen = Screen(session)
     screen.set_clock(lambda: time.time() + 100)
     session.set_consoles({"train": screen.view.consoles if screen.view else ()}, time.time() + 100)
-    assert "The program ended with an exception: ValueError: no" in screen.text()
-    assert "ValueError: no  ▸ 4 lines" in press(screen, "C")
+    assert "ValueError: no; it ended the program" in screen.text()
+    console = press(screen, "C")
+    assert "ValueError: no  ▸ 4 lines" in console and "Read the traceback" not in console
 
 
 def test_the_last_error_stands_in_the_headline_of_a_run_that_stopped(folder: Path) -> None:

@@ -12,6 +12,7 @@ from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.panes.context_panes.console_pane import ConsoleEnd, console_findings_of
 from rltui.rules.finding import Finding, as_json
+from rltui.run_context.console.failures import points_to_console
 from rltui.run_context.console.lines import ConsoleLine
 from rltui.session.run_view import RunView
 
@@ -48,10 +49,11 @@ def console_record(view: RunView, ends: Sequence[ConsoleEnd]) -> dict[str, Any]:
 
 
 def failure_lines(finding: Finding, width: int) -> list[Line]:
-    """The message and the advice of a finding."""
+    """The message of a finding and its advice, unless that is to look here."""
     role = SEVERITY_ROLE[finding.severity]
     lines = [line((f" {part}", role)) for part in wrap(finding.message, width - 2)]
-    return lines + [line((f"   {part}", "dim")) for part in wrap(finding.advice, width - 4)]
+    advice = "" if points_to_console(finding.id) else finding.advice
+    return lines + [line((f"   {part}", "dim")) for part in wrap(advice, width - 4)] if advice else lines
 
 
 def level_counts(levels: dict[str, int]) -> str:

@@ -43,7 +43,7 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
         progress = min(max(last / total, 0.0), 1.0)
     steps, walls = _pairs(run)
     gap, longest, pace = _cadence(steps, walls)
-    done = run.exit_code is not None or _finished(run) or (progress is not None and progress >= 1.0)
+    done = run.exit_code is not None or finished(run) or (progress is not None and progress >= 1.0)
     patience = max(STALLED_SECONDS, STALLED_GAPS * (gap or 0.0), STALLED_PAUSES * (longest or 0.0))
     given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
     complete = False
@@ -111,8 +111,8 @@ def _advance(steps: Floats) -> float:
     return median(forward[forward > 0]) if (forward > 0).any() else 0.0
 
 
-def _finished(run: Run) -> bool:
-    """Whether the record that is written at the end is there, and no later step."""
+def finished(run: Run) -> bool:
+    """Whether the summary that a trainer writes at the end is there, and no later step."""
     last = [run.series[tag].last_step for tag in metric_roles().final_tags if tag in run.series]
     return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
 

@@ -29,7 +29,7 @@ class Failure(NamedTuple):
     examples: tuple[str, ...]
     quiet: tuple[str, ...]
     caused_by: Causes = frozenset()
-    general: bool = False  # reported only at the end of a console
+    general: bool = False  # reported only at the end of a console, to which its advice points
     check_next: tuple[str, ...] = ()  # ids of metrics to look at
 
     def matches(self, line: str) -> bool:
@@ -69,6 +69,12 @@ class ConsoleFacts(NamedTuple):
 def console_facts() -> ConsoleFacts:
     """The shipped table."""
     return read_table("failures", ConsoleFacts)
+
+
+@cache
+def points_to_console(failure: str) -> bool:
+    """Whether the advice of a failure is to read its console."""
+    return any(each.general for each in console_facts().failure if each.id == failure)
 
 
 def is_console(name: str) -> bool:

@@ -59,9 +59,20 @@ def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
     assert "hello  ×2" in result.out
     assert " red\n" in result.out
     assert "ValueError: no  ▸ 4 lines" in result.out
-    assert "The program ended with an exception: ValueError: no (line 4 of slurm-7.out)" in result.out
+    assert "ValueError: no; it ended the program (line 4 of slurm-7.out)" in result.out
     assert "1 error, 0 warnings" in result.out
     assert "g()" not in result.out
+
+
+def test_an_exception_after_the_summary_of_the_trainer_ended_a_complete_training(tmp_path: Path) -> None:
+    """The finding has the exception's own words, cut at their end, and says what was over before it."""
+    _run(tmp_path, TRACE.replace("ValueError: no", "ValueError: " + "no " * 99))
+    before = rltui("check", tmp_path, "--json").json()["runs"][0]["findings"][0]["message"]
+    assert before.startswith("ValueError: no no ") and "…; it ended the program (line 1 of" in before
+    with (tmp_path / "metrics.jsonl").open("a") as log:
+        log.write('{"step": 29, "train_runtime": 60.0, "wall_time": 1700000030.0}\n')
+    after = rltui("check", tmp_path, "--json").json()["runs"][0]["findings"][0]["message"]
+    assert "…; it ended the program after the training was complete (line 1 of" in after
 
 
 def test_the_console_pane_as_data_has_the_folded_lines(tmp_path: Path) -> None:
