@@ -48,6 +48,17 @@ def test_the_return_of_the_only_environment_is_the_reward() -> None:
     assert found.sentence.startswith("Episode return · CartPole-v1 is about 6")
 
 
+def test_copies_of_an_environment_have_one_return() -> None:
+    """Each ends few episodes, so that the last ones of a single copy reach far back; agents are no copies."""
+    rise = {
+        f"Train-Episode-Rewards/rank_0/env-{k}": [float(at + 10 * k) for at in range(60)] for k in range(3)
+    }
+    found = answer("reward", rise, others={}, framework="xuance")
+    assert found.sentence.startswith("Episode return is about 6")
+    agents = {key.replace("env-", "agent_"): values for key, values in rise.items()}
+    assert "agent_0 is" in answer("reward", agents, others={}, framework="xuance").sentence
+
+
 def test_responses_are_cut_at_the_length_that_cut_ones_reach() -> None:
     """Means over batches without a cut response are below the limit."""
     longest = [512.0 if at % 7 == 0 else 300.0 for at in range(60)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
+from rltui.common.regex import regex
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
@@ -27,12 +28,14 @@ MIN_LAST = (
 HISTORY = 48  # values of a share over time
 MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
 UNSTEADY = 1.0  # times the level: noise that hides changes of the level
+# Numbers that tell copies of one environment apart, which are stepped in parallel; agents and tasks are none.
+_NUMBER = regex(r"(?<=env)[-_]?\d+|(?<=envs)[-_]?\d+|(?<=rank)[-_]?\d+|(?<=worker)[-_]?\d+")
 STEADY = 0.03  # a relative change of the median below which it is steady
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Finite values of one tag in canonical units, (n,), one per step, in step order."""
+    """Finite values of one tag in canonical units, (n,), in step order, one per step and copy of it."""
 
     tag: str
     step: Ints
@@ -134,7 +137,7 @@ class RunValues(NamedTuple):
         """The values of a metric in training; None without any, or for an MFU that is always zero.
 
         Of several tags that which shares most folders with `near`, then the one with most points. of_part:
-        take those of a part, such as an environment, where there are no others.
+        take those of a part, such as an environment, where there are no others; of its copies all points.
         """
         names = [(tag, name) for tag in self.tags(canonical) if not (name := self.name(tag)).held_out]
         whole = [tag for tag, name in names if not name.part]
@@ -146,7 +149,21 @@ class RunValues(NamedTuple):
         )
         if best is not None and canonical.startswith(metric_roles().zero_if_unknown):
             return best if best.value.any() else None
-        return best
+        if best is None or whole:
+            return best
+        numbered = set(self.numbered_like(best.tag))
+        return _joined(best.tag, [values for values in candidates if values.tag in numbered])
+
+    def numbered_like(self, tag: str) -> list[str]:
+        """The tags of a metric in copies of the same environment, itself among them: `rank_0/env-3`."""
+        name = self.name(tag)
+        kind = _NUMBER.sub("#", name.part)
+        others = [(each, self.name(each)) for each in self.tags(name.canonical or "")]
+        return [
+            each
+            for each, other in others
+            if other.held_out == name.held_out and _NUMBER.sub("#", other.part) == kind
+        ]
 
     def find_all(self, listed: str) -> Iterator[tuple[str, Values]]:
         """Canonical id and values of each metric of a list in `answer_metrics` that is logged in training."""
@@ -164,6 +181,13 @@ class RunValues(NamedTuple):
         span = self.view.run.span
         later = [attempt.first_step for attempt in self.view.run.attempts[1:]]
         return np.array([span[0] if span is not None else 0, *later], np.int64)
+
+
+def _joined(tag: str, parts: Sequence[Values]) -> Values:
+    """The values of several tags in the order of their steps."""
+    step = np.concatenate([values.step for values in parts])
+    order = np.argsort(step, kind="stable")
+    return Values(tag, step[order], np.concatenate([values.value for values in parts])[order])
 
 
 def _shared_folders(tag: str, other: str) -> int:

@@ -51,8 +51,8 @@ def reward_answer(run: RunValues) -> Answer | None:
     for name, values in ((RATING, rating), (f"{base}.mean", total)):
         if values is None:
             continue
-        part = run.name(values.tag).part
-        title = run.name(values.tag).title if part else glossary().metrics[name].title
+        one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
+        title = run.name(values.tag).title if one_part else glossary().metrics[name].title
         now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
         mean = replace(fact(title.lower(), values, "score"), value=now, text=_text(now), told=True)
         facts.append(mean)
