@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,16 +42,18 @@ def sparkline(
     top: float,
     *,
     nonfinite: Ints | None = None,
+    last: float = math.nan,
 ) -> Spark:
     """Columns as one line of cells.
 
     low, high: (n,) extremes per column, NaN where it has no values; bottom, top: the range of the line.
-    nonfinite: (n,) number of NaN or infinite values in each column.
+    nonfinite: (n,) number of NaN or infinite values in each column. last: the last value, which the last
+    cell shows: a column may hold a peak and what came after it. The peak is then in the cell before.
     """
     finite = np.isfinite(low) & np.isfinite(high)
     cells = np.full(len(low), _BLANK, "<u4")
     if finite.any():
-        shares = shares_of(_farther_extremes(low[finite], high[finite]), bottom, top)
+        shares = shares_of(_farther_extremes(low[finite], high[finite], last), bottom, top)
         cells[finite] = _BLOCKS[(shares * (len(_BLOCKS) - 1) + 0.5).astype(np.intp)]
     marks: tuple[int, ...] = ()
     if nonfinite is not None and nonfinite.any():
@@ -60,13 +63,19 @@ def sparkline(
     return Spark(cells.tobytes().decode("utf-32-le"), marks)
 
 
-def _farther_extremes(low: Floats, high: Floats) -> Floats:
+def _farther_extremes(low: Floats, high: Floats, last: float) -> Floats:
     """Of each column's finite minimum and maximum the one farther from the median of the columns, (n,).
 
-    A mean per column would average a one-step spike away.
+    A mean per column would average a one-step spike away. last: in place of that of the last column, which
+    the column before takes if it is farther than its own.
     """
     # halves: sums and differences of huge floats would overflow
     low_half, high_half = low / 2, high / 2
     middles = np.sort(low_half / 2 + high_half / 2)
     centre = middles[(len(middles) - 1) // 2] / 2 + middles[len(middles) // 2] / 2
-    return np.where(high_half - centre >= centre - low_half, high, low)
+    found: Floats = np.where(high_half - centre >= centre - low_half, high, low)
+    if math.isfinite(last) and len(found) > 1:
+        if abs(found[-1] / 2 - centre / 2) > abs(found[-2] / 2 - centre / 2) and found[-1] != last:
+            found[-2] = found[-1]
+        found[-1] = last
+    return found

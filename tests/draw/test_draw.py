@@ -38,6 +38,14 @@ def test_a_one_step_spike_survives_in_its_column() -> None:
     assert sparkline(low, high, 0.0, 10.0).text == "▁▁▁▇▁▁▁▁"
 
 
+def test_a_sparkline_ends_at_the_level_of_the_last_value() -> None:
+    """A column with a peak and the fall after it does not end at the top; the peak is in the cell before."""
+    low, high = np.array([0.0, 1.0, 2.0, 3.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0, 7.0])
+    assert sparkline(low, high, 0.0, 7.0, last=3.0).text[-2:] == "▇▄"
+    rising = np.arange(7.0)
+    assert sparkline(rising, rising, 0.0, 6.0, last=6.0).text == "▁▂▃▄▅▆▇"
+
+
 def test_gaps_and_non_finite_values_are_told_apart() -> None:
     """Nothing logged is a blank; a logged NaN is a mark."""
     low = np.array([1.0, NAN, NAN, 2.0])

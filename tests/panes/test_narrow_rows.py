@@ -34,6 +34,20 @@ def test_names_come_before_ranges() -> None:
     assert "min … max" in rows(short, "validation")[0]
 
 
+def test_a_curve_in_few_cells_ends_where_the_last_point_is() -> None:
+    """A return that fell back to a third of its peak in the last cell does not end at the top."""
+    run = MadeRun()
+    run.add(
+        "score", [*np.linspace(0, 300, 95), 250.0, 200.0, 150.0, 120.0, 100.0], pane="reward", title="Score"
+    )
+    line = next(
+        text
+        for text in (one.text for one in pane_lines(pane_view(run, "reward", NOW), 40))
+        if "Score" in text
+    )
+    assert line.rstrip().endswith("▇▃")
+
+
 def test_ranges_say_what_they_are() -> None:
     """A distribution has its ends now, a constant is always the same, one point alone is neither."""
     run = MadeRun()

@@ -41,6 +41,7 @@ class Curve:
     own_axis: bool = False  # drawn over its own steps, not over the window's
     edges: tuple[float, float] = (0.0, 1.0)  # steps at the start of the first and the end of the last column
     second: int = 1  # the column of the points after the first ones
+    last: float = math.nan  # the last finite value
 
     @property
     def has_values(self) -> bool:
@@ -64,13 +65,17 @@ class Curve:
         low, high = self.range
         return self.points > 1 and not self.nonfinite.any() and math.isclose(low, high, rel_tol=ROUNDING)
 
-    def spark(self) -> Spark:
-        """The curve in one line of n cells, over its own range; a thin one if it is constant."""
-        if self.is_constant:
+    def spark(self, ends: tuple[float, float] | None = None) -> Spark:
+        """The curve in one line of n cells, over its own range or between two values.
+
+        Over its own range a thin one if it is constant.
+        """
+        if ends is None and self.is_constant:
             known = np.flatnonzero(np.isfinite(self.low))
             cells = int(known[-1]) + 1 if len(known) else 0
             return Spark("─" * cells + " " * (len(self.low) - cells))
-        return sparkline(self.low, self.high, *self.range, nonfinite=self.nonfinite)
+        bottom, top = self.range if ends is None else ends
+        return sparkline(self.low, self.high, bottom, top, nonfinite=self.nonfinite, last=self.last)
 
 
 def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
@@ -109,7 +114,10 @@ def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
     for values in (low, high, mean):
         values[gap] = math.nan
     second = int(with_points[1]) if len(with_points) > 1 else 1
-    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges, second)
+    finite = cut.count.nonzero()[0]
+    last_value = float(cut.last[finite[-1]]) if len(finite) else math.nan
+    nonfinite = np.asarray(cut.nonfinite, np.int64)
+    return Curve(low, high, mean, nonfinite, points, row.own_axis, edges, second, last_value)
 
 
 def bridge(count: Ints) -> Ints:

@@ -15,7 +15,6 @@ from rltui.draw.axis_ticks import few_ticks
 from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import BLANK, Line, Span, colored, line
 from rltui.draw.numbers import format_bound, format_range, format_step, short_step
-from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.compared_series import ComparedCurve, ComparedSeries, canvas_spans, compared_curves
@@ -189,7 +188,7 @@ def _sister_band(
 
 def _one_row(row: Row, drawn: Curve, window: StepWindow, ranges: Ranges | None) -> Line:
     bottom, top = shown_range(row, data_range(row, drawn.points, [drawn], ranges)[0], window, ranges)
-    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite)
+    spark = drawn.spark((bottom, top))
     label = pad(format_range(*drawn.range, row.unit)[1] if drawn.has_values else "", AXIS, right=True)
     shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
     return line((label + " ", "dim"), *shown)

@@ -12,7 +12,6 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
 from rltui.draw.numbers import format_range, format_step, short_step
-from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import Curve, curve
 from rltui.panes.charts.healthy_range import band_of
@@ -290,7 +289,7 @@ def _sparkline(
         return [(" " * columns.spark if row.unreported else drawn.spark().text, "faint")]
     needed, is_cut = data_range(row, drawn.points, [drawn], ranges)
     bottom, top = shown_range(row, needed, window, ranges)
-    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite)
+    spark = drawn.spark((bottom, top))
     roles = unhealthy(row, drawn)
     chars = list(spark.text)
     with np.errstate(invalid="ignore"):
