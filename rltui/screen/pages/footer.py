@@ -59,9 +59,6 @@ def _status(state: AppState, room: int) -> list[Span]:
     name = state.selection.baseline
     if name and state.loading is None and shown_run.baseline(state) is None:
         pieces.append((f"no run here is the baseline {fit(name, 24)}", "warn"))
-    count = len(state.selection.added_tags)
-    if count:
-        pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
     pieces += page_of(state).notes(state)
     spans: list[Span] = []
     for index, (text, role) in enumerate(pieces):
