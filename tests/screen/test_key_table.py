@@ -12,7 +12,8 @@ from textual._xterm_parser import XTermParser
 from textual.events import Click, Key, MouseMove
 
 from rltui.logs.run_names import shown_name
-from rltui.panes.pane_tabs import PaneTab
+from rltui.panes.pane_tabs import PANES, PaneTab
+from rltui.screen.input.dispatch import _key_context
 from rltui.screen.input.key_table import Bind, bindings, key_name, shown
 from rltui.screen.pages.overlays import list_content
 from rltui.screen.shown_run import tabs as shown_tabs
@@ -227,6 +228,34 @@ def test_the_palette_finds_the_way_out(word: str) -> None:
         screen.frame(100, 30)
     screen.press("enter")
     assert screen.state.exit_code == 0
+
+
+# Keys that move need not say that they are at an edge.
+_MOVES = ("up", "down", "left", "right", "home", "end", "next-pane", "previous-pane", "back")
+_MOVES += ("page-up", "page-down", "half-up", "half-down", "select-evidence", "interrupt", "redraw")
+
+
+@pytest.mark.parametrize("pane", list(PANES))
+def test_a_key_that_does_nothing_says_why(pane: str) -> None:
+    """In every pane of a lone run without samples, consoles or settings: something changes or is told."""
+    silent = []
+    for bind in bindings():
+        screen = opened(believable())
+        screen.go(pane)
+        key = bind.keys[0] if bind.keys else ""
+        if bind.action in (*_MOVES, f"pane:{pane}") or key_action(screen, key) != bind.action:
+            continue
+        before = screen.text(100, 30)
+        screen.press(key)
+        acted = screen.message or screen.state.requests or screen.state.exit_code is not None
+        if not acted and screen.text(100, 30) == before:
+            silent.append((key, bind.action))
+    assert silent == []
+
+
+def key_action(screen: Screen, key: str) -> str | None:
+    """The action of a key in the pane shown."""
+    return screen.state.options.keys.action(key, _key_context(screen.state, None)) if key else None
 
 
 def test_help_is_searched() -> None:

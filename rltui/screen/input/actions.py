@@ -23,6 +23,10 @@ from rltui.screen.state import (
 
 Action = Callable[[AppState, str], None]
 
+_OF_RUNS = ("next-run", "previous-run")
+_OF_CURVES = ("crosshair-back", "crosshair-on")
+_OF_METRICS = ("open", "explain", "pin", "together", "log", "copy")
+
 
 def perform(state: AppState, action: str, argument: str = "") -> None:
     """Do an action that no overlay has handled."""
@@ -36,8 +40,29 @@ def perform(state: AppState, action: str, argument: str = "") -> None:
         navigation.go(state, action.removeprefix("pane:"))
         return
     found = ACTIONS.get(action)
-    if found is not None:
+    if found is None:  # of a key that only works elsewhere: its words say where
+        bind = next((bind for bind in state.options.keys.binds if bind.action == action), None)
+        if bind is not None:
+            state.notify(bind.words)
+    elif why := "" if argument else _obstacle(state, action):
+        state.notify(why)
+    else:
         found(state, argument)
+
+
+def _obstacle(state: AppState, action: str) -> str:
+    """Why an action would do nothing here, in one line; empty if it does something."""
+    if action in _OF_RUNS:
+        return "" if len(state.session.runs) > 1 else "there is no other run"
+    if action in _OF_CURVES:
+        return "" if shown_pane.rows(state) else "there is no curve here"
+    if action not in _OF_METRICS:
+        return ""
+    if state.selection.pane == HPARAMS and action in ("open", "copy"):
+        return "" if selected_hparam(state) is not None else "no setting is selected here"
+    if navigation.on_findings(state) and action == "open":
+        return "" if shown_run.selected_finding(state) is not None else "there is no finding here"
+    return "" if shown_pane.selected(state) is not None else "no metric is selected here"
 
 
 # ---- looking closer
@@ -238,7 +263,10 @@ def _overlay_metric(state: AppState, tag: str) -> None:
     if not tag:
         return
     drawn = navigation.toggle(state.selection.added_tags, tag)
-    words = "drawn in large charts of other metrics" if drawn else "no longer in charts of others"
+    key = state.options.keys.hint_of("together")
+    words = (
+        f"drawn in large charts of others, until {key} again" if drawn else "no longer in charts of others"
+    )
     if not state.overlays:  # a chart shows it itself
         state.notify(f"{words}: {tag}")
 

@@ -20,6 +20,7 @@ from rltui.screen.pages.console_page import (
 )
 from rltui.screen.state import AppState, ChartOverlay
 
+_OF_LINES = ("open", "copy", "next-finding", "previous-finding")
 _LEVELS: tuple[LineLevel, ...] = ("", "warning", "error")
 
 
@@ -31,6 +32,9 @@ def perform(state: AppState, command: Command) -> bool:
         return True
     if does is None:
         return False
+    if command.action in _OF_LINES and not _lines(state):
+        state.notify("there are no lines here")
+        return True
     return does(state, command.argument) is not False
 
 

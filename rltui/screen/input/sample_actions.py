@@ -16,6 +16,7 @@ from rltui.screen.state import AppState, SampleOverlay
 from rltui.screen.text_filter import edited
 
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette", "help")
+_OF_SAMPLES = ("open", "copy", "sample-compare")
 _NOT_FOUND = {  # by notable sample: the actions are `sample-best` and so on
     "best": "no sample of this step has a reward",
     "worst": "no sample of this step has a reward",
@@ -37,6 +38,8 @@ def perform_in_list(state: AppState, command: Command) -> bool:
     does = _IN_LIST.get(action)
     if by := navigation.distance(action, state.drawn_pane.rows):
         _move(state, by)
+    elif action in _OF_SAMPLES and selected is None:
+        state.notify("there is no sample here")
     elif does is not None:
         does(state, command.argument)
     elif (kind := action.removeprefix("sample-")) in _NOT_FOUND:
