@@ -161,6 +161,8 @@ def coarse_age(seconds: float) -> float:
 def header(view: RunView, now: float, at_step: int | None = None, then: PastFindings | None = None) -> Header:
     """The header of a run, now or as of an earlier step; then: the findings at that step."""
     head = _header(view, now, at_step)
+    if at_step is not None:  # live, ended and ages refer to the present
+        head = head._replace(state="past", state_word="", age=None, eta=None, quiet="")
     if then is None:
         return head
     step, total = head.step, head.total
@@ -169,9 +171,6 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
         sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
         headline=headline_of(then.findings),
         progress=step / total if step is not None and total else None,
-        age=None,  # ages refer to the present
-        eta=None,
-        quiet="",
         cut_short=False,
         last_error="",
         job=None,

@@ -153,8 +153,10 @@ def test_snapshot_formats(logs: Path, tmp_path: Path, form: str, begins: str) ->
 
 
 def test_snapshot_picks_runs_and_steps(logs: Path) -> None:
-    """--run picks by name, --at-step shows what was known then."""
+    """--run picks by name, --at-step shows what was known then, of a run that may be over by now."""
     assert rltui("snapshot", logs, "--run", "go*").out.startswith(" good")
+    head = rltui("snapshot", logs, "--run", "bad", "--at-step", 40).out.splitlines()[0]
+    assert "◂ past   step 40" in head and "live" not in head and "now" not in head
     board = rltui("snapshot", logs, "--run", "bad", "--at-step", 40, "--format", "json").json()[0]
     assert (board["run"], board["step"], board["health"]) == ("bad", 40, "ok")
 
