@@ -200,6 +200,16 @@ def test_cards_fill_the_box() -> None:
     assert card_grid(12, 20, 3) == (0, 0, 0)
 
 
+def test_the_step_stays_in_the_narrowest_header() -> None:
+    """Totals and words go before the step: a long training is followed on a small screen, too."""
+    head = header(believable(), NOW)._replace(
+        shown_name="mlagents-thesis", short_name="", given_name="", framework="ml-agents",
+        state="ended", state_word="ended?", step=1_140_000, total=1_300_000, progress=0.87,
+    )  # fmt: skip
+    first = header_lines(head, 40)[0].text
+    assert "mlagents-thesis" in first and first.rstrip().endswith("■   step 1,140,000")
+
+
 def test_the_header_keeps_the_name_and_the_step() -> None:
     """On a narrow screen the later facts go first: the run's name, its state and step stay."""
     run = believable()

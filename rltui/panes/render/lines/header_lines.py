@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
-from rltui.draw.numbers import format_progress
+from rltui.draw.numbers import format_progress, format_step
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
@@ -61,6 +61,8 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
             ranked.remove(max(ranked, key=lambda fact: fact[1]))
         else:
             frame = ""
+    if room() < min(name_cells, 8) and head.step is not None:  # a glyph, and the step alone
+        state, ranked = state[:1], [(f"step {format_step(head.step)}", 0)]
     if room() < min(name_cells, 8):  # on the narrowest screens only the name and a glyph
         state, ranked = state[:1], []
     tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
