@@ -83,3 +83,10 @@ def test_a_fall_within_the_first_tenth_is_told_from_where_it_began() -> None:
     values = [*np.linspace(16, 1, 10).tolist(), *[1.0] * 190]
     found = answer("lengths", {"response_length/mean": values}, steps=200)
     assert found.sentence.endswith("Responses have 1 token on average, down from 14.33 tokens at the start.")
+
+
+def test_values_that_fall_one_after_the_other_have_no_level() -> None:
+    """A return that falls from 300 to 141 is not about 220: the last value and the mean are both given."""
+    falling = [*np.linspace(20, 300, 30), 280.0, 260.0, 240.0, 220.0, 200.0, 180.0, 160.0, 141.0]
+    said = answer("reward", {"rollout/ep_rew_mean": falling}, steps=len(falling)).sentence
+    assert said.startswith("Episode return is 141.0, on average 200.1 over the last 7 points"), said

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 LAST = 20  # steps that "now" means, at most
+APART = 0.25  # relative difference that a reader sees as another number
+MONOTONE = 5  # values that rise or fall one after the other: noise does so once in 60 times
 MIN_LAST = (
     5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
 )
@@ -203,10 +205,19 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
 
 
 def level_text(level: float, values: Values, text: Callable[[float], str]) -> str:
-    """A level of recent points; with `about` where the last value, which rows show, reads differently."""
-    written = text(level)
-    exact = written == text(float(values.value[-1])) or not any(map(str.isdigit, written))
-    return written if exact else f"about {written}"
+    """A level of recent points; with `about` where the last value, which rows show, reads differently.
+
+    Where the last `MONOTONE` values lead far beyond all others, there is no one level: both are given.
+    """
+    written, last = text(level), float(values.value[-1])
+    if written == text(last) or not any(map(str.isdigit, written)):
+        return written
+    steps = np.diff(values.last[-MONOTONE:])
+    one_way = len(steps) == MONOTONE - 1 and bool((steps > 0).all() or (steps < 0).all())
+    far = abs(last - level) > APART * max(abs(level), abs(last))
+    if far and one_way and last in (values.last.min(), values.last.max()):
+        return f"{text(last)}, on average {written} over the last {len(values.last)} points"
+    return f"about {written}"
 
 
 def _factor_text(factor: float) -> str:

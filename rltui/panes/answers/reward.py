@@ -67,7 +67,7 @@ def reward_answer(run: RunValues) -> Answer | None:
     environment = run.view.evaluator.environment
     if environment is not None and base == EPISODE_RETURN:
         low, high = _text(environment.random), _text(environment.good)
-        notes.append(f"random actions earn about {low} in {environment.id}, agents that learn about {high}")
+        notes.append(f"random actions earn about {low} in {environment.id}, trained agents {high} or more")
     if len(amounts) > 1 and not adds_up and total is not None:
         notes.append("components do not add up to the reward: their weights are not logged")
     if len(parts) > MAX_COMPONENTS:
