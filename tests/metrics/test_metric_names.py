@@ -171,6 +171,32 @@ def test_names_of_torchrl(key: str, canonical: str) -> None:
     assert MetricNames("torchrl").name(key).canonical == canonical
 
 
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("train/returns_stat/mean", "reward.episode_return.mean"),
+        ("train/lens_stat/max", "lengths.episode.max"),
+        ("train/n_collected_steps", "rollout.collect_steps"),
+        ("training/pred_dist_std_array_stat/0/mean", "policy.action_std"),
+        ("info/timing/train_time_update", "timing.elapsed"),
+        ("info/gradient_step", "optimizer.updates"),
+    ],
+)
+def test_names_of_tianshou_by_release(key: str, canonical: str) -> None:
+    """1.x has `train/` where 2.x has `training/`; times under `info/` are totals, no phases of a step."""
+    assert MetricNames("tianshou").name(key).canonical == canonical
+    assert recognise(["train/returns_stat/mean", "train/n_collected_steps"]).label == "tianshou"
+
+
+def test_copies_of_rl_games_over_epochs_and_seconds_are_not_judged() -> None:
+    """Returns are logged over frames, epochs and seconds; the environment's own numbers are, too."""
+    names = MetricNames("rl-games")
+    keys = ["rewards/iter", "rewards/time", "episode_lengths/iter", "scores/iter", "successes/iter"]
+    assert {names.name(key).statistic for key in keys} == {"copy"}
+    assert names.name("rewards/step").statistic == "mean"
+    assert names.name("successes/frame").canonical == "rollout.environment_metric"
+
+
 def test_the_entropy_loss_of_skrl_depends_on_the_agent() -> None:
     """SAC logs the loss of its temperature under the name of the entropy bonus of the others."""
     key = "Loss / Entropy loss"
