@@ -208,6 +208,7 @@ def test_every_kind_of_container_is_asked_for_paths_of_its_own(container: Contai
         "/runs/scalars",
         "/runs/reward.csv",
         "/runs/0.monitor.csv",
+        "/runs/J.npy",
     )
     own = [place for place in places if container.could_be(place)]
     assert own and all(map(REGISTRY.could_be_container, own))

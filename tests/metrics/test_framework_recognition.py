@@ -142,6 +142,8 @@ def test_tunix_is_told_by_the_mode_within_its_names() -> None:
         (["time/speed", "train/episode_reward", "train/epsilon", "eval/reward"], "torchrl"),
         (["r_training", "r_total", "r_max", "done_percentage", "optim_steps", "loss_qvalue"], "torchrl"),
         (["train_reward_episode_reward_mean", "train_training_iteration", "train_learner_loss"], "torchrl"),
+        (["J", "R", "entropy"], "mushroom-rl"),
+        (["J", "entropy"], "mushroom-rl-discounted"),
         (["Reward / Total reward (mean)", "Coefficient / Entropy coefficient"], "skrl-sac"),
         (["Episode_Reward/track", "Train/mean_reward", "Loss/surrogate"], "rsl-rl"),
         (["Train-Results/Episode-Rewards/rank_0/env-0", "agent_0/loss_actor", "noise_scale"], "xuance"),

@@ -197,6 +197,13 @@ def test_copies_of_rl_games_over_epochs_and_seconds_are_not_judged() -> None:
     assert names.name("successes/frame").canonical == "rollout.environment_metric"
 
 
+def test_the_discounted_return_of_mushroom_rl_is_an_outcome_only_alone() -> None:
+    """Beside the plain return it says nothing new; some examples log nothing else."""
+    assert MetricNames("mushroom-rl").name("R").canonical == "validation.return.mean"
+    assert MetricNames("mushroom-rl").name("J").canonical == "other.custom"
+    assert MetricNames("mushroom-rl-discounted").name("J").canonical == "validation.return.mean"
+
+
 def test_the_entropy_loss_of_skrl_depends_on_the_agent() -> None:
     """SAC logs the loss of its temperature under the name of the entropy bonus of the others."""
     key = "Loss / Entropy loss"

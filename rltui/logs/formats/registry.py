@@ -11,7 +11,7 @@ from rltui.logs.log_file_names import is_json, rotated_from
 from rltui.logs.sample_layouts.layouts import match_log
 
 # Endings of the paths of containers other than inboxes; compared for every file and folder below LOGDIR.
-_CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml")
+_CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml", ".npy")
 
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -58,6 +58,7 @@ class FormatRegistry:
     def containers(self) -> tuple[Container, ...]:
         """All kinds of containers, imported with the first path that may be one (12 ms)."""
         from rltui.logs.formats import worker_monitors
+        from rltui.logs.formats.documents import epoch_arrays
         from rltui.logs.formats.trackers import (
             exported_table,
             metric_files,
@@ -77,6 +78,7 @@ class FormatRegistry:
             metric_files.D3RLPY,
             metric_files.SAVED,
             metric_files.TORCHRL,
+            epoch_arrays.MUSHROOM,
             trackio.INBOX,
             worker_monitors.MONITORS,
         )

@@ -43,10 +43,10 @@ def _shape(data: bytes) -> tuple[int, ...]:
     return tuple(map(int, shape))
 
 
-def _length(data: bytes) -> int:
+def curve_length(data: bytes, least: int = 1) -> int:
     """The length of an array of one column. Raises ValueError for any other content."""
     shape = _shape(data)
-    if shape[0] < _MIN_LENGTH or any(n != 1 for n in shape[1:]):
+    if shape[0] < least or any(n != 1 for n in shape[1:]):
         raise ValueError("no curve")
     return shape[0]
 
@@ -68,7 +68,7 @@ def _loaded(data: bytes) -> NDArray[np.float64]:
 
 
 def _whole_array(tag: str, data: bytes) -> tuple[Parts, None]:
-    _length(data)
+    curve_length(data, _MIN_LENGTH)
     return {"": [{tag: value} for value in _loaded(data).reshape(-1).tolist()]}, None
 
 
@@ -113,7 +113,9 @@ def _matches_curve(name: str, head: bytes) -> bool:
     if not head:
         return True
     try:
-        return head.startswith(_MAGIC) and bool(_columns(lower, head) if table else _length(head))
+        return head.startswith(_MAGIC) and bool(
+            _columns(lower, head) if table else curve_length(head, _MIN_LENGTH)
+        )
     except (ValueError, TypeError, SyntaxError):
         return False
 
