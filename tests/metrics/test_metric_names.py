@@ -668,6 +668,7 @@ def test_words_of_unknown_loops_are_found_in_any_order(
         "reward_2",
         "value",
         "games",
+        "rewards(r)",
     ],
 )
 def test_a_word_of_another_meaning_leaves_a_name_unknown(tag: str) -> None:
