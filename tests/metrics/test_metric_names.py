@@ -163,6 +163,7 @@ def test_names_of_xuance_by_agent_and_by_process(key: str, canonical: str) -> No
         ("train/learner/loss_qvalue", "critic.loss"),
         ("train_reward_episode_reward_mean", "reward.episode_return.mean"),
         ("r_training", "reward.step.mean"),
+        ("r_training_std", "other.custom"),
         ("r_total", "other.custom"),
     ],
 )
