@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rltui.draw.numbers import format_value
+from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.rulebook import load, rulebook
@@ -657,3 +658,11 @@ def test_a_value_loss_may_grow_with_the_square_of_the_returns(last_return: float
     loss = 400 * (1 + way * 199) * np.exp(0.1 * noise[1])
     found = evaluator_of({"reward.episode_return.mean": returns, "critic.loss": loss}).findings()
     assert [each.severity for each in found if each.id == "value-loss-spike"] == [severity]
+
+
+def test_a_finding_names_the_whole_key_whatever_blanks_it_has() -> None:
+    """The ratio of two series is named after its numerator; a key of skrl looks like one and is none."""
+    key = "Loss / Value loss"
+    evaluator = new_evaluator(MetricNames("skrl"))
+    evaluator.feed([fresh(key, np.append(np.geomspace(1, 1e-5, 60), np.full(60, 1e-5)), range(1, 121))])
+    assert {found.metrics for found in evaluator.findings()} == {(key,)}

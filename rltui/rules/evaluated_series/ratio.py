@@ -10,7 +10,8 @@ from rltui.common.arrays import Floats, Ints
 # the memory. If a log is read completely before the one with the other side, only the newest are divided.
 WAITING = 1 << 14
 
-_OVER = " / "
+# With no-break spaces: keys have plain ones around slashes, such as "Loss / Value loss" of skrl.
+_OVER = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"
 
 _NO_STEPS: Ints = np.empty(0, np.int64)
 _NO_VALUES: Floats = np.empty(0)
