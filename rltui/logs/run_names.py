@@ -28,10 +28,17 @@ class RunName(NamedTuple):
 
 
 def shown_name(run: str, logdirs: Sequence[str | Path]) -> str:
-    """The displayed name of a run: for LOGDIR itself that of its folder, `exp7/logs` for a plain one."""
-    if run != "." or len(logdirs) != 1:
+    """The displayed name of a run: for LOGDIR itself that of its folder, `exp7/logs` for a plain one.
+
+    A name of plain folders alone follows that of LOGDIR, too: `ppo/summaries`, `ppo/.summary/0`.
+    """
+    if len(logdirs) != 1:
         return run
     folder = Path(logdirs[0]).absolute()
+    if run != ".":
+        first, *others = run.lower().split("/")
+        plain = first in names().plain_folders and all(map(str.isdecimal, others))
+        return clean(f"{folder.name}/{run}".lstrip("/")) if plain else run
     plain = folder.name.lower() in names().plain_folders
     return clean(f"{folder.parent.name}/{folder.name}".lstrip("/") if plain else folder.name) or run
 

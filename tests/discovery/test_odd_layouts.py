@@ -141,6 +141,9 @@ def test_event_files_in_a_hidden_folder_of_their_trainer(tmp_path: Path) -> None
         (".", ["/data/exp7/logs"], "exp7/logs"),
         (".", ["/logs"], "logs"),
         ("a/logs", ["/data/exp7"], "a/logs"),
+        ("summaries", ["/data/exp7"], "exp7/summaries"),
+        (".summary/0", ["/data/exp7"], "exp7/.summary/0"),
+        ("summaries", ["/data/exp7", "/data/exp8"], "summaries"),
         (".", ["/data/exp7", "/data/exp8"], "."),
     ],
 )
