@@ -136,6 +136,7 @@ def pane_id(word: str) -> str | None:
     return None
 
 
+SHARE = (0.0, 1.0)  # bounds of a rate or share
 SOURCES = (DATA / "metrics", DATA, Path(__file__).parent)  # of the glossary
 
 
@@ -143,3 +144,9 @@ SOURCES = (DATA / "metrics", DATA, Path(__file__).parent)  # of the glossary
 def glossary() -> Glossary:
     """The shipped glossary. `doctor` reports its problems; it is usable in any case."""
     return cached_value(SOURCES[0], SOURCES, lambda: load(SOURCES[0]))
+
+
+def bounds_of(canonical: str | None) -> tuple[float, float] | None:
+    """The least and the greatest value that a metric can have; None if it has none, or is not known."""
+    metric = glossary().metrics.get(canonical or "")
+    return metric.bounds if metric is not None else None

@@ -380,8 +380,8 @@ def test_a_critic_that_explains_nothing_is_told_where_nothing_is_gained() -> Non
         "policy.approx_kl": 3e-5 * np.exp(rng.standard_normal(count)),
     }
     nothing = 1e-6 * rng.standard_normal(count)
-    assert "critic-explains-nothing" in ids(
+    assert "critic-not-trained" in ids(
         evaluator_of(series | {"critic.explained_variance": nothing}), "warning"
     )
     some = 0.3 + 0.1 * rng.standard_normal(count)
-    assert "critic-explains-nothing" not in ids(evaluator_of(series | {"critic.explained_variance": some}))
+    assert "critic-not-trained" not in ids(evaluator_of(series | {"critic.explained_variance": some}))

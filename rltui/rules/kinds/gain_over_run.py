@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct, median
-from rltui.metrics.glossary_files import glossary
+from rltui.metrics.glossary_files import SHARE, bounds_of
 from rltui.rules.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.evaluated_series.change_point import (
     NEIGHBOURS,
@@ -344,10 +344,9 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
 def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> Floats:
     """(k,) gains that are too small whatever the noise; 0 if any may count."""
     within = rule.number("within", 0.0)
-    metric = glossary().metrics.get(window.ticks.canonical or "")
-    if not within or metric is None:
+    if not within:
         return np.zeros(len(start))
-    if metric.bounds == (0.0, 1.0):
+    if bounds_of(window.ticks.canonical) == SHARE:
         return np.where(best < OF_RANGE, OF_RANGE, 0.0)
     found: Floats = within * np.abs(start)
     return found
@@ -363,8 +362,7 @@ def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: flo
     if window.ticks.canonical == RATING:
         return loss > RATED
     share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
-    metric = glossary().metrics.get(window.ticks.canonical or "")
-    low, high = (metric.bounds if metric is not None else None) or (0.0, math.inf)
+    low, high = bounds_of(window.ticks.canonical) or (0.0, math.inf)
     if loss <= share * size:
         return False
     values = window.ticks.value[:ticks]

@@ -27,7 +27,7 @@ import math
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct
-from rltui.metrics.glossary_files import glossary
+from rltui.metrics.glossary_files import SHARE, bounds_of
 from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
@@ -112,10 +112,9 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         first_beyond = (inside + 1).tolist()  # of those that have been beyond the limit without a break
     if chance:
         began = list(map(min, map(began, range(len(window))), first_beyond)).__getitem__
-    if chance:
         held_on = np.flatnonzero(on)
         share = rule.number("share", 0.75)
-        least = length if _is_share(window) and _is_of_many(held) else 2 * length
+        least = length if bounds_of(window.ticks.canonical) == SHARE and _is_of_many(held) else 2 * length
         on[held_on] = _beyond_chance(whole, window.at[held_on] + 1, length, share, chance, least)
     if lasting:
         on &= window.at - inside >= lasting * (window.at + 1)
@@ -154,12 +153,6 @@ def _beyond_chance(beyond: Bools, count: Ints, length: int, share: float, errors
         usual, now = (sums[middle] - sums[begin]) / before, (sums[count] - sums[middle]) / newest
         found |= (middle - begin >= length) & (now >= share) & (now - usual >= errors * error)
     return found
-
-
-def _is_share(window: RollingWindow) -> bool:
-    """Whether the metric is a share of the groups."""
-    metric = glossary().metrics.get(window.ticks.canonical or "")
-    return metric is not None and metric.bounds == (0.0, 1.0)
 
 
 def _is_of_many(shares: Floats) -> bool:
