@@ -82,6 +82,7 @@ class LogFileNames(NamedTuple):
     printed_formats: frozenset[str]
     partial_copies: frozenset[str]
     saved_tables: dict[str, tuple[tuple[str, ...], ...]]
+    epoch_outcomes: tuple[str, ...]
 
 
 @cache

@@ -15,13 +15,13 @@ import os
 import numpy as np
 
 from rltui.common.regex import regex
+from rltui.logs import log_file_names
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.documents.arrays_document import curve_length
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.trackers.part_reader import Look, TrackerPart
 
 _NAME = regex(r"(?P<tag>[A-Za-z]\w*?)(?P<seed>-\d{1,9})?\.npy\Z")
-_RETURNS = ("J", "R")  # discounted and plain: what examples and benchmarks log
 _FEW = 10  # epochs from which one of them is enough
 _MAX_BYTES = 32 << 20
 
@@ -65,8 +65,11 @@ def _parts(place: str) -> Parts | None:
     if match is None:
         return None
     tag, seed = match["tag"], match["seed"] or ""
+    outcomes = log_file_names.names().epoch_outcomes
+    if not any(os.path.exists(f"{folder}/{each}{seed}.npy") for each in outcomes):  # noqa: PTH110
+        return None  # the folder may hold thousands of other arrays
     lengths = _lengths(folder, seed)
-    returns = [lengths[each] for each in _RETURNS if each in lengths]
+    returns = [lengths[each] for each in outcomes if each in lengths]
     if tag not in lengths or not returns or (len(returns) < 2 and returns[0] < _FEW):
         return None
     # One after the other is saved: while that happens, lengths differ by one.
