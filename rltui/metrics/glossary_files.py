@@ -27,9 +27,9 @@ class Pane:
     """A group of metrics on one topic.
 
     title: heading. tab: label of the tab. key: opens the pane; a pane without a key is listed with the
-    sections of the run. always: whether the tab is shown even if the run has no metric of the pane; empty:
-    the text shown then. aliases: other names that users may give. also: metrics of other panes that its
-    answers use; any of them makes the tab appear.
+    sections of the run. always: whether the tab is shown even if the pane has no content; empty: one line
+    on what to log to see it, shown if its key opens it nevertheless. aliases: other names that users may
+    give. also: metrics of other panes that its answers use; any of them makes the tab appear.
     """
 
     id: PaneId

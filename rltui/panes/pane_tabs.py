@@ -46,8 +46,8 @@ class PaneTab(NamedTuple):
     acknowledged: int = 0
 
     @property
-    def empty(self) -> bool:
-        """Whether its pane has no content."""
+    def borrowed(self) -> bool:
+        """Whether all it shows are metrics of other panes."""
         return not (self.metrics or self.warnings or self.id in WITHOUT_METRICS)
 
 
@@ -65,6 +65,8 @@ def panes_of(
     acknowledged: Iterable[Finding] = (),
 ) -> list[PaneTab]:
     """The tabs of a run in order: always-present ones, those with metrics, its own sections.
+
+    A pane without content has no tab. Its key still opens it, and it says what to log.
 
     findings: those to count; None for all that fire. here: a pane that has a tab in any case. odd: the number
     of warnings about the data, which the findings pane lists too. present: panes without metrics that have

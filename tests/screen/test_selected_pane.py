@@ -48,13 +48,14 @@ def test_a_pane_that_was_asked_for_is_shown_even_if_empty(tmp_path: Path) -> Non
     """By option and by key: it says what it lacks, under its own tab."""
     screen = reopened(tmp_path / "layout.json", "rollout", pane="rollout")
     for shown in (screen.text(), screen.text()):
-        assert "This run reports nothing about its rollouts." in shown
+        assert "Nothing about rollouts is logged. Log " in shown
         assert "rollout" in shown.splitlines()[2]
     small = [line.text.strip() for line in screen.frame(40, 12).lines]
-    assert small[4:6] == ["This run reports nothing about its", "rollouts."]  # wrapped, not cut
+    wrapped = ["Nothing about rollouts is logged.", "Log how far the probabilities of"]  # not cut
+    assert small[4:6] == wrapped
     screen.press("1")
     screen.press("u")
-    assert "no turns" in screen.text() and screen.pane == "turns"
+    assert "No turns are logged" in screen.text() and screen.pane == "turns"
 
 
 def test_hiding_undoes_itself() -> None:

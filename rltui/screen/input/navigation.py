@@ -241,9 +241,9 @@ def turn_run(state: AppState, by: int) -> None:
 
 
 def turn_pane(state: AppState, by: int) -> None:
-    """Show the next or previous pane that has something to show."""
+    """Show the next or previous pane."""
     pane = state.selection.pane
-    tabs = [tab.id for tab in shown_run.tabs(state) if tab.id == pane or not tab.empty]
+    tabs = [tab.id for tab in shown_run.tabs(state)]
     if tabs:
         at = tabs.index(pane) if pane in tabs else 0
         go(state, tabs[(at + by) % len(tabs)])

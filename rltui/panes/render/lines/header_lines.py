@@ -148,7 +148,7 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         spans: list[Span] = []
         if tab.key:
             spans.append((f"{tab.key} ", "accent" if here else "faint"))
-        spans.append((tab.title, "strong" if here else "faint" if tab.empty else "dim"))
+        spans.append((tab.title, "strong" if here else "dim"))
         if tab.warnings:
             spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.warnings}", SEVERITY_ROLE[tab.severity]))
         elif tab.acknowledged:
@@ -158,8 +158,8 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
     if _cells(labels, gap) > width - 2:
         gap = 2
     if _cells(labels, gap) > width - 2:
-        # Empty panes are left out first; their keys still work.
-        left = [at for at, tab in enumerate(tabs) if tab.id == active or not tab.empty]
+        # Tabs that only repeat metrics of others are left out first; their keys still work.
+        left = [at for at, tab in enumerate(tabs) if tab.id == active or not tab.borrowed]
         tabs, labels = [tabs[at] for at in left], [labels[at] for at in left]
     widths = [sum(cell_width(text) for text, _ in spans) + gap for spans in labels]
     at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
