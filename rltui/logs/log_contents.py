@@ -62,7 +62,8 @@ def is_of_evaluation(name: str, steps: Iterable[str], first: Iterable[object]) -
     name: of the file. steps: the step keys of a row. first: the best step of the first rows.
     """
     counted = list(first)
-    of_episodes = all(map(names().episode_keys.__contains__, map(record_keys.compared, steps)))
+    episodes = record_keys.log_keys().doubtful_steps.episodes
+    of_episodes = all(map(episodes.__contains__, map(record_keys.compared, steps)))
     return (
         of_episodes
         and names().evaluation.search(name) is not None

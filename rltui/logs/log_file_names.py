@@ -63,7 +63,6 @@ class LogFileNames(NamedTuple):
     data_set_keys: frozenset[str]
     state_keys: frozenset[str]
     action_keys: frozenset[str]
-    episode_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
     entered_folders: tuple[str, ...]
     rotated: Pattern

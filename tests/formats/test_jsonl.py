@@ -516,6 +516,43 @@ def test_steps_of_epochs_are_the_same_wherever_the_bytes_are_cut(places: list[in
     assert len(FORM.open("metrics.jsonl").newest(MemFile("metrics.jsonl", data), 120)) == 0
 
 
+@pytest.mark.parametrize("plan", ["total_timesteps", "Total Timesteps"])
+def test_a_plan_beside_a_counter_is_no_step(plan: str) -> None:
+    """It stays the same while the other counter increases; a total that counts is the step."""
+    rows = [{plan: 9000, "timestep": 100 * k, "return": k} for k in range(1, 5)]
+    batch = read(*rows)
+    assert table(batch)["return"] == [(100 * k, float(k)) for k in range(1, 5)]
+    assert [text.body for text in batch.texts if text.kind == "total-steps"] == ["9000"]
+    counting = [{**row, plan: 900 * k} for k, row in enumerate(rows, 1)]
+    assert table(read(*counting))["return"] == [(900 * k, float(k)) for k in range(1, 5)]
+    assert table(read(rows[0]))["return"] == [(9000, 1.0)]
+
+
+@pytest.mark.parametrize("key", ["step", "timesteps"])
+def test_lengths_of_episodes_are_added_up(key: str) -> None:
+    """The first of them, too, although they may grow at first; steps of the whole training only grow."""
+    lengths = (20, 27, 30, 21, 25)
+    rows = [{"episode": k, key: length, "return": 1.5} for k, length in enumerate(lengths)]
+    found = table(read(*rows))
+    assert found["return"] == [(step, 1.5) for step in (20, 47, 77, 98, 123)]
+    assert [value for _, value in found[key]] == list(lengths)
+    whole = [{"episode": k, key: 20 * k, "return": 1.5} for k in range(9)]
+    assert [step for step, _ in table(read(*whole))["return"]] == [20 * k for k in range(9)]
+
+
+@given(st.lists(st.integers(0, 300), max_size=6))
+def test_doubtful_steps_are_the_same_wherever_the_bytes_are_cut(places: list[int]) -> None:
+    """Records wait until the doubt is settled, and the first ones have the steps that were found."""
+    for rows in (
+        [{"total_timesteps": 900, "timestep": 10 * k, "x": k} for k in range(1, 9)],
+        [{"episode": k, "step": 20 + k * 5 % 7, "x": k} for k in range(8)],
+    ):
+        data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+        assert points(read_in_pieces(FORM, "metrics.jsonl", cut(data, places), 40)) == points(
+            read_whole(FORM, MemFile("metrics.jsonl", data))
+        )
+
+
 def test_conditions_of_one_table_are_told_apart() -> None:
     """Each has steps of its own, which may be named, and is no restart; an answer is no value."""
     batch = read(

@@ -111,6 +111,62 @@ def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object])
     assert repr(found) == repr(numbers) and counters[0].value == step
 
 
+@pytest.mark.parametrize(
+    ("line", "step", "numbers"),
+    [
+        ("Episode 7 finished after 20 timesteps with reward 2.5", 7, {"reward": 2.5}),
+        ("Epoch 7: average reward of 2.5 over 10 episodes", 7, {"average reward": 2.5}),
+        ("('Episode:', 7, 'Reward:', 2.5)", 7, {"Reward": 2.5}),
+        ("[ 700/1000] reward: 2.5 loss: 0.1", 700, {"reward": 2.5, "loss": 0.1}),
+        ("700/1000: episode: 9, lasted: 0.5s, episode reward: 2.5", 700, {"episode reward": 2.5}),
+        ("INFO Result for episode 7  of 40: Sum: 2.5, Average: 0.1", 7, {"Sum": 2.5, "Average": 0.1}),
+    ],
+)  # fmt: skip
+def test_sentences_and_plain_counts_are_labelled_numbers(
+    line: str, step: int, numbers: dict[str, object]
+) -> None:
+    """Units and words of a sentence are no part of a name."""
+    counters, found, *_ = items(line)
+    assert counters[0].value == step
+    assert {name: found.get(name) for name in numbers} == numbers
+
+
+_HEADED = (
+    ["(episode, reward, loss)", *(f"({k}, {k}.5, 0.1)" for k in range(5))],
+    ["episode, reward, loss", *(f"({k}, {k}.5, 0.1)" for k in range(5))],
+    ["┃ Episode ┃ Reward ┃ Loss ┃", *(f"│ {k} │ {k}.5 │ 0.1 │" for k in range(5))],
+    [f"+---+---+\n| episode | {k} |\n| reward | {k}.5 |\n+---+---+" for k in range(5)] + ["end"],
+    [f"----  ---\nReturn  {k}.5\nexploration/num steps total  {k}\nEpoch  9\n----  ---" for k in range(1, 6)],
+    [f"ID  Step  avgR  etc.\n-1  {k}  {k}.5" for k in range(5)],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", _HEADED)
+def test_rows_below_names_and_tables_one_below_the_other(lines: list[str]) -> None:
+    """In brackets, in boxes, with nothing between two tables, with a last column that may be missing."""
+    found = read("\n".join(lines))
+    assert len(found) >= 4 and all(step + 0.5 in row.values() for step, row in found)
+
+
+def test_a_console_filled_to_the_width_of_its_terminal_is_recognised() -> None:
+    """Blanks are no content; nor does text between lines with the same names keep them from being found."""
+    wide = "".join(
+        f"Iteration {k}".ljust(9000) + f"\n| Name  | reward |\n| Value | {k}.5 |\n" for k in range(4)
+    )
+    assert holds_metrics(wide.encode())
+    far = "".join(f"Episode {k} reward {k}.5\n" + "a sentence of an answer.\n" * 2000 for k in range(4))
+    assert holds_metrics(far.encode())
+    assert not holds_metrics(far.replace("reward", "page").replace("Episode", "Chapter").encode())
+
+
+def test_blocks_below_a_counter_are_read_beside_lines_with_another_one() -> None:
+    """MushroomRL: `Epoch 3 | J: 1.5`, and `Iteration 3:` above its values."""
+    text = "".join(f"Iteration {k}:\n\trewards {k}.5 vf_loss [0.5]\nEpoch {k} | J: 2.5\n" for k in range(6))
+    assert [(step, row["rewards"]) for step, row in read(text) if "rewards" in row] == [
+        (k, k + 0.5) for k in range(6)
+    ]
+
+
 def test_a_remark_may_end_the_line_below_a_counter() -> None:
     """The counter stands in a sentence of the line above."""
     text = "".join(

@@ -79,6 +79,9 @@ class FormatDetection:
             return samples
         by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
         known = by_head(self._name, head)
+        if known is not None and known.name in names().printed_formats and file.size() > HEAD:
+            # A program may print such lines before its trainer begins.
+            return self._formats.holds_metrics(file.read_at(0, BLOCK)) or known
         if known is not None or not (self._explicit or names().may_print_metrics.search(self._name)):
             return known
         size = min(file.size(), SEARCHED_EXPLICIT if self._explicit else SEARCHED)

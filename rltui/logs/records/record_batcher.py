@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
-from rltui.logs.records import record_keys
+from rltui.logs.records import doubtful_step, record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
 from rltui.logs.records.parse_number import (
     from_text,
@@ -55,16 +55,22 @@ class _KeySet:
     name_and_value: tuple[str, str] | None  # keys of a single value and its name
     is_summary: bool  # of a finished trainer: no point
     is_envelope: bool  # veRL: {"step": n, "data": {...}}
+    doubt: doubtful_step.Doubt | None  # whether the best step is one
+    are_lengths: bool  # the best step is the length of an episode
 
 
 @dataclass(slots=True)
 class _Counter:
-    """Continues a step that restarts with each epoch, or with another coarser counter."""
+    """Continues a step that restarts with each epoch, or with another coarser counter.
+
+    lengths: each record has the length of an episode, so that the step restarts with each.
+    """
 
     fine: int
     coarse: int
     stride: int = 1
     added: int = 0  # the step at which the current epoch begins
+    lengths: bool = False
 
     def step(self, fine: int, coarse: int) -> int:
         """The step within the training. If epochs restart as well, another training begins.
@@ -73,7 +79,7 @@ class _Counter:
         """
         if coarse < self.coarse:
             self.added = 0
-        elif coarse > self.coarse and (fine < self.fine or self.added):
+        elif coarse > self.coarse and (fine < self.fine or self.added or self.lengths):
             self.added += self.fine + (self.stride if fine == 0 else 0)
         if fine > self.fine:
             self.stride = fine - self.fine
@@ -111,6 +117,10 @@ class RecordBatcher:
         self._undecided: Mapping[str, object] | None = None  # the first record, if it looks like settings
         self._are_rows = False  # records that look like settings are repeated, so they are none
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
+        # Records until it is known whether their best step key is a step, and what was then found.
+        self._held: list[tuple[Mapping[str, object], tuple[int, float] | None]] = []
+        self._doubts_settled = False
+        self._no_counter: doubtful_step.Doubt | None = None
         self._counters: dict[Writer, _Counter] = {}
         self._highest_steps: dict[Writer, int] = {}  # in order of appearance
         self._latest_writer: Writer = ()
@@ -130,6 +140,7 @@ class RecordBatcher:
         """A batcher with the same tag table for records from the end of the file."""
         records = RecordBatcher(self._path, self.tags, preview=True)
         records._highest_steps, records._separate_writers = dict(self._highest_steps), self._separate_writers
+        records._doubts_settled, records._no_counter = self._doubts_settled, self._no_counter
         return records
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
@@ -140,6 +151,9 @@ class RecordBatcher:
             self._decide(self._undecided, record)
         keys = tuple(record)
         key_set = self._key_sets.get(keys) or self._key_set(keys)
+        if self._held or (at is None and key_set.doubt is not None):
+            self._hold(record, at)
+            return
         key, axis = None, None
         if at is not None:
             step, wall = at
@@ -154,7 +168,7 @@ class RecordBatcher:
         if key is not None:
             self._explicit = True
             self._note_planned_steps(record, key, key_set.planned, step, wall)
-        skip: tuple[str, ...] = () if key is None else (key,)
+        skip: tuple[str, ...] = () if key is None or key_set.are_lengths else (key,)
         if axis is not None:
             skip = (*skip, axis)
         prefix = ""
@@ -174,6 +188,33 @@ class RecordBatcher:
             self._add_regular(keys, record, skip, step, wall, self._blocks)
         else:
             self._add_irregular(record, skip, step, wall)
+
+    def _hold(self, record: Mapping[str, object], at: tuple[int, float] | None) -> None:
+        """Keep a record until the doubt about the step of the first one is settled."""
+        if self._preview:
+            return
+        self._held.append((record, at))
+        doubt = self._key_set(tuple(self._held[0][0])).doubt
+        rows = [
+            (value, other)
+            for each, known in self._held
+            if doubt is not None
+            and known is None
+            and (value := step_of(each.get(doubt.key))) is not None
+            and (other := step_of(each.get(doubt.other))) is not None
+        ]
+        no_counter = None if doubt is None else doubtful_step.is_no_counter(doubt, rows)
+        if no_counter is not None or len(self._held) >= doubtful_step.MOST_HELD:
+            self.settle(doubt if no_counter else None)
+
+    def settle(self, no_counter: doubtful_step.Doubt | None = None) -> None:
+        """Add the records that are held. no_counter: what was found; by default, the keys are steps."""
+        held, self._held = self._held, []
+        if held:
+            self._doubts_settled, self._no_counter = True, no_counter
+            self._key_sets.clear()
+        for record, at in held:
+            self.add(record, at)
 
     def add_value(self, key: str, value: float, at: tuple[int, float]) -> None:
         """Add a single value. Those of one step and wall time are joined to a record."""
@@ -207,7 +248,10 @@ class RecordBatcher:
                 if self._preview:
                     return None  # the first step of its epoch is unknown
                 writer = _writer_of(record, key_set)
-                step = self._counters.setdefault(writer, _Counter(step, coarse)).step(step, coarse)
+                counter = self._counters.get(writer)
+                if counter is None:
+                    counter = self._counters[writer] = _Counter(step, coarse, lengths=key_set.are_lengths)
+                step = counter.step(step, coarse)
         return key, step
 
     def _writer_prefix(self, writer: Writer, step: int) -> str:
@@ -276,12 +320,24 @@ class RecordBatcher:
     def _key_set(self, keys: tuple[str, ...]) -> _KeySet:
         steps = record_keys.step_keys(keys)
         walls = record_keys.wall_time_keys(keys)
-        total = record_keys.planned_steps_key(steps[0], keys) if steps else None
+        doubt, found = (
+            (None, self._no_counter) if self._doubts_settled else (doubtful_step.doubt_of(steps), None)
+        )
+        if found is not None and not (found.key in steps and found.other in steps):
+            found = None
+        if found is not None and found.is_plan:
+            steps.remove(found.key)
+            total: str | None = found.key
+        else:
+            total = record_keys.planned_steps_key(steps[0], keys) if steps else None
+        lengths = found is not None and not found.is_plan
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
         writers = record_keys.writer_keys(keys)
         named = record_keys.name_and_value(keys)
-        outer = record_keys.outer_steps(steps)
-        key_set = _KeySet(steps, walls, total, outer, writers, named, is_summary(keys), envelope)
+        outer = [found.other] if found is not None and lengths else record_keys.outer_steps(steps)
+        key_set = _KeySet(
+            steps, walls, total, outer, writers, named, is_summary(keys), envelope, doubt, lengths
+        )
         if len(self._key_sets) < _MAX_KEY_SETS:
             self._key_sets[keys] = key_set
         return key_set

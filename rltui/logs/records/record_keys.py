@@ -37,6 +37,15 @@ Ranks = Annotated[
 ]
 
 
+class DoubtfulSteps(NamedTuple):
+    """Step keys that may be none (`doubtful_step`), and the counters beside which they are not."""
+
+    plans: frozenset[str]
+    counted: frozenset[str]
+    lengths: frozenset[str]
+    episodes: frozenset[str]
+
+
 class LogKeys(NamedTuple):
     """All keys with a meaning. steps, writers, wall_times: the rank of each, 0 for the best."""
 
@@ -56,6 +65,7 @@ class LogKeys(NamedTuple):
     wall_times: Ranks
     wall_time_axes: frozenset[str]  # that are no series if they are the wall time
     planned_steps: Mapping[str, str]
+    doubtful_steps: DoubtfulSteps
     settings_names: frozenset[str]
     settings_kinds: tuple[str, ...]
     settings_prefixes: tuple[str, ...]

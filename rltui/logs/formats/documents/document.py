@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rltui.common.problem import Problem
-from rltui.logs.batch import EMPTY, Batch, Text
+from rltui.logs.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -61,21 +61,24 @@ class DocumentReader(ReadFromStart):
         batch = self.read(file)
         size = file.size()
         if size <= self.offset or size > RECORD_CAP:
-            return batch
+            self._records.settle()
+            return concat([batch, self._records.batch()])
         data = file.read_at(0, size)
         found = self._parse_truncated(data)
-        delivered = self._deliver({"": found}, None)
+        delivered = self._deliver({"": found}, None, final=True)
         message = f"the document is cut or damaged; {len(found):,} complete records of it were read"
         problem = Problem("warning", "torn-tail", self._path, message)
         return replace(delivered, problems=(*delivered.problems, problem))
 
-    def _deliver(self, found: Parts, total: int | None) -> Batch:
+    def _deliver(self, found: Parts, total: int | None, *, final: bool = False) -> Batch:
         texts = []
         for part, records in found.items():
             delivered = self._delivered.get(part, 0)
             for record in records[delivered:]:
                 self._records.add(record)
             self._delivered[part] = max(delivered, len(records))
+        if final:
+            self._records.settle()
         if total is not None and total != self._planned_steps:
             self._planned_steps = total
             texts.append(Text("max_steps", 0, math.nan, "total-steps", str(total)))

@@ -96,6 +96,7 @@ class LineReader(ReadFromStart):
             self._parse(file, BLOCK, final=True)
         tail = self._lines.tail(file)
         refused = self._parser.parse_last(tail, self._records)
+        self._records.settle()
         problems = self._problems()
         if refused is not None:
             message = f"the last line ({len(tail):,} bytes) {refused} and was not read"

@@ -39,6 +39,9 @@ from rltui.logs.records.record_batcher import RecordBatcher
 NAME = "labelled"
 _MAX_EXCERPTS = 4  # parts of a block that are parsed to see whether it contains such lines
 _EXCERPT_BYTES = 16 << 10
+_MAX_TELLING_LINES = 256  # of a block that are parsed one by one
+_FILL = b"    "
+_FILLS = regex(rb" {5,}")
 MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter, before these are accepted
 _MAX_LINE = 4000  # characters; longer lines are ignored
 _MAX_GROUPS = 256  # sets of names without evidence so far
@@ -73,7 +76,7 @@ class LabelledLines:
         self._step: int | None = None
         self._lines_since = 0  # lines since that counter
         self._nested_counters: set[str] = set()  # other counters on those lines
-        self._lines_accepted = False  # a group of lines with counter and values was accepted
+        self._lines_accepted: set[str] = set()  # first counters of groups of lines with values, accepted
         self._learner = ""  # prefix of the values on the following lines
         self._learner_has_values = False  # such values have appeared
         self._block = ""  # the latest counters
@@ -136,7 +139,7 @@ class LabelledLines:
             self._increases[name] += value > self._values.get(name, -1)
             self._values[name] = value
         if counters:
-            if not numbers and self._lines_accepted:
+            if not numbers and counters[0].name in self._lines_accepted:
                 self._step = None  # a counter without values where other lines have them: prose
                 return
             self._step, self._lines_since = self._step_of(counters, role), 0
@@ -149,9 +152,11 @@ class LabelledLines:
                     if group.last_bar == numbers:
                         return
                     group.last_bar = numbers
+                if not counters[1:] and counters[0].name in words().telling_counters:
+                    self._telling_blocks.add(f"{self._block}, one line")
                 yield from self._collect(group, numbers, f"{self._block}, one line" if only_items else "")
                 if group.accepted:
-                    self._lines_accepted = True
+                    self._lines_accepted.add(counters[0].name)
                     self._update_plan(counters, role)
         elif numbers and only_items and near:
             group = self._group((*numbers, f"below {self._heading}"))
@@ -267,6 +272,8 @@ class LabelledParser(LineParser):
 
 def holds_metrics(data: bytes) -> bool:
     """Whether a part of a file contains lines of labelled numbers typical of training."""
+    if _FILL in data:
+        data = _FILLS.sub(_FILL, data)  # lines filled up to the width of a terminal
     end = 0
     for _ in range(_MAX_EXCERPTS):
         found = _telling().search(data, end)
@@ -277,11 +284,35 @@ def holds_metrics(data: bytes) -> bool:
         for line in data[begin:end].decode("utf-8", "replace").split("\n"):
             if next(lines.feed(line), None) is not None:
                 return True
+    return _holds_lines_far_apart(data)
+
+
+def _holds_lines_far_apart(data: bytes) -> bool:
+    """Whether enough lines have a counter and the same names, however much text is between them."""
+    steps: dict[tuple[str, ...], set[int]] = {}
+    end = 0
+    for _ in range(_MAX_TELLING_LINES):
+        found = _telling().search(data, end)
+        if found is None:
+            break
+        begin = data.rfind(b"\n", 0, found.start()) + 1
+        end = data.find(b"\n", found.end())
+        end = len(data) if end < 0 else end
+        if end - begin > _MAX_LINE:
+            continue
+        line = items(ANSI.sub("", data[begin:end].decode("utf-8", "replace")).strip())
+        if line.counters and any(map(words().telling.search, line.numbers)):
+            group = steps.setdefault((line.counters[0].name, *line.numbers), set())
+            group.add(line.counters[0].value)
+            if len(group) >= MIN_STEPS:
+                return True
     return False
 
 
 def _telling() -> re.Pattern[bytes]:
-    return re.compile(words().telling.pattern.encode(), re.IGNORECASE)
+    known = words()
+    counters = "|".join(map(re.escape, sorted(known.telling_counters)))
+    return re.compile(rf"{known.telling.pattern}|\b(?:{counters})\b".encode(), re.IGNORECASE)
 
 
 def _matches(name: str, head: bytes) -> bool:

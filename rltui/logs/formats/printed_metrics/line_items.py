@@ -16,7 +16,14 @@ from typing import Annotated
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.records.parse_number import statistics
-from rltui.logs.records.record_keys import Ranks, compared, is_rounded_away, wall_time_keys
+from rltui.logs.records.record_keys import (
+    Ranks,
+    compared,
+    is_idle,
+    is_rounded_away,
+    step_keys,
+    wall_time_keys,
+)
 from rltui.schema.fields import ConvertedField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
@@ -63,8 +70,11 @@ _DECIMAL_COMMA = regex(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _DECORATION = " \t|,;:()[]<>#*=~–—•-"  # around the start of a line
 _CLOCK = 1e9  # lowest number taken for seconds since 1970
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-# Keys as printed by Python and JSON, in a dictionary or as the first element of a pair.
-_KEY = regex(r"""(?P<pair>\()?(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*(?(pair),|:)\s*""")
+# Keys as printed by Python and JSON, in a dictionary or before a number in a tuple: "('Reward:', 2.5)".
+_KEY = regex(
+    r"""(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*:\s*"""
+    r"""|[(,]\s*(?P<mark>['"])(?P<label>[^'"{}]{1,80}?)[ :=]*(?P=mark)\s*,\s*"""
+)
 _QUOTED = regex(rf"""(['"])({NUMBER})\1""")
 _BRACES = str.maketrans("{}", "  ")
 # tqdm: description, n/total, times and rate, the text of `set_postfix`, text after the bar.
@@ -100,6 +110,7 @@ class Words:
     leading: frozenset[str]
     unnamed: frozenset[str]
     telling: AnyWord
+    telling_counters: frozenset[str]
     prefixes: tuple[str, ...]
     numbered: tuple[str, ...]
     roles: dict[str, Annotated[str, TextField(empty=True)]]
@@ -227,7 +238,7 @@ def _parse_labelled(text: str) -> LabelledLine:
             for rewrite in rewrites:
                 text = rewrite.pattern.sub(rewrite.becomes, text)
     if "{" in text or "('" in text:
-        text = _QUOTED.sub(r"\2", _KEY.sub(r"  \g<key>: ", text).translate(_BRACES))
+        text = _QUOTED.sub(r"\2", _KEY.sub(_expand_key, text).translate(_BRACES))
     role, text = known.without_prefixes(text.lstrip())
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
@@ -254,8 +265,10 @@ def _parse_labelled(text: str) -> LabelledLine:
     )
     for item in _ITEM.finditer(text):
         rests = rests and _RESTS.fullmatch(text, end, item.start()) is not None
-        end = item.end()
         name = item["name"].rstrip(".")
+        if " " in name:
+            name = _plain_name(name, after_number=end > 0 and not text[end : item.start()].strip())
+        end = item.end()
         labelled = labelled and (not item["blank"] or " " not in name)
         value = _value(item["value"], item["unit"], commas=commas)
         if value == 0.0 and is_rounded_away(name, item["value"]):
@@ -278,7 +291,10 @@ def _parse_labelled(text: str) -> LabelledLine:
 
 
 def line_of(numbers: Mapping[str, float]) -> LabelledLine:
-    """The names and numbers of a printed table as one line."""
+    """The names and numbers of a printed table as one line.
+
+    The best counter may be one of `log_keys.toml` that is none in lines ("exploration/num steps total").
+    """
     counters: dict[str, int] = {}
     others: dict[str, object] = {}
     for name, value in numbers.items():
@@ -287,7 +303,30 @@ def line_of(numbers: Mapping[str, float]) -> LabelledLine:
             counters.setdefault(counter, int(value))
         else:
             others[name] = value
-    return LabelledLine(_by_rank(map(Counter, counters, counters.values())), others, only_items=True)
+    found = _by_rank(map(Counter, counters, counters.values()))
+    for key in step_keys(numbers)[:1]:
+        if key in others and is_count(numbers[key]) and not is_idle(key, int(numbers[key])):
+            found.insert(0, Counter(key, int(others.pop(key))))  # type: ignore[call-overload]  # a number
+    return LabelledLine(found, others, only_items=True)
+
+
+def _plain_name(name: str, *, after_number: bool) -> str:
+    """A name of several words without words of a sentence: "average reward of", "timesteps with reward".
+
+    after_number: whether the first word may be the unit of the number before it.
+    """
+    known = words()
+    first, _, rest = name.partition(" ")
+    joint, _, plain = rest.partition(" ")
+    if after_number and plain and joint.lower() in known.unnamed and counter_of(first) is not None:
+        name = plain
+    plain, _, last = name.rpartition(" ")
+    stated = last.lower() == "of" and known.telling.search(plain) is not None
+    return plain if stated and known.unnamed.isdisjoint(plain.lower().split()) else name
+
+
+def _expand_key(found: re.Match[str]) -> str:
+    return f"  {found['key'] or found['label']}: "
 
 
 def _expand_list(found: re.Match[str]) -> str:

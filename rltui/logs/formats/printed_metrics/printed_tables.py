@@ -30,6 +30,7 @@ _OPENED = "╭┌╔┏╒├╞╟╠┡┢┣┠"  # first character of a line
 _CLOSED = "╰└╚┗╘"
 _ENDS = "╮┐╗┓╕┤╢╡╣┨┩┪┫╯┘╝┛╛─═━"  # last character of such lines
 _BRANCHES = "├└│╰─ "  # before the entries of a tree
+_APART = regex(r"[│┃║|\t]|  ")
 _STARTS = frozenset(_SIDES + _OPENED + _CLOSED + "{-")
 _CELLS = regex(r"[│┃║|]|\s{2,}")
 _BORDER = regex(r"\+[-=+]+\+")
@@ -37,9 +38,10 @@ _RULE = regex(r"-{3,}(?: +-{3,})*")
 _CELL = regex(rf"({PLAIN_NUMBER}) ?(?:%|([kKmMbBtT]))?")
 _CELL_NAME = regex(r"(?:[^\W\d]|% )[^:=]{0,99}")  # "% time spent exploring"
 _INDENT = "    "  # of rows below a prefix
-_ROW = regex(rf"(?:{PLAIN_NUMBER})(?:[\s|│,%]+(?:{PLAIN_NUMBER}))*[\s|│,%]*")
-_BETWEEN = regex(r"[\s|│,%]+")
-_WIDE = regex(r"\s*[|│,]\s*|\s{2,}")
+_ROW = regex(rf"(?:{PLAIN_NUMBER})(?:[\s│┃║|,%]+(?:{PLAIN_NUMBER}))*[\s│┃║|,%]*")
+_BETWEEN = regex(r"[\s│┃║|,%]+")
+_WIDE = regex(r"\s*[│┃║|,]\s*|\s{2,}")
+_TUPLE = regex(r"[(\[][^()\[\]]+[)\]]")  # names or numbers in brackets
 _ENTRY = regex(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMBER})\3,?\s*\}}?,?""")
 _MAX_HEADING = 400  # characters
 _COLUMNS = range(3, 65)
@@ -98,11 +100,13 @@ class PrintedTables:
         """The numbers of a row below a heading; None for any other line."""
         if not self._headings:
             return None
+        if text[0] in "([" and _TUPLE.fullmatch(text):
+            text = text[1:-1]
         if _ROW.fullmatch(text) is None:
             return self._parse_labelled_row(text) if "|" in text else None
-        values = [float(value) for value in _BETWEEN.split(text.rstrip("|│,% ")) if value]
+        values = [float(value) for value in _BETWEEN.split(text.rstrip(_SIDES + ",% ")) if value]
         for names in self._headings:
-            if len(names) == len(values) or (names[-1] == "etc." and len(names) <= len(values)):
+            if len(names) == len(values) or (names[-1] == "etc." and len(names) <= len(values) + 1):
                 known = log_keys().samples.names
                 pairs = zip(names, values, strict=False)
                 return line_of({name: value for name, value in pairs if compared(name) not in known})
@@ -131,8 +135,10 @@ class PrintedTables:
 
     def note_heading(self, text: str) -> None:
         """Keep the names in a line without digits if they can be column names that include a counter."""
-        apart = "  " in text or "|" in text or "\t" in text or ("," in text and " " not in text)
-        if not apart or ":" in text or len(text) > _MAX_HEADING:
+        in_brackets = _TUPLE.fullmatch(text) is not None
+        text = text[1:-1] if in_brackets else text
+        commas = "," in text and (in_brackets or all(len(each.split()) == 1 for each in text.split(",")))
+        if not (commas or _APART.search(text)) or ":" in text or len(text) > _MAX_HEADING:
             return
         ways = [names for names in (_WIDE.split(text), text.replace("|", " ").split()) if _is_heading(names)]
         if ways and words().telling.search(text):
@@ -150,9 +156,12 @@ class PrintedTables:
         numbers = _pairs(cells)
         if not numbers and not self._numbers:
             return {}, text.strip(_SIDES + " ")
-        ended = self.end() if names and not numbers.keys().isdisjoint(self._numbers) else {}
         prefix = self._prefix if text.startswith(_INDENT, 1) else ""
-        self._add({prefix + name: number for name, number in numbers.items()})
+        numbers = {prefix + name: number for name, number in numbers.items()}
+        repeated = [name for name in numbers if name in self._numbers]
+        # Another table follows, without other lines between them.
+        ended = self.end() if repeated and (names or any(map(counter_of, repeated))) else {}
+        self._add(numbers)
         return ended, ""
 
     def _parse_entry(self, text: str) -> bool:
