@@ -14,6 +14,8 @@ def main() -> None:
         run()
     except KeyboardInterrupt:  # while modules were still being loaded
         raise SystemExit(130) from None
+    finally:
+        interpreter_settings.skip_last_collection()
 
 
 if __name__ == "__main__":

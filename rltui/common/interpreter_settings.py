@@ -65,6 +65,15 @@ def paused_collection() -> Iterator[None]:
             gc.enable()
 
 
+def skip_last_collection() -> None:
+    """Exempt all objects from the garbage collections of the interpreter as it ends. Nothing may follow.
+
+    `check` of one row takes 956 instead of 997 million instructions.
+    """
+    gc.disable()
+    gc.freeze()
+
+
 def import_asyncio_without_ssl() -> None:
     """Import asyncio as if Python had no OpenSSL: the screen only talks to a terminal.
 
