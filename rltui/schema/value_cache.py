@@ -19,6 +19,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TypeVar
 
+from rltui.common.interpreter_settings import paused_collection
 from rltui.common.paths import atomic_file
 from rltui.common.regex import regex
 
@@ -40,7 +41,7 @@ def cached_value(place: Path, sources: Iterable[Path], make: Callable[[], T]) ->
     sources = (*sources, Path(__file__).parent)
     cache = Path(cache_from_source(f"{place}.py")).with_suffix(".pickle")
     stamp = tuple(file for source in sources for file in file_stamps(source))
-    with contextlib.suppress(*_UNUSABLE, ValueError):
+    with contextlib.suppress(*_UNUSABLE, ValueError), paused_collection():
         cached_stamp, value = pickle.loads(cache.read_bytes())
         if cached_stamp == stamp:
             cached: T = value
