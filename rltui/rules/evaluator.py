@@ -108,11 +108,12 @@ class Evaluator:
 
     # Unknown numbers are NaN, and compare as such; those beyond float64 are infinite.
     @np.errstate(invalid="ignore", divide="ignore", over="ignore")
-    def feed(self, fresh: Sequence[NewPoints], *, live: bool = False) -> None:
+    def feed(self, fresh: Sequence[NewPoints], *, live: bool = False, settle: bool = True) -> None:
         """Add new points, per tag in order of arrival.
 
         live: ticks of several points may be made late, up to `MAX_LATE` points, each series at other steps.
-        They are made by `make_late_ticks` or the next call without `live`.
+        They are made by `make_late_ticks` or the next call without `live`. settle: False where no live steps
+        follow. Then rules wait until they are asked for, which most never are.
         """
         by_tag: dict[str, list[NewPoints]] = {}
         restarted = False
@@ -141,7 +142,7 @@ class Evaluator:
             changed |= self.make_late_ticks()
         self._has_late_ticks |= live
         self._reset(changed)
-        if self._unsettled:
+        if settle and self._unsettled:
             self._settle(max(len(piece.points.step) for piece in fresh))
 
     @np.errstate(invalid="ignore", divide="ignore", over="ignore")

@@ -150,7 +150,7 @@ def reevaluated(
     early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts)
     evaluator = Evaluator(early, names, selection=selection)
     evaluator.set_settings_beside(settings)
-    evaluator.feed(fresh)
+    evaluator.feed(fresh, settle=False)
     return current_findings(evaluator)
 
 
