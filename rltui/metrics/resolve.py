@@ -136,6 +136,9 @@ class MetricNames:
             guess = self._guess(plainly_spelled(tag[learner.end() :]))
             if guess is not None and not guess.found.part:
                 guess = guess._replace(found=guess.found._replace(part=learner[1].replace("_", " ")))
+        if guess is None and framework is None:
+            plain = self._known.words.without_container(plain)
+            guess = self._guess(plain)
         if guess is None and framework is None and (spelled := self._known.words.find(plain)):
             guess = _Guess(spelled, Vote(spelled.entry, (), False), spelled.held_out)
         if guess is not None:

@@ -40,6 +40,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
     "below-start": ("fraction", "sigmas", "least", "young"),
     "no-gain": ("effect", "points", "steps", "episodes", "within"),
+    "gained-over-run": ("sigmas", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),
     "ended": (),
 }

@@ -195,6 +195,7 @@ def test_copies_of_rl_games_over_epochs_and_seconds_are_not_judged() -> None:
     keys = ["rewards/iter", "rewards/time", "episode_lengths/iter", "scores/iter", "successes/iter"]
     assert {names.name(key).statistic for key in keys} == {"copy"}
     assert names.name("rewards/step").statistic == "mean"
+    assert names.name("rewards0/frame").canonical == "reward.episode_return.mean"
     assert names.name("successes/frame").canonical == "rollout.environment_metric"
 
 
@@ -649,6 +650,10 @@ def test_names_that_lost_their_slashes(
         ("eval avg ep rew", "validation.return.mean", "", True),
         ("steps_per_episode", "lengths.episode.mean", "", False),
         ("Q-value", "critic.q.mean", "", False),
+        ("epsilon_values", "policy.exploration", "", False),
+        ("eps_history", "policy.exploration", "", False),
+        ("rewardHistory", "reward.mean", "", False),
+        ("episode_lengths_list", "lengths.episode.mean", "", False),
     ],
 )
 def test_words_of_unknown_loops_are_found_in_any_order(

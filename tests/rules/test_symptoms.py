@@ -600,6 +600,30 @@ def test_a_reported_fault_is_named_from_where_it_began(name: str) -> None:
     assert abs(head.since_step - onset) <= 30
 
 
+def test_waves_of_a_running_mean_are_no_gain_of_a_greedy_policy() -> None:
+    """Means over 100 episodes that are logged every few rise for a while by chance, and by a twentieth."""
+    noise = np.random.default_rng(3).standard_normal((40, 400))
+    returns = 22 + 5 * np.stack([np.convolve(row, np.ones(25) / 25, "valid") for row in noise])
+    told = 0
+    for row in returns:
+        series = {
+            "reward.episode_return.mean": row,
+            "policy.exploration": np.maximum(0.05, 1 - np.arange(len(row)) / 20),
+        }
+        told += "greedy-without-gain" in ids(evaluator_of(series))
+    assert told >= 30
+
+
+def test_a_share_of_wins_near_zero_is_no_alarm_while_the_return_gains() -> None:
+    """Battles are won long after the return, which counts damage, too, has begun to rise."""
+    series = {
+        "reward.episode_return.mean": np.linspace(2, 10, 300) + NOISE.normal(size=300) / 5,
+        "reward.success_rate": np.abs(0.004 * NOISE.normal(size=300)),
+        "policy.exploration": np.maximum(0.05, 1 - np.arange(300) / 20),
+    }
+    assert "greedy-without-gain" not in ids(evaluator_of(series))
+
+
 def test_a_loss_that_an_outcome_excuses_is_no_alarm() -> None:
     """The loss of a policy that learns rises with its KL; so does that of values with the return."""
     rise = np.concatenate((_noise(80, 0.01, 0.2), 0.01 * np.exp(np.linspace(0, 4.6, 60)), _noise(60, 1, 0.2)))

@@ -124,6 +124,7 @@ class WordTable(NamedTuple):
     """The words of names in loops that nobody knows: the file `words`."""
 
     averages: frozenset[str] = frozenset()  # which mean it is
+    containers: frozenset[str] = frozenset()  # what holds a history, as the last word of its name
     ignored: frozenset[str] = frozenset()
     evaluation: frozenset[str] = frozenset()
     learners: frozenset[str] = frozenset()  # a number next to one of them is part of its name

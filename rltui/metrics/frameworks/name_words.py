@@ -44,6 +44,12 @@ class NameWords:
         entry = self._names.get(frozenset(meant))
         return Resolved(entry, name, learner, held_out) if entry is not None else None
 
+    def without_container(self, name: str) -> str:
+        """A name in snake case without the word for what holds its history: `eps` of `eps_history`."""
+        begin, _, last = name.rpartition("_")
+        held = begin and begin not in self._table.averages  # the values that a mean is of may be anything
+        return begin if held and last in self._table.containers else name
+
     def _split(self, name: str) -> list[str]:
         """The words of a name; `ma100` and `agent0` are two, a number in a known word is part of it."""
         words: list[str] = []

@@ -59,6 +59,7 @@ KINDS: dict[str, Kind] = {
     "gain-lost": gain_over_run.gain_lost,
     "below-start": gain_over_run.below_start,
     "no-gain": gain_over_run.no_gain,
+    "gained-over-run": gain_over_run.gained,
 }
 
 IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {

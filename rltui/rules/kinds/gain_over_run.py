@@ -303,11 +303,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
         ticks = means.ticks
-        first, wide = np.maximum(ticks // START, 2), np.maximum(ticks // FIFTH, 1)
-        start = means.sums[first] / first
-        ends = ticks[:, None] - np.arange(2 * FIFTH - 1) * ((wide + 1) // 2)[:, None]
-        ends = np.maximum(ends, wide[:, None])
-        best = means.mean(ends - wide[:, None], ends).max(axis=1)
+        first, wide, start, best = _start_and_best(means)
         gain = best - start
         enough = ticks * window.ticks.stride >= rule.number("points", 60)
         if "steps" in rule.numbers or "episodes" in rule.numbers:
@@ -339,6 +335,33 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     if stays_idle(idle, on):
         return None
     return ConditionStates(on, off, value, limit, at_start, before=limit)
+
+
+def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+    """A fifth of the run is above its first tenth by `sigmas` errors, and by a share `within` of its size."""
+    means = window.run_means()
+    m = len(window)
+    on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    value, limit = np.full(m, np.nan), np.full(m, np.nan)
+    if means is not None:
+        first, wide, start, best = _start_and_best(means)
+        error = means.deviation(np.arange(len(means.ticks))) * np.sqrt(1 / wide + 1 / first)
+        sure = best - start > rule.number("sigmas", MIN_GAIN) * error
+        on[means.moments] = sure & (best - start >= _little(rule, window, start, best))
+        off[means.moments] = ~on[means.moments]
+        value[means.moments], limit[means.moments] = best, start
+    if stays_idle(idle, on):
+        return None
+    return ConditionStates(on, off, value, limit, at_start, before=limit)
+
+
+def _start_and_best(means: RunMeans) -> tuple[Ints, Ints, Floats, Floats]:
+    """(k,) ticks of the first tenth and of a fifth, the mean of the first tenth, the best mean of a fifth."""
+    ticks = means.ticks
+    first, wide = np.maximum(ticks // START, 2), np.maximum(ticks // FIFTH, 1)
+    ends = ticks[:, None] - np.arange(2 * FIFTH - 1) * ((wide + 1) // 2)[:, None]
+    ends = np.maximum(ends, wide[:, None])
+    return first, wide, means.sums[first] / first, means.mean(ends - wide[:, None], ends).max(axis=1)
 
 
 def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> Floats:
