@@ -19,6 +19,7 @@ from rltui.cli.completions import complete_run, complete_theme, matching_items
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.printing import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
 from rltui.common.paths import cache, is_url, local_path
+from rltui.common.problem import Problem
 from rltui.common.text import clean
 
 if TYPE_CHECKING:
@@ -230,6 +231,27 @@ def require_logdirs(logdirs: Sequence[str], advice: str = "name a folder with lo
         if failure is not None:
             code, what, action = failure
             nothing_read(f"{clean(logdir)}: {what}; {action or advice}", code, logdir, what)
+
+
+def readable_logdirs(logdirs: Sequence[str]) -> tuple[tuple[str, ...], list[Problem]]:
+    """The LOGDIRs that can be opened, and a problem for each other one. Ends the command with 2 without any.
+
+    Updates the mirrors of remote folders.
+    """
+    readable: list[str] = []
+    errors: list[NothingReadError] = []
+    for logdir in logdirs:
+        try:
+            require_logdirs((logdir,))
+        except NothingReadError as error:
+            errors.append(error)
+        else:
+            readable.append(logdir)
+    if errors and not readable:
+        diagnostics = [diagnostic for error in errors for diagnostic in error.diagnostics]
+        raise NothingReadError("; ".join(error.message for error in errors), diagnostics)
+    found = (diagnostic for error in errors for diagnostic in error.diagnostics)
+    return tuple(readable), [Problem("error", one["code"], one["path"], one["message"]) for one in found]
 
 
 def _failure(path: str) -> tuple[str, str, str] | None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rltui.cli.arguments import require_logdirs
+from rltui.cli.arguments import readable_logdirs
 from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import is_run_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.printing import fail
@@ -37,17 +38,20 @@ def evaluate_runs(
 ) -> EvaluatedRuns:
     """Read and evaluate all runs. Ends the command with 2 if there is nothing to read.
 
+    LOGDIRs that cannot be opened are named on standard error and in `unopened`; the others are evaluated.
+
     run_glob: value of `--run`. For an expression, all runs are read into one session. compare_sisters:
     whether every verdict needs its comparison with sister runs, not only those with a finding.
     """
     how = how or Work()
+    logdirs, unopened = readable_logdirs(logdirs)
+    note_problems(unopened)
     if is_run_expression(run_glob):
         if how.part is not None or how.engine.name != "local":
             fail("--shard and --engine take --run as a glob of names, not as an expression")
         session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
-        return of_session(session, at_step=at_step)
+        return replace(of_session(session, at_step=at_step), unopened=unopened)
     need_engine(how.engine, logdirs)
-    require_logdirs(logdirs)
     config, now = read_config(tuple(logdirs), strict=True), time.time()
     cache = cached_plan = None
     cached = {}
@@ -90,7 +94,7 @@ def evaluate_runs(
     )
     if not evaluated.verdicts and not evaluated.lost and how.part is None:
         nothing_to_read(tuple(logdirs), run_glob, evaluated.problems)
-    return evaluated
+    return replace(evaluated, unopened=unopened)
 
 
 def _evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,18 @@ class EvaluatedRuns:
     """All evaluated runs, the one with the newest point first.
 
     problems: of folders, of files that are no logs of any run, and of shards. lost: runs without a verdict.
+    unopened: one problem for each LOGDIR that cannot be opened.
     """
 
     verdicts: list[Verdict]
     problems: list[Problem]
     lost: int = 0
+    unopened: list[Problem] = field(default_factory=list)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether it lacks runs that were asked for."""
+        return bool(self.lost or self.unopened)
 
     @cached_property
     def lineage(self) -> dict[str, Lineage]:
@@ -43,6 +50,7 @@ class EvaluatedRuns:
         return list(dict.fromkeys(self._diagnostics()))
 
     def _diagnostics(self) -> Iterator[Problem]:
+        yield from self.unopened
         yield from self.problems
         for verdict in self.verdicts:
             yield from verdict.problems

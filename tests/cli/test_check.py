@@ -44,6 +44,19 @@ def test_evidence_has_the_numbers_of_the_log(tmp_path: Path) -> None:
     assert entropy["to"] == pytest.approx(-0.01, abs=0.02)
 
 
+def test_a_missing_logdir_among_others_is_named_and_the_others_are_judged(tmp_path: Path) -> None:
+    """One mistyped folder of many does not hide the others; the exit code says that one is not judged."""
+    write(tmp_path / "good", WELL)
+    done = rltui("check", tmp_path / "good", tmp_path / "typo", "--json")
+    document = done.json()
+    assert done.code == 2 and "typo: no such file or folder" in done.err
+    assert [run["health"] for run in document["runs"]] == ["ok"]
+    (problem,) = [one for one in document["diagnostics"] if one["code"] == "missing"]
+    assert problem["level"] == "error" and problem["path"].endswith("typo")
+    text = rltui("check", tmp_path / "good", tmp_path / "typo")
+    assert text.code == 2 and "typo" in text.out
+
+
 def test_markdown_is_a_table(tmp_path: Path) -> None:
     """For a pull request or a job summary."""
     write(tmp_path / "logs" / "run", SICK)

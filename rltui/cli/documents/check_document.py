@@ -25,7 +25,7 @@ EARLY_END_COUNTS = 7 * 86400
 def exit_code(evaluated: EvaluatedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
     """The documented exit code for these runs; with `at_step`, no run counts as stalled."""
     verdicts = evaluated.verdicts
-    if evaluated.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
+    if evaluated.incomplete or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
         return WRONG
     if fail_on == "never":
         return 0

@@ -34,7 +34,7 @@ def export_findings(selection: PointSelection, form: str, output: str | None, ho
     rows = _rows(sorted(chosen, key=lambda verdict: verdict.run), selection.metrics)
     write_table(rows, VERDICT_COLUMNS | FINDING_COLUMNS, form, output, selection.logdirs)
     note_problems(problem for problem in evaluated.problems if problem.code != "shard-lost")
-    if evaluated.lost:
+    if evaluated.incomplete:
         leave(WRONG)
 
 

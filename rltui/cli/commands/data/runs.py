@@ -123,7 +123,7 @@ def command(
     else:
         texts = {name: _job_text(job) for name, job in jobs.items()}
         _print_runs(facts, _columns_of(columns, facts), form, texts or None)
-    leave(WRONG if evaluated.lost or evaluated.unreadable() else 0)
+    leave(WRONG if evaluated.incomplete or evaluated.unreadable() else 0)
 
 
 def _needs_settings(columns: str, sort: str | None) -> bool:
