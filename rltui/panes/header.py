@@ -94,14 +94,12 @@ class Header(NamedTuple):
         if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
             return ""
         usual = f"usual gap {format_duration(self.gap)}" if self.gap and self.gap >= 1 else ""
-        is_file = " " not in self.quiet
-        what = f"quiet: {self.quiet}" if self.quiet and is_file else self.quiet
         over = "" if self.total else "it may have finished: no planned end is known"
-        return " · ".join(filter(None, (usual, what, over))) or "nothing new is written"
+        return " · ".join(filter(None, (usual, self.quiet, over))) or "nothing new is written"
 
     @property
     def end_text(self) -> str:
-        """`usual gap 1m 04s · quiet: rollout.jsonl. Last error: ...`; empty unless the run stopped."""
+        """`usual gap 1m 04s · rollout.jsonl stopped first. Last error: ...`; empty unless the run stopped."""
         error = f"Last error: {self.last_error}" if self.last_error else ""
         return ". ".join(filter(None, (self.silence_text, error)))
 

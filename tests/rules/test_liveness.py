@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -157,10 +159,28 @@ def test_a_clock_ahead_of_ours() -> None:
 
 def test_a_stall_names_the_file_that_stopped_first() -> None:
     """Of several files, the one that stopped first is named."""
-    last = steady(1)[-1][1]
+    last = steady(30)[-1][1]
     files = {"trainer.jsonl": last, "rollout.jsonl": last - 900}
-    found = alive(timed(steady(1), files=files), last + 600)
-    assert found.state == "stalled" and found.quiet == "rollout.jsonl"
+    found = alive(timed(steady(30), files=files), last + 600)
+    assert found.state == "stalled" and found.quiet == "rollout.jsonl stopped first"
+
+
+def test_a_stall_does_not_name_a_file_from_before_the_attempt() -> None:
+    """An event file that its process left empty was written last before the first point."""
+    first, last = steady(30)[0][1], steady(30)[-1][1]
+    files = {"events.1": last, "events.0": first - 20}
+    found = alive(timed(steady(30), files=files), last + 600)
+    assert (found.state, found.quiet) == ("stalled", "")
+
+
+def test_a_run_that_passes_its_planned_steps_by_a_part_of_a_rollout_has_ended() -> None:
+    """Stable-Baselines3 ends with a whole rollout; of steps far beyond, the setting means something else."""
+    for planned, state in ((121_500, "ended"), (90_000, "stalled")):
+        body = json.dumps({"total_timesteps": planned})
+        settings = {"a": {"config": Text("config", 0, 1e9, "text", body)}}
+        walls = [(2048 * k, 1e9 + 30.0 * k) for k in range(1, 61)]  # to 122,880
+        found = alive(timed(walls, settings=settings), walls[-1][1] + 600)
+        assert found.state == state
 
 
 def test_a_stall_names_the_phase_that_is_missing() -> None:

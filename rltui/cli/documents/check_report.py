@@ -166,7 +166,7 @@ def _facts(verdict: Verdict, at_step: int | None) -> str:
     if live.eta is not None:
         facts.append(f"eta {format_duration(live.eta)}")
     if live.quiet:
-        facts.append(f"quiet: {live.quiet}")
+        facts.append(live.quiet)
     return " · ".join(facts)
 
 

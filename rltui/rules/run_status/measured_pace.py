@@ -37,20 +37,23 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
     beside: planned steps according to files beside the log, used if the log gives none.
     """
     last = run.last_step
-    total = total or planned(run) or next((n for n in beside if last is not None and n >= last), None)
+    steps, walls = _pairs(run)
+    # Programs that collect whole rollouts end at the first one that reaches their planned steps.
+    advance = _advance(steps)
+    passed = math.inf if last is None else last - advance
+    total = total or planned(run, advance) or next((n for n in beside if n >= passed), None)
     progress = None
     if total and last is not None and total > 0:
         progress = min(max(last / total, 0.0), 1.0)
-    steps, walls = _pairs(run)
     gap, longest, pace = _cadence(steps, walls)
     done = run.exit_code is not None or finished(run) or (progress is not None and progress >= 1.0)
     patience = max(STALLED_SECONDS, STALLED_GAPS * (gap or 0.0), STALLED_PAUSES * (longest or 0.0))
     given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
     complete = False
     if total and last is not None:
-        if total - last <= _advance(steps):  # many count from zero to one before the end
+        if total - last <= advance:  # many count from zero to one before the end
             given_up = patience  # the rest is less than one interval of logging: no point is missing
-        complete = total - last <= max(_advance(steps), ROUNDED_SHARE * total)
+        complete = total - last <= max(advance, ROUNDED_SHARE * total)
     return RunPace(
         last_wall=_last_wall(run),
         done=done,
@@ -122,11 +125,15 @@ def quiet(run: Run, names: MetricNames | None) -> str:
 
     names: tell which tags are times of phases.
     """
-    files = [s for s in run.sources.values() if s.duplicate_of is None and not s.gone]
+    # A file of an earlier attempt has no part in this stall, nor has one that the process left empty.
+    start = run.attempts[-1].first_wall if run.attempts else run.first_wall
+    files = [
+        s for s in run.sources.values() if s.duplicate_of is None and not s.gone and not s.modified < start
+    ]
     if len(files) > 1:
         first = min(files, key=lambda s: s.modified)
         if first.modified < max(s.modified for s in files) - STALLED_SECONDS:
-            return str(first.path)
+            return f"{first.path} stopped first"
     return "" if names is None else _phase(run, names)
 
 

@@ -19,10 +19,11 @@ ENDLESS = 10**12
 _known: WeakKeyDictionary[Run, tuple[tuple[int, ...], tuple[int, ...]]] = WeakKeyDictionary()
 
 
-def planned(run: Run) -> int | None:
+def planned(run: Run, advance: float = 0.0) -> int | None:
     """The planned number of steps; None where the log gives none, or the run has passed it.
 
-    A number recorded as such comes first. A setting that the steps have passed must mean something else.
+    A number recorded as such comes first. A setting that the steps have passed by more than `advance`, those
+    from one point to the next, must mean something else.
     """
     if run.total_steps:
         return int(run.total_steps)
@@ -33,7 +34,7 @@ def planned(run: Run) -> int | None:
     found = _known.get(run)
     if found is None or found[0] != mark:
         found = _known[run] = (mark, tuple(_totals(texts)))
-    return next((total for total in found[1] if total >= run.last_step), None)
+    return next((total for total in found[1] if total >= run.last_step - advance), None)
 
 
 def _totals(texts: Iterable[Text]) -> Iterable[int]:
