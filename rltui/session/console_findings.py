@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # it imports the readers of consoles
     from rltui.run_context.console.failure_search import ConsoleReport, FoundFailure
 
 PANE = "console"
+_NAME = 40  # characters of the name of an exception in a title
 OUTLIVED_SECONDS = 60.0  # between a failure and the last point of a run that it did not end
 
 
@@ -76,10 +77,15 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
         message=f"{message} ({place}{at}{went_on})",
         advice=failure.advice,
         check_next=failure.check_next,
-        title=failure.title if exception is None else f"{exception['name'][:40]} ended the program",
+        title=failure.title if exception is None else f"{_short_name(exception['name'])} ended the program",
         source=failure.source,
         console=ConsoleEvidence(found.path, found.offset, found.text, found.line, found.wall_time),
     )
+
+
+def _short_name(exception: str) -> str:
+    """The name of an exception without its modules where it is long."""
+    return (exception if len(exception) <= _NAME else exception.rpartition(".")[2])[:_NAME]
 
 
 def _short(text: str) -> str:
