@@ -38,8 +38,11 @@ class MetricName(NamedTuple):
 
     @property
     def shown_title(self) -> str:
-        """The title, with a note if the values as written have the opposite sign."""
-        return f"{self.title}, negated" if self.scale < 0 else self.title
+        """The title of the values as written: `Minus entropy` of a key that has the opposite sign."""
+        if self.scale >= 0:
+            return self.title
+        first = self.title if self.title[1:2].isupper() else self.title[:1].lower() + self.title[1:]
+        return f"{'One minus' if self.offset == 1 else 'Minus'} {first}"
 
     @property
     def recognised(self) -> bool:

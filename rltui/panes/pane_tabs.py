@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
+from rltui.rules.finding import unexplained
 from rltui.schema.metric import MetricId
 from rltui.schema.toml_files import read_table
 
@@ -104,7 +105,7 @@ def panes_of(
 
 
 def _by_pane(view: RunView, findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Warnings and worse by pane; all of them in that of findings."""
+    """Warnings and worse by pane, without those that another one in the pane explains; all in findings."""
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.severity == "info":
@@ -112,7 +113,7 @@ def _by_pane(view: RunView, findings: Iterable[Finding]) -> dict[str, list[Findi
         panes = {view.names.name(tag).pane for tag in finding.metrics if tag in view.run.series}
         for pane in panes | {finding.pane, "findings"}:
             found.setdefault(pane, []).append(finding)
-    return found
+    return {pane: unexplained(mine) for pane, mine in found.items()}
 
 
 def worst_of(findings: list[Finding]) -> str:

@@ -41,7 +41,7 @@ def test_a_key_that_is_written_with_the_other_sign_says_so(tmp_path: Path) -> No
         (tmp_path / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
     (run,) = rltui("compare", tmp_path, "--baseline", "base", "--json").json()["runs"]
     found = {one["tag"]: one for one in run["metrics"]}
-    assert found["train/entropy_loss"]["title"] == "Entropy, negated"
+    assert found["train/entropy_loss"]["title"] == "Minus entropy"
     assert found["routing_mismatch"]["better"] is False
 
 

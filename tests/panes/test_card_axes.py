@@ -237,7 +237,7 @@ def test_what_is_always_nan_because_there_is_none_is_not_measured() -> None:
 def test_a_negated_key_says_so() -> None:
     """A key with the opposite sign of its metric is named as such."""
     row = row_of(-NOISE, title="Entropy", scale=-1.0)
-    assert row.title == "Entropy, negated" and row.as_written(2.0) == -2.0
+    assert row.title == "Minus entropy" and row.as_written(2.0) == -2.0
 
 
 @pytest.mark.parametrize("pane", ["overview", "reward", "policy", "lengths"])

@@ -59,6 +59,16 @@ def test_panes_that_metrics_call_for(view: RunView) -> None:
     assert ids[-4:] == ["mine", "findings", "all", "config"]
 
 
+def test_tabs_do_not_count_what_another_finding_explains() -> None:
+    """It is folded below that one in the pane findings; a pane without that one counts it."""
+    run = believable()
+    part = finding()._replace(explained_by="cause")
+    cause = finding()._replace(id="cause", symptom=True)
+    other = part._replace(id="other", pane="lengths", metrics=())
+    tabs = {tab.id: tab.warnings for tab in panes_of(run, [cause, part, other])}
+    assert (tabs["findings"], tabs[cause.pane], tabs["lengths"]) == (1, 1, 1)
+
+
 def test_no_section_of_a_run_takes_the_place_of_a_pane() -> None:
     """Keys such as `config/lr` get a pane beside the one of that name, which shows something else."""
     assert set(WITHOUT_METRICS) <= set(general_panes())
@@ -370,10 +380,15 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
 def test_a_stalled_run_says_so_first(view: RunView) -> None:
     """Whatever was written is well, but nothing is written: no green tick; warnings stay."""
     head = header(view, NOW)._replace(
-        state="stalled", state_word="stalled", age=2100.0, gap=64.0, quiet="rollout.jsonl", health="ok"
+        state="stalled",
+        state_word="stalled",
+        age=2100.0,
+        gap=64.0,
+        quiet="rollout.jsonl stopped first",
+        health="ok",
     )
     second = header_lines(head, 120)[1]
-    assert second.text.strip() == "◌ stalled 35m   usual gap 1m 04s · quiet: rollout.jsonl"
+    assert second.text.strip() == "◌ stalled 35m   usual gap 1m 04s · rollout.jsonl stopped first"
     assert second.spans[0][1] == "warn"
     sick = header_lines(head._replace(health="critical", sentence="Entropy is gone"), 120)[1].text
     assert sick.startswith(" ✖ critical   Entropy is gone. Stalled 35m: usual gap")
@@ -455,7 +470,7 @@ def test_evidence_is_told_on_the_scale_of_the_log() -> None:
     assert told.change == "50.00 → 10.00" and row.value_text == "50.00"
     run.add("loss", np.full(40, -0.5), scale=-1.0)
     (told,) = evidence_of(run, found._replace(evidence=(Evidence("loss", 0.5, 0.1, 30),)))
-    assert (told.title, told.change) == ("loss, negated", "-0.500 → -0.100")
+    assert (told.title, told.change) == ("Minus loss", "-0.500 → -0.100")
 
 
 def test_the_overview_gives_advice_where_the_header_has_the_finding() -> None:

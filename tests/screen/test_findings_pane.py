@@ -120,7 +120,7 @@ def test_values_are_told_on_the_scale_of_the_curve() -> None:
     run.found = [finding("a/neg", id="x", title="x", evidence=moved, metrics=("a/neg",))]
     screen = opened(run)
     screen.press("f")
-    assert any("Entropy, negated" in line and "-2.000 → -0.100" in line for line in lines_of(screen))
+    assert any("Minus entropy" in line and "-2.000 → -0.100" in line for line in lines_of(screen))
 
 
 def test_the_snapshot_has_the_layout_of_the_page() -> None:

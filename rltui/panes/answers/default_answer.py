@@ -47,7 +47,7 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
     facts = []
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
         number = fact(quantity.word, values, glossary().metrics[quantity.metric].unit)
-        value = _text(values.now, quantity.metric, share=quantity.share)
+        value = _level(values, quantity)
         facts.append(replace(number, text=value, told=at < SENTENCE_QUANTITIES and value in text))
     return Answer(quantities.question, f"{text[:1].upper()}{text[1:]}.", tuple(facts))
 
@@ -56,19 +56,29 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
     """A quantity with its level and its change: `entropy is 1.23, down from 2.1 at the start`."""
 
     def text(value: float) -> str:
-        return (
-            "none" if quantity.share and value <= 0 else _text(value, quantity.metric, share=quantity.share)
-        )
+        return _share_text(value, quantity)
 
-    clause = quantity.said.format(word=quantity.word, value=level_text(values.now, values, text))
+    name = run.name(values.tag)
+    word = f"{quantity.word} (minus {name.tag})" if name.scale < 0 and not name.offset else quantity.word
+    clause = quantity.said.format(word=word, value=_level(values, quantity))
     change = change_since_start(run, values.tag, values.now, text)
-    pane = run.name(values.tag).pane
+    pane = name.pane
     tags = (tag for tag in run.tags(quantity.metric) if quantity.share and run.name(tag).pane != pane)
     held_out = max(map(run.of, tags), key=lambda one: len(one.value), default=None)
     held_out_text = (
         f"and {text(held_out.now)} of held-out ones" if held_out is not None and len(held_out.value) else ""
     )
     return ", ".join(filter(None, (clause, change, held_out_text)))
+
+
+def _level(values: Values, quantity: KeyQuantity) -> str:
+    """The level of recent points, with `about` where the last value, which rows show, reads differently."""
+    return level_text(values.now, values, lambda value: _share_text(value, quantity))
+
+
+def _share_text(value: float, quantity: KeyQuantity) -> str:
+    none = quantity.share and value <= 0
+    return "none" if none else _text(value, quantity.metric, share=quantity.share)
 
 
 def _text(value: float, canonical: str, *, share: bool = False) -> str:

@@ -218,9 +218,11 @@ def finding_lines(
         spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (text, role)]
         left = width - 4 - cell_width(text) - 3
         advice = cut_sentence(finding.advice, left) if left > 24 else ""
-        if advice and (finding.rank or not advice.endswith("…")):  # half an advice on a remark is no use
+        alone = told and not index and finding.rank and finding.advice
+        cut = advice.endswith("…")  # half an advice is no use where a line of its own has more room
+        if advice and (not cut or (finding.rank and not alone)):
             spans.append(("   " + advice, "dim"))
-        elif told and not index and finding.rank and finding.advice:
+        elif alone:
             spans[1:] = [("→ ", "accent"), (cut_sentence(finding.advice, width - 6), "text")]
         lines.append(line(*spans))
     if len(shown) < len(findings) and most > 1:
