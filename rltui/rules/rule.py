@@ -220,4 +220,12 @@ class Symptom(NamedTuple):
 
 @lru_cache(maxsize=16384)  # the same names are matched at every step
 def _any(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return any(_matches(name, pattern) for pattern in patterns)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """As `fnmatchcase` for `*`, which compiles an expression in 0.1 ms; most names differ in head or tail."""
+    head, star, rest = pattern.partition("*")
+    if not star:
+        return name == pattern
+    return name.startswith(head) and name.endswith(rest.rpartition("*")[2]) and fnmatchcase(name, pattern)

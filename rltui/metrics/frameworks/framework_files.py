@@ -164,7 +164,8 @@ class Frameworks:
         A log with a key that its framework does not write needs them: 3 instead of 17 ms. The names of
         individual frameworks are not cached, since a run needs those of few.
         """
-        len(self.signs), len(self._exact), self._wild, len(self._flat), len(self._flat_inside)
+        len(self.signs), len(self.wild_signs)
+        len(self._exact), self._wild, len(self._flat), len(self._flat_inside)
         self._own.clear()
         return self
 
@@ -184,12 +185,16 @@ class Frameworks:
         return index
 
     @cached_property
-    def wild_signs(self) -> Mapping[str, list[str]]:
-        """Signs with wildcards, by their first part, "" if it has a wildcard."""
-        index: dict[str, list[str]] = {}
+    def wild_signs(self) -> Mapping[str, list[tuple[str, str, str]]]:
+        """Signs with wildcards, by their first part, "" if it has a wildcard.
+
+        Each is (head, tail, sign): most keys can be excluded by their head and tail.
+        """
+        index: dict[str, list[tuple[str, str, str]]] = {}
         for name in filter(is_wild, self.signs):
             first = name.split("/", 1)[0]
-            index.setdefault("" if is_wild(first) else first, []).append(name)
+            sign = literal_head(name), literal_tail(name), name
+            index.setdefault("" if is_wild(first) else first, []).append(sign)
         return index
 
     # ---- the names of all frameworks, for runs of an unknown framework

@@ -83,7 +83,11 @@ def _signs_in(known: Frameworks, tags: Sequence[str]) -> dict[str, dict[str, flo
         for key in dict.fromkeys((tag, known.with_slashes(tag))):
             names = [key] if key in known.signs else []
             for first in (key.split("/", 1)[0], ""):
-                names += [name for name in known.wild_signs.get(first, ()) if _regex(name).fullmatch(key)]
+                names += [
+                    name
+                    for head, tail, name in known.wild_signs.get(first, ())
+                    if key.startswith(head) and key.endswith(tail) and _regex(name).fullmatch(key)
+                ]
             for name in names:
                 for framework, sign, weight in known.signs[name]:
                     found.setdefault(framework, {})[sign] = weight
