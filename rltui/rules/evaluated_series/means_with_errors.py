@@ -460,8 +460,9 @@ def _of_joined(stride: int) -> tuple[Floats, Floats]:
     keep = np.linspace(0, MAX_CORRELATION, 200)  # of neighbouring points, and of points so far apart
     keep = np.sort(np.concatenate((keep, keep ** (1 / stride))))[:, None]
     lags = np.arange(1, stride)
-    sums = np.power(keep, np.arange(stride)).sum(axis=1) ** 2  # of the covariances of two ticks
-    same = stride + 2 * ((stride - lags) * np.power(keep, lags)).sum(axis=1)
+    powers = np.power(keep, np.arange(stride))
+    sums = powers.sum(axis=1) ** 2  # of the covariances of two ticks
+    same = stride + 2 * ((stride - lags) * powers[:, 1:]).sum(axis=1)
     keep = keep[:, 0]
     next_one, second = keep * sums, keep ** (stride + 1) * sums
     square = 2 * (same - next_one)
