@@ -14,6 +14,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "release",
         "least",
         "nonzero",
+        "never_below",
         "sure",
         "errors",
         "chance",

@@ -10,6 +10,7 @@ limit. Further conditions:
 - `chance`: more ticks are beyond it than those before would explain. Where a single group of samples is
   logged, single ticks without any spread are usual; of a share of many groups fewer ticks are enough.
 - `lasting`: the series has been beyond the limit for that share of the run up to now.
+- `never_below`: no earlier tick was below that number.
 - `errors`: the level is below the best one by so many errors of a median of three, which follow from the
   noise and from the number of responses that a rate is over.
 
@@ -240,6 +241,9 @@ def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     on &= np.add.reduce(beyond, axis=1) >= rule.number("share", 1.0) * length
     if rule.number("nonzero", 0.0):
         on &= (rows != centre).any(axis=1)
+    if "never_below" in rule.numbers:
+        lowest = np.minimum.accumulate(window.ticks.value[: window.end])[window.at]
+        on &= lowest >= rule.numbers["never_below"]
     off = np.abs(level - centre) > 2 * within
     return ConditionStates(on, off, level, np.full(len(window), centre), first_in(window, beyond, length))
 
