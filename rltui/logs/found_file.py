@@ -19,7 +19,7 @@ class FoundFile(NamedTuple):
     run: str  # by its path alone
     rank: int | None  # of the worker that wrote it, from its name
     device: int = 0  # of its folder: files of one device hang together when a mount fails
-    explicit: bool = False  # LOGDIR is this file
+    explicit: bool = False  # LOGDIR is this file, or its content says that it is a log: it may have any name
     part: Part | None = None  # of a container; `place` and `name` include its key
 
 

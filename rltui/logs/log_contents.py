@@ -36,8 +36,16 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
     ]
     if is_transition(record) or (not steps and is_of_data(record, numbers)):
         return False
-    nested = any(isinstance(value, dict) for value in record.values())
-    return bool(steps and (numbers or nested)) or (telling and bool(numbers))
+    groups = [value for value in record.values() if isinstance(value, dict)]
+    if groups and not steps and not numbers:  # {"time": {"step": 1}, "train": {"loss": 0.5}}
+        kept = [
+            key
+            for group in groups
+            for key, value in group.items()
+            if type(value) in (int, float) and not record_keys.step_keys([key])
+        ]
+        return bool(record_keys.grouped_steps(record) and kept)
+    return bool(steps and (numbers or groups)) or (telling and bool(numbers))
 
 
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:

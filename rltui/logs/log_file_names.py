@@ -55,6 +55,7 @@ class LogFileNames(NamedTuple):
     step_files: Patterns
     not_logs: Globs
     no_runs: Patterns
+    no_logs_without_ending: frozenset[str]
     may_print_metrics: Pattern
     telling: Patterns
     evaluation: Patterns
@@ -94,6 +95,11 @@ def is_entered(folder: str) -> bool:
     """Whether folders with that base name are searched for logs."""
     known = names()
     return not folder.startswith(known.skipped_folders) or folder in known.entered_folders
+
+
+def has_no_ending(name: str) -> bool:
+    """Whether a base name has no ending, and is not one of a file that is never a log."""
+    return "." not in name and name.lower() not in names().no_logs_without_ending
 
 
 def is_events(name: str) -> bool:

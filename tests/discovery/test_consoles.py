@@ -64,7 +64,7 @@ def test_the_search_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert runs(tmp_path / "train.log") == {"train": ["train.log"]}
 
 
-@pytest.mark.parametrize("name", ["run42", "metrics.dump", "job.txt.old"])
+@pytest.mark.parametrize("name", ["run42.dump", "metrics.dump", "job.txt.old"])
 @pytest.mark.parametrize("content", [NOISE + METRICS, '{"step": 1, "loss": 0.5}\n' * 2])
 def test_a_file_that_the_user_names_is_tried_whatever_its_name(
     tmp_path: Path, name: str, content: str

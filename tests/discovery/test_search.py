@@ -9,8 +9,9 @@ import pytest
 
 from rltui.common.problem import Problem
 from rltui.logs.discovery.logdir_roots import roots_of
-from rltui.logs.discovery.walk import FolderWalker
+from rltui.logs.discovery.walk import MAX_OPENED_IN_FOLDER, FolderWalker
 from rltui.logs.file_calls import Calls
+from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file_names import file_order, rotated_from, stem_of
@@ -41,6 +42,47 @@ def runs(*logdirs: Path) -> dict[str, list[str]]:
     for each in scan(*logdirs)[0]:
         said.setdefault(each.run, []).append(each.path)
     return said
+
+
+LINES = "".join(f"[step {k}] loss=0.5 reward={k}.5\n" for k in range(9))
+
+
+def test_a_file_without_an_ending_is_a_log_by_its_first_lines(tmp_path: Path) -> None:
+    """In a folder; other files without an ending are none, and no problem."""
+    for name, text in (("logs/dpo_run_1", LINES), ("LICENSE", LINES), ("Session", "a text\n" * 9), ("x", "")):
+        place = tmp_path / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text)
+    assert runs(tmp_path) == {"logs/dpo_run_1": ["logs/dpo_run_1"]} and not scan(tmp_path)[1]
+
+
+def test_a_file_without_an_ending_may_become_a_log(tmp_path: Path) -> None:
+    """It is looked at again while it is shorter than what is looked at, and not after that."""
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD, REGISTRY)
+    (tmp_path / "job").write_text("loading\n")
+    (tmp_path / "blob").write_text("a text\n" * HEAD)
+    assert walker.all_found() == []
+    assert {Path(each).name for each in walker.walked().files} == {"job", "blob"}
+    (tmp_path / "job").write_text("loading\n" + LINES)
+    (tmp_path / "blob").write_text(LINES * 400)
+    (tmp_path / "other").touch()
+    assert [each.name for each in walker.all_found()] == ["job"]
+
+
+def test_only_so_many_files_without_an_ending_are_opened(tmp_path: Path) -> None:
+    """Those of telling names first; that there are more is said once."""
+    for number in range(MAX_OPENED_IN_FOLDER + 1):
+        (tmp_path / f"object{number}").write_text(LINES)
+    (tmp_path / "train_7").write_text(LINES)
+    found, problems, _ = scan(tmp_path)
+    assert len(found) == MAX_OPENED_IN_FOLDER and "train_7" in {each.name for each in found}
+    assert [(problem.code, problem.path) for problem in problems] == [("not-opened", ".")]
+
+
+def test_a_history_beside_the_checkpoints_is_found(tmp_path: Path) -> None:
+    """Each checkpoint is a folder below, and has copies."""
+    make(tmp_path / "checkpoints/a/training_log.csv", tmp_path / "checkpoints/checkpoint-5/trainer_log.jsonl")
+    assert runs(tmp_path) == {"checkpoints/a": ["checkpoints/a/training_log.csv"]}
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,35 @@ def test_rows_of_numbers_without_a_header(delimiter: str) -> None:
     assert found[:3] == [("loss/1", 1, 0.0), ("loss/2", 1, 0.5), ("loss/1", 2, 1.0)]
 
 
+@pytest.mark.parametrize("name", ["results.csv", "training_log.txt"])
+def test_rows_without_a_header_in_a_file_named_like_a_log(name: str) -> None:
+    """Only if a column counts; what the other columns are is unknown."""
+    counted = "".join(f"{k},{k}.5,20\n" for k in range(1, 10))
+    assert FORM.matches(name, counted.encode())
+    assert rows(read(counted, name))[:2] == [(f"{name[:-4]}/2", 1, 1.5), (f"{name[:-4]}/3", 1, 20.0)]
+    assert not FORM.matches(name, b"3.5,7,1\n2.5,3,1\n9.5,5,1\n8.5,6,0\n" * 3)
+    assert not FORM.matches("eval_results.csv", counted.encode())
+
+
+def test_readings_of_a_clock_are_no_steps() -> None:
+    """Without a header, too: the column that counts is the step, the only other one is named by its file."""
+    text = "".join(f"{k},{1700000000000 + k},{k}.5\n" for k in range(1, 10))
+    batch = read(text, "reward.csv")
+    assert rows(batch) == [("reward", k, k + 0.5) for k in range(1, 10)]
+    assert batch.wall_time[0] == pytest.approx(1700000000.001)
+
+
+@pytest.mark.parametrize("head", ["episode reward loss", "# episode reward loss"])
+@given(cuts=st.lists(st.integers(0, 120), max_size=6))
+def test_words_above_rows_of_numbers_are_their_names(head: str, cuts: list[int]) -> None:
+    """With blanks between them, wherever the bytes are cut; a single name of two words is none of this."""
+    data = (head + "\n" + "".join(f"{k} {k}.5 0.1\n" for k in range(1, 9))).encode()
+    assert FORM.matches("train_log.txt", data) and not FORM.matches("train_log.txt", b"a b c\n1 2 3\n")
+    found = read_in_pieces(FORM, "train_log.txt", cut(data, cuts), 9)
+    assert rows(found)[:2] == [("reward", 1, 1.5), ("loss", 1, 0.1)] and found.step.max() == 8
+    assert rows(read("Episode reward\n1.5\n2.5\n", "rewards.txt"))[0] == ("Episode reward", 1, 1.5)
+
+
 @given(st.lists(st.integers(0, 90), max_size=6))
 def test_rows_without_a_header_decide_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
     """Eight rows tell whether the first numbers grow, though they come one by one."""

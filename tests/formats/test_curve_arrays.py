@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats.documents.arrays_document import ARCHIVE
 from rltui.logs.formats.documents.arrays_document import CURVE as FORMAT
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
 from tests.support.logs.live_logs import Heard
@@ -111,6 +112,35 @@ def test_an_array_that_was_saved_anew_goes_on() -> None:
     file.replace(longer)
     (batch,) = read_on(log, file)
     assert [(step, value) for _, step, _, value in points(batch)] == [(13, 9.5)]
+
+
+def archive(**arrays: ArrayLike) -> bytes:
+    """What `np.savez` writes; an array of objects is pickled."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=True, **{name: np.asarray(each) for name, each in arrays.items()})
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("steps", [range(100, 1300, 100), None])
+def test_arrays_of_one_archive_are_columns(steps: range | None) -> None:
+    """One named like a step is theirs; objects are not read, nor arrays of several columns."""
+    arrays = {"returns": CURVE, "notes": np.array([{}] * 12), "weights": np.zeros((12, 3))}
+    data = archive(**arrays, **({} if steps is None else {"timesteps": steps}))
+    assert ARCHIVE.matches("training_log.npz", data[:4096])
+    batch = read_whole(ARCHIVE, MemFile("training_log.npz", data))
+    assert [(tag, step, value) for tag, step, _, value in points(batch)] == [
+        ("returns", step, value) for step, value in zip(steps or range(1, 13), CURVE, strict=True)
+    ]
+
+
+def test_other_archives_are_none() -> None:
+    """Data sets, replay buffers, names of something else; a cut one waits."""
+    data = archive(rewards=CURVE, actions=CURVE, states=CURVE)
+    assert len(read_whole(ARCHIVE, MemFile("rewards.npz", data))) == 0
+    assert not ARCHIVE.matches("train.npz", archive(x_train=CURVE)[:4096])
+    assert not ARCHIVE.matches("weights.npz", archive(returns=CURVE)[:4096])
+    assert not ARCHIVE.matches("evaluations.npz", archive(returns=CURVE)[:4096])
+    assert len(ARCHIVE.open("rewards.npz").read(MemFile("rewards.npz", archive(returns=CURVE)[:-9]))) == 0
 
 
 def test_arrays_of_one_folder_are_one_run(tmp_path: Path) -> None:

@@ -193,6 +193,8 @@ def test_a_list_of_results() -> None:
     [
         (["100", "250", "0"], [0, 100, 250]),
         (["step_7", "step_8"], [7, 8]),
+        (["episode_1", "episode_2"], [1, 2]),
+        ([str(k) for k in range(12)], None),  # nothing in it tells of a training
         (["0", "1", "2"], None),  # names of examples
         (["4711", "2013"], None),
     ],
@@ -204,6 +206,17 @@ def test_what_was_measured_by_step(keys: list[str], steps: list[int] | None) -> 
     if steps is not None:
         batch = read_whole(FORM, MemFile("eval_curve.json", text.encode()))
         assert [(name, step) for name, step, _, _ in points(batch)] == [("em", step) for step in steps]
+
+
+def test_episodes_by_their_numbers() -> None:
+    """Enough of them that count on, with a name typical of training in them, are no names of examples."""
+    text = json.dumps({str(k): {"reward": k + 0.5} for k in range(12)})
+    assert FORM.matches("training_log.json", text.encode())
+    assert not FORM.matches(
+        "training_log.json", json.dumps({"0": {"reward": 1}, "1": {"reward": 2}}).encode()
+    )
+    batch = read_whole(FORM, MemFile("training_log.json", text.encode()))
+    assert rows(batch) == [("reward", k, k + 0.5) for k in range(12)]
 
 
 def test_results_by_step_of_each_seed() -> None:

@@ -553,6 +553,14 @@ def test_doubtful_steps_are_the_same_wherever_the_bytes_are_cut(places: list[int
         )
 
 
+def test_steps_and_numbers_may_both_be_in_groups() -> None:
+    """A step alone in a group is one of anything."""
+    row = {"time": {"step": 7}, "train": {"reward": 2.5}}
+    assert FORM.matches("log.jsonl", json.dumps(row).encode() + b"\n")
+    assert table(read(row, row)) == {"train/reward": [(7, 2.5)] * 2}
+    assert not FORM.matches("log.jsonl", json.dumps({"session": {"step": 7, "id": "a"}}).encode() + b"\n")
+
+
 def test_conditions_of_one_table_are_told_apart() -> None:
     """Each has steps of its own, which may be named, and is no restart; an answer is no value."""
     batch = read(

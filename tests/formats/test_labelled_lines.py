@@ -159,6 +159,19 @@ def test_a_console_filled_to_the_width_of_its_terminal_is_recognised() -> None:
     assert not holds_metrics(far.replace("reward", "page").replace("Episode", "Chapter").encode())
 
 
+@pytest.mark.parametrize("plan", ["total_timesteps", "Total Steps"])
+def test_a_printed_plan_is_no_step(plan: str) -> None:
+    """It stays the same beside a counter, which then has it as its goal; a total that counts is the step."""
+    lines = LabelledLines()
+    text = "".join(f"{plan}: 9000 | timestep: {k}00 | reward: {k}.5\n" for k in range(1, 6))
+    assert [row for line in text.split("\n") for row in lines.feed(line)] == [
+        (100 * k, {"reward": k + 0.5}) for k in range(1, 6)
+    ]
+    assert lines.planned == 9000
+    counting = "".join(f"{plan}: {k}000 | timestep: {k}00 | reward: {k}.5\n" for k in range(1, 6))
+    assert [step for step, _ in read(counting)] == [1000 * k for k in range(1, 6)]
+
+
 def test_blocks_below_a_counter_are_read_beside_lines_with_another_one() -> None:
     """MushroomRL: `Epoch 3 | J: 1.5`, and `Iteration 3:` above its values."""
     text = "".join(f"Iteration {k}:\n\trewards {k}.5 vf_loss [0.5]\nEpoch {k} | J: 2.5\n" for k in range(6))

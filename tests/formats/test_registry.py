@@ -164,6 +164,7 @@ def test_formats_have_their_own_names() -> None:
         "csv",
         "evaluations",
         "array",
+        "arrays",
     }
 
 

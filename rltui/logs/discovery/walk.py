@@ -16,13 +16,25 @@ from rltui.common.text import clean, quote
 from rltui.logs.discovery.logdir_roots import Root
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part
+from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile, Walked
-from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
+from rltui.logs.log_file_names import (
+    CHECKPOINT,
+    TRAINER_STATE,
+    has_no_ending,
+    is_entered,
+    is_metrics_log,
+    is_telling,
+    names,
+)
 from rltui.logs.run_names import RunName, run_name
 
 DEEPEST = 48  # levels of folders below LOGDIR
 _MAX_CHECKPOINTS = 4  # folders of the newest checkpoints that are searched for a history
+# Files without an ending that are opened to see whether they are logs: of a folder, and below all LOGDIRs. A
+# program leaves one or two in a folder; in larger numbers they are objects of a store.
+MAX_OPENED_IN_FOLDER, MAX_OPENED = 8, 128
 PAUSE_EVERY = 256  # directory entries between two points at which a walk can stop
 YOUNG = 2.0  # seconds in which a folder may change without a new time stamp (ticks, 2 s on FAT)
 
@@ -43,6 +55,7 @@ class _Folder:
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     containers: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name: stamp when it was listed
+    opened: dict[str, tuple[int, bool]] = field(default_factory=dict)  # name: size when opened, whether a log
     claimed: set[str] = field(default_factory=set)  # names of containers
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
     entered: list[_Folder] | None = None  # of `folders`, the last one first; None: unknown
@@ -113,6 +126,7 @@ class FolderWalker:
         self._targets: dict[str, tuple[int, int] | None] = {}  # device and inode, by path of a link
         self.waiting: tuple[str, ...] = ()
         self.counts: tuple[int, int] | None = None  # of files and folders in the last walk
+        self._opened = 0  # files without an ending
 
     @property
     def folders(self) -> int:
@@ -125,7 +139,14 @@ class FolderWalker:
         # The target of a link may change without its folder; what cannot be read may become readable.
         certain = not (any(each.links for each in known) or self._problems or self.skipped or self.waiting)
         containers = [f"{each.place}/{name}" for each in known for name in each.containers]
-        return Walked(tuple(each.place for each in known), tuple(containers), certain)
+        # What is no log now may become one.
+        opened = [
+            f"{each.place}/{name}"
+            for each in known
+            for name, (_, is_log) in each.opened.items()
+            if not is_log
+        ]
+        return Walked(tuple(each.place for each in known), (*containers, *opened), certain)
 
     def walk(self, calls: Calls, *, full: bool = False) -> Iterator[Item]:
         """One walk: the logs in folders that changed (in all, if `full`), and each problem once.
@@ -220,6 +241,7 @@ class FolderWalker:
         names: set[str] = set()
         folders: list[str] = []
         links: list[str] = []
+        without_ending: list[str] = []
         found: dict[str, FoundFile] = {}
         only = folder.root.only
         try:
@@ -253,9 +275,12 @@ class FolderWalker:
                             yield self._found(folder, name, found)
                         else:
                             yield from self._not_a_file(folder, name)
+                    elif whole and only is None and has_no_ending(name):
+                        without_ending.append(name)
                 if len(batch) < PAUSE_EVERY:
                     break
                 yield None
+        yield from self._look_into(folder, without_ending, found, calls)
         complete = True
         if self._formats is not None and only is None and not any(map(is_metrics_log, found)):
             complete = yield from self._list_newest_state(folder, folders, found, calls)
@@ -294,6 +319,42 @@ class FolderWalker:
         if name == folder.root.only:
             return True
         return self._is_wanted(name) and not names().no_runs.search(_shown(folder, name))
+
+    def _look_into(
+        self, folder: _Folder, names: Sequence[str], found: dict[str, FoundFile], calls: Calls
+    ) -> Iterator[Item]:
+        """The logs among the files without an ending, by their first bytes: those of telling names first."""
+        if self._formats is None or not names:
+            return
+        folder.opened = {name: known for name, known in folder.opened.items() if name in names}
+        for name in sorted(names, key=lambda name: (not is_telling(name), name)):
+            size, is_log = folder.opened.get(name, (-1, False))
+            if size < 0 and (len(folder.opened) >= MAX_OPENED_IN_FOLDER or self._opened >= MAX_OPENED):
+                yield from self._not_opened(folder)
+                break
+            if not is_log and size < HEAD:
+                self._opened += size < 0
+                head = self._head_of(f"{folder.place}/{name}", calls)
+                is_log = bool(head) and self._formats.recognise_asked(name, head) is not None
+                folder.opened[name] = len(head), is_log
+            if is_log:
+                yield self._found(folder, name, found, by_content=True)
+
+    def _head_of(self, place: str, calls: Calls) -> bytes:
+        """The first bytes of a file; empty if it cannot be read, which is no problem: it may be anything."""
+        try:
+            return calls.run(place, _read_head, place)
+        except OSError:
+            return b""
+
+    def _not_opened(self, folder: _Folder) -> Iterator[Problem]:
+        place = f"{folder.place}/*"
+        if place not in self._problems:
+            message = (
+                "has more files without an ending than are opened in search of logs; name one to read it"
+            )
+            self._problems[place] = Problem("info", "not-opened", clean(folder.shown) or ".", message)
+            yield self._problems[place]
 
     def _list_parts(
         self, folder: _Folder, name: str, found: dict[str, FoundFile], calls: Calls
@@ -350,6 +411,8 @@ class FolderWalker:
         found: dict[str, FoundFile],
         run: RunName | None = None,
         part: Part | None = None,
+        *,
+        by_content: bool = False,
     ) -> FoundFile:
         """The file in a folder, as it was found before or new. run: None for the one by its name."""
         log = folder.found.get(name)
@@ -364,7 +427,7 @@ class FolderWalker:
                 run=by_name.run,
                 rank=by_name.rank,
                 device=folder.device,
-                explicit=part is None and folder.root.only == name,
+                explicit=by_content or (part is None and folder.root.only == name),
                 part=part,
             )
         found[name] = log
@@ -425,6 +488,12 @@ class FolderWalker:
         problem = self._problems.pop(place, None)
         if problem is not None:
             yield Problem(problem.level, problem.code, problem.path, "can be read again", healed=True)
+
+
+def _read_head(place: str) -> bytes:
+    """The first bytes of a file. Raises OSError."""
+    with open(place, "rb", buffering=0) as file:  # noqa: PTH123 - a string is what is kept
+        return file.read(HEAD)
 
 
 def _container_stamp(place: str) -> tuple[int, ...]:

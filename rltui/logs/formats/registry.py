@@ -36,6 +36,7 @@ class FormatRegistry:
             wandb.FORMAT,
             swanlab.FORMAT,
             arrays_document.EVALUATIONS,
+            arrays_document.ARCHIVE,
             arrays_document.CURVE,
             *self._json_formats,
             csv_table.FORMAT,

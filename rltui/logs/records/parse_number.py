@@ -30,7 +30,9 @@ _CLOCK = regex(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d
 _UNITS = regex(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
 _RATIO = regex(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
 _NAMED_STEP = regex(
-    r"(?:global[_-]?)?(?:step|iter|iteration|update|checkpoint|ckpt)[ _-]?([0-9]{1,18})\Z", re.IGNORECASE
+    r"(?:global[_-]?)?(?:step|iter|iteration|update|checkpoint|ckpt|episode|epoch|round)"
+    r"[ _-]?([0-9]{1,18})\Z",
+    re.IGNORECASE,
 )
 
 # Clock readings are distinguished from elapsed times by size; larger ones are milli-, micro-, nanoseconds.

@@ -414,14 +414,8 @@ class RecordBatcher:
 
     def _step_of_unkeyed(self, record: Mapping[str, object]) -> tuple[str | None, int] | None:
         """The same for a record without a step on its top level."""
-        nested = {
-            f"{key}/{name}": value
-            for key, group in record.items()
-            if isinstance(group, dict)
-            for name, value in group.items()
-        }
-        for key in record_keys.step_keys(nested):
-            step = step_of(nested[key])
+        for key, value in record_keys.grouped_steps(record).items():
+            step = step_of(value)
             if step is not None:
                 return key, step
         if self._preview:

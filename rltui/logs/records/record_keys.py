@@ -50,6 +50,7 @@ class LogKeys(NamedTuple):
     """All keys with a meaning. steps, writers, wall_times: the rank of each, 0 for the best."""
 
     steps: Ranks
+    step_groups: frozenset[str]  # names of groups of a record in which any step key is one
     steps_beside: Mapping[str, str]  # keys of steps if the other key is present
     inner_steps: frozenset[str]  # that may restart for each value of a coarser one
     idle_steps: frozenset[str]  # that are no steps while they are zero
@@ -94,6 +95,22 @@ def step_keys(keys: Iterable[str]) -> list[str]:
     known = {compared(key): key for key in keys}
     beside = log_keys().steps_beside.items()
     return [known[name] for name, other in beside if name in known and other in known]
+
+
+def grouped_steps(record: Mapping[str, object]) -> dict[str, object]:
+    """The values that may be the step in the groups of a record, by `group/key`: known ones, the best first.
+
+    In groups that are about progress, any step key is one.
+    """
+    groups = {key: group for key, group in record.items() if isinstance(group, dict)}
+    values = {f"{key}/{name}": value for key, group in groups.items() for name, value in group.items()}
+    others = [
+        f"{key}/{name}"
+        for key, group in groups.items()
+        if compared(key) in log_keys().step_groups
+        for name in step_keys(group)
+    ]
+    return {key: values[key] for key in (*step_keys(values), *others)}
 
 
 def outer_steps(step_keys: Sequence[str]) -> Sequence[str]:

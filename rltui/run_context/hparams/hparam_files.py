@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -219,4 +221,31 @@ def _without_history(head: bytes, tail: bytes) -> bytes:
     return begin + rest if mark and end else b""
 
 
-_PARSERS: dict[str, Callable[[str, str, str], HParams]] = {".json": _json, ".yaml": _yaml, ".yml": _yaml}
+def _python(text: str, name: str, shown: str) -> HParams:
+    """The dictionaries that a Python file assigns to names, as DI-engine's does; it is never run."""
+    try:
+        module = ast.parse(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return _unreadable(shown, "no Python; the settings in it are not shown")
+    found: dict[str, object] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict):
+            found.update(_literals(statement.value))
+    return hparams_of(found, shown)
+
+
+def _literals(node: ast.Dict) -> Iterator[tuple[str, object]]:
+    """Key and value of the entries of a dictionary whose values are literals, or dictionaries of these."""
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+            continue
+        if isinstance(value, ast.Dict):
+            yield key.value, dict(_literals(value))
+        else:
+            with contextlib.suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                yield key.value, ast.literal_eval(value)
+
+
+_PARSERS: dict[str, Callable[[str, str, str], HParams]] = {
+    ".json": _json, ".yaml": _yaml, ".yml": _yaml, ".py": _python
+}  # fmt: skip

@@ -161,6 +161,18 @@ def test_endless_documents_end() -> None:
 # ---- files
 
 
+def test_a_python_file_of_settings_is_read_and_never_run(tmp_path: Path) -> None:
+    """Literals in the dictionaries that it assigns; a value that has to be computed is left out."""
+    place = tmp_path / "total_config.py"
+    place.write_text(
+        "import os\nexp = {'policy': {'lr': 1e-3, 'on': True}, 'env': {'most': float('inf'), 'n': 8}}\n"
+    )
+    found = {key: one.value for key, one in read(place, "total_config.py").entries.items()}
+    assert found == {"policy/lr": 1e-3, "policy/on": True, "env/n": 8}
+    place.write_text("exp = {")
+    assert [problem.code for problem in read(place, "f").problems] == ["settings-unreadable"]
+
+
 def test_files_beside_the_logs(tmp_path: Path) -> None:
     """Every form of file is read, the nearest folder is believed, each setting says where it stands."""
     run = tmp_path / "exp" / "runs" / "one"

@@ -3,6 +3,8 @@
 `np.save("rewards.npy", rewards)` and `file.write(str(rewards))` have a number for each episode or update,
 without steps, in a file named after the metric. A table, such as ElegantRL's `recorder.npy`, has a row for
 each evaluation; its columns are known by the name of the file (`saved_tables` of `log_files.toml`).
+An archive, `np.savez("training_log.npz", returns=..., losses=...)`, has several such arrays; its steps are
+the array with the name of a step, if there is one of that length.
 `evaluations.npz`, which the EvalCallback of Stable-Baselines3 rewrites with every evaluation, has the
 arrays `timesteps` (n), `results` and `ep_lengths` (n x episodes), `successes` (n x episodes, if reported by
 the environment); the means have the names that the callback uses in its other logs. Arrays of objects are
@@ -12,16 +14,20 @@ pickles and never loaded.
 from __future__ import annotations
 
 import io
+import re
 import zlib
+from collections.abc import Collection
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from rltui.common.regex import regex
-from rltui.logs import log_file_names
+from rltui.logs import log_contents, log_file_names
+from rltui.logs.formats.documents.columns import MIN_LENGTH, column_parts, is_axis
 from rltui.logs.formats.documents.document import DocumentReader, Parts, Records
 from rltui.logs.formats.interface import Format
+from rltui.logs.formats.printed_metrics.line_items import words
 
 _ARRAY = ".npy"
 _LISTS = (".txt", ".json", ".csv", ".log")
@@ -123,8 +129,54 @@ def _matches_curve(name: str, head: bytes) -> bool:
 CURVE = Format("array", _matches_curve, lambda path, _: _reader(path), rewrites=True)
 
 
+_ARCHIVE = ".npz"
+_MEMBER = regex(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)  # up to the length of the name in the first header
+
+
+def _first_member(head: bytes) -> str:
+    """The name of the first array of an archive; empty for other data."""
+    found = _MEMBER.match(head)
+    if found is None:
+        return ""
+    name = head[found.end() :][: int.from_bytes(found[1], "little")].decode("utf-8", "replace")
+    return name.removesuffix(_ARRAY) if name.endswith(_ARRAY) else ""
+
+
+def _columns_of_archive(data: bytes) -> tuple[Parts, None]:
+    """The records of each array of one column. Raises ValueError for an incomplete archive."""
+    found = _members(data)
+    if found is None:
+        raise ValueError("incomplete")
+    if log_contents.is_transition(found):
+        return {}, None
+    columns = {
+        name: array.reshape(-1).tolist()
+        for name, array in found.items()
+        if MIN_LENGTH <= array.shape[0] <= _MAX_LENGTH and all(n == 1 for n in array.shape[1:])
+    }
+    return column_parts(columns), None
+
+
+def _matches_archive(name: str, head: bytes) -> bool:
+    """By a name typical of logs, and by that of the first array."""
+    known = log_file_names.names()
+    if not name.lower().endswith(_ARCHIVE) or name == NAME:
+        return False
+    if not (log_file_names.tells_of_training(name) or known.column.search(name)):
+        return False
+    if not head:
+        return True
+    first = _first_member(head)
+    return bool(first) and (is_axis(first) or words().telling.search(first) is not None)
+
+
+ARCHIVE = Format(
+    "arrays", _matches_archive, lambda path, _: DocumentReader(path, _columns_of_archive), rewrites=True
+)
+
 NAME = "evaluations.npz"
 _MAX_BYTES = 32 << 20  # of an uncompressed array; a long training has a few hundred kilobytes
+_MAX_MEMBERS = 64  # arrays of an archive that are read
 # Raised by zipfile and numpy for damaged headers and contents.
 _DAMAGED = (
     *(OSError, ValueError, KeyError, IndexError, TypeError, EOFError),
@@ -152,21 +204,8 @@ def _evaluations(data: bytes) -> tuple[Parts, None]:
 
 def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:
     """Arrays of equal length, including `timesteps`; None for an incomplete file."""
-    import zipfile  # rarely needed
-
-    found: dict[str, NDArray[np.float64]] = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            for name in ("timesteps", *_MEANS):
-                member = f"{name}.npy"
-                if member not in packed.namelist():
-                    continue
-                if packed.getinfo(member).file_size > _MAX_BYTES:
-                    return None
-                array = np.load(io.BytesIO(packed.read(member)), allow_pickle=False)
-                if array.dtype.kind in "biuf" and array.ndim:
-                    found[name] = array.astype(np.float64)
-    except (zipfile.BadZipFile, zlib.error, *_DAMAGED):
+    found = _members(data, ("timesteps", *_MEANS))
+    if found is None:
         return None
     steps = found.get("timesteps")
     if steps is None or steps.ndim != 1 or len(found) < 2 or not np.isfinite(steps).all():
@@ -174,6 +213,35 @@ def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:
     if np.abs(steps).max(initial=0) >= 1 << 53:
         return None
     return {name: values for name, values in found.items() if len(values) == len(steps)}
+
+
+def _members(data: bytes, wanted: Collection[str] = ()) -> dict[str, NDArray[np.float64]] | None:
+    """The arrays of numbers in an archive, by name. None if it is incomplete, or if one is too large.
+
+    wanted: the names of those that are read; empty for the first few, without arrays of objects.
+    """
+    import zipfile  # rarely needed
+
+    found: dict[str, NDArray[np.float64]] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            members = [f"{name}{_ARRAY}" for name in wanted] or packed.namelist()[:_MAX_MEMBERS]
+            for member in members:
+                if member not in packed.namelist():
+                    continue
+                if packed.getinfo(member).file_size > _MAX_BYTES:
+                    return None
+                try:
+                    array = np.load(io.BytesIO(packed.read(member)), allow_pickle=False)
+                except ValueError:  # objects, which are pickled
+                    if wanted:
+                        return None
+                    continue
+                if array.dtype.kind in "biuf" and array.ndim:
+                    found[member.removesuffix(_ARRAY)] = array.astype(np.float64)
+    except (zipfile.BadZipFile, zlib.error, *_DAMAGED):
+        return None
+    return found
 
 
 def _matches_evaluations(name: str, head: bytes) -> bool:

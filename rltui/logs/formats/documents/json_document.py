@@ -15,15 +15,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, permutations, repeat
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import permutations, repeat
 from operator import itemgetter
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import orjson
 
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
+from rltui.logs.formats.documents.columns import MIN_LENGTH, Column, column_parts, is_axis
 from rltui.logs.formats.documents.document import DocumentReader, Parts, Records
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines.jsonl import whole_objects
@@ -32,25 +33,24 @@ from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of
 
-Column = Sequence[Any]  # numbers and None
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = regex(r'"log_history"\s*:\s*\[')
 _INFO = "info.json"  # Sacred's file for data of the program
-_MIN_LENGTH = 10  # of a column: fewer numbers are results
 _MIN_RECORDS = 3  # of a list without steps, and of one list of several
 _RECORD_LIST = regex(r'"[^"\\]{1,200}"\s*:\s*\[\s*(?=\{\s*")')
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
 # Objects of numbers by step: the first two of them.
-_NUMBERED = r'"((?:global_?)?(?:step|iter|checkpoint|ckpt)?[_-]?\d{1,18})"\s*:\s*\{'
+_COUNTED = "step|iter|iteration|update|checkpoint|ckpt|episode|epoch|round"
+_NUMBERED = rf'"((?:global_?)?(?:{_COUNTED})?[_ -]?\d{{1,18}})"\s*:\s*\{{'
 _BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,4000}}\}}\s*,\s*{_NUMBERED}")
 _STEP_KEY = regex(_NUMBERED)
 _NESTED_STEPS = regex(r'\{\s*(?:"[^"\\]{1,200}"\s*:\s*\{\s*){1,5}"step_\d{1,18}"\s*:\s*\{')
 _STEP_COUNT = "step_count"  # of marl-eval: environment steps, where the key counts evaluations
 _MIN_STRIDE = 5  # of checkpoints
 _COLUMN = regex(
-    rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{_MIN_LENGTH - 1}}}(?=[\s,\]]|\Z)'
+    rf'"([^"\\]{{1,200}})"\s*:\s*\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER}){{{MIN_LENGTH - 1}}}(?=[\s,\]]|\Z)'
 )
 
 
@@ -81,7 +81,7 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
     if nested := dict(_nested_by_step("", whole)):
         several = len(nested) > 1
         return {path: _of_evaluations(path if several else "", group) for path, group in nested.items()}, None
-    parts = {**_sacred_parts(whole), **_column_parts(dict(_columns("", whole)))}
+    parts = {**_sacred_parts(whole), **column_parts(dict(_columns("", whole)))}
     return {**parts, **_record_lists(whole)} or {"": [whole]}, None
 
 
@@ -182,12 +182,15 @@ def _of_evaluations(prefix: str, records: Records) -> Records:
 
 
 def _holds_steps(name: str, text: str) -> bool:
-    """Whether an object has numbers by step. Whole numbers without a stride are names."""
+    """Whether an object has numbers by step. Whole numbers without a stride are names, or count on."""
     if not (_BY_STEP.match(text) and log_file_names.is_telling(name)):
         return False
     keys = _STEP_KEY.findall(text)
     steps = [step for key in keys if (step := step_of(key)) is not None]
-    return not keys[0].isdigit() or math.gcd(*steps) >= _MIN_STRIDE
+    if not keys[0].isdigit() or math.gcd(*steps) >= _MIN_STRIDE:
+        return True
+    counted = steps == [*range(steps[0], steps[0] + len(steps))] and len(steps) >= MIN_LENGTH
+    return counted and words().telling.search(text) is not None
 
 
 def _sacred_parts(whole: dict[str, object]) -> Parts:
@@ -218,7 +221,7 @@ def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Co
     for key, value in whole.items():
         if isinstance(value, dict) and prefix.count("/") < NESTING:
             yield from _columns(f"{prefix}{key}/", value)
-        elif isinstance(value, list) and len(value) >= _MIN_LENGTH and all(map(_is_number, value)):
+        elif isinstance(value, list) and len(value) >= MIN_LENGTH and all(map(_is_number, value)):
             yield prefix + key, value
 
 
@@ -226,33 +229,12 @@ def _is_number(value: object) -> bool:
     return value is None or type(value) in (int, float)
 
 
-def _is_axis(name: str, column: Column = ()) -> bool:
-    """Whether a column has steps; a plural ("episodes") only if its numbers increase."""
-    name = name.rpartition("/")[2]
-    increases = None not in column and all(one < two for one, two in pairwise(column))
-    return bool(
-        record_keys.step_keys([name]) or (increases and record_keys.step_keys([name.removesuffix("s")]))
-    )
-
-
-def _column_parts(columns: Mapping[str, Column]) -> Parts:
-    """The records of each column."""
-    steps = [name for name, column in columns.items() if _is_axis(name, column)]
-    axes = {len(columns[name]): columns[name] for name in reversed(steps)}
-    parts: Parts = {}
-    for name, column in columns.items():
-        if name not in steps:
-            axis = axes.get(len(column)) or range(1, len(column) + 1)
-            parts[name] = [{"step": step, name: value} for step, value in zip(axis, column, strict=True)]
-    return parts
-
-
 def _holds_columns(name: str, text: str) -> bool:
     """Whether an object has columns of a training: one with steps, or one with a typical name."""
     keys = [match[1] for match in _COLUMN.finditer(text)]
     if not (keys and text.startswith("{") and name.lower().endswith(".json")):
         return False
-    if any(map(_is_axis, keys)):
+    if any(map(is_axis, keys)):
         return log_file_names.is_telling(name)
     return log_file_names.tells_of_training(name) and any(map(words().telling.search, keys))
 

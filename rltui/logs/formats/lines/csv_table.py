@@ -174,6 +174,9 @@ class CsvParser(LineParser):
             name = self._title.decode("utf-8", "replace").strip('\ufeff "')
             self._header = TableHeader(b"", [name or column_name(self.path)], ",")
             self._add(self._header.record([text]), records)
+        elif self._title and (header := TableHeader.of_words(self._title, line)) is not None:
+            self._header, self._pending = header, None if header.has_steps else []
+            self._add(header.record(header.cells(line)), records)
         elif (header := TableHeader.unnamed(line, self.path)) is not None:
             self._header, self._pending = header, []
             self._add(header.record(header.cells(text.encode())), records)
@@ -199,7 +202,8 @@ class CsvParser(LineParser):
             if isinstance(comment.get("env_id"), str):
                 records.add_settings({"env_id": comment["env_id"]})
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
-            pass  # a comment without a start time
+            if self._header is None and not self._monitor:
+                self._title = line.lstrip(b"# ")  # a comment without a start time: perhaps the names
 
     def _add_pending(self, records: RecordSink) -> None:
         """Determine the column of steps from the pending rows, and add them."""
@@ -209,7 +213,7 @@ class CsvParser(LineParser):
             return
         self._step_column = column = header.find_step_column(rows)
         if column is not None:
-            self._header = header.with_step(column)
+            self._header = header.with_step(column, header.times(rows))
             renamed = dict(zip(header.names, self._header.names, strict=True))
             rows = [{renamed[name]: value for name, value in row.items()} for row in rows]
         for row in rows:
@@ -292,16 +296,21 @@ def _is_column(name: str, head: bytes) -> bool:
 
     One number per line, perhaps below a name, or equally many in all lines.
     """
-    if log_file_names.names().column.search(name) is None:
+    named = log_file_names.names().column.search(name) is not None
+    if not named and not log_file_names.tells_of_training(name):
         return False
     lines = head.decode("utf-8-sig", "replace").split("\n")[:-1]
-    rows = [row for line in lines if (row := line.strip())]
+    rows = [row for line in lines if (row := line.strip()) and not row.startswith("#")]
     table = TableHeader.unnamed(rows[0].encode(), name) if rows else None
     if table is not None:
         every = [table.cells(row.encode()) for row in rows]
-        return len(rows) >= _MIN_ITEMS and all(
+        whole = len(rows) >= _MIN_ITEMS and all(
             len(cells) == len(table.names) and None not in map(number_in, cells) for cells in every
         )
+        # In a file that is not named after a metric, a column has to count.
+        return whole and (named or _counts(table, [row.encode() for row in rows]))
+    if not named:
+        return False
     if rows and number_in(rows[0]) is None:
         rows = rows[1:]
     return len(rows) >= _MIN_ITEMS and all(number_in(row) is not None for row in rows)
@@ -332,7 +341,7 @@ def _is_table(head: bytes) -> bool:
     """Whether bytes are certainly a table: a header with a step, and complete rows of numbers only."""
     first, *rows = [*head.lstrip(b"\xef\xbb\xbf").replace(b"\r", b"").split(b"\n")[:-1], b""][:3]
     rows = [row for row in rows if row]
-    header = TableHeader.of(first) if rows else None
+    header = (TableHeader.of(first) or TableHeader.of_words(first, rows[0])) if rows else None
     if header is None or not record_keys.step_keys(header.names):
         return False
     every = [header.cells(row) for row in rows]

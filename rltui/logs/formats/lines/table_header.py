@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -11,12 +12,12 @@ import orjson
 from rltui.common.regex import regex
 from rltui.logs import log_file_names
 from rltui.logs.records import record_keys
-from rltui.logs.records.parse_number import step_of
+from rltui.logs.records.parse_number import step_of, wall_time
 
 _DELIMITERS = ",\t;"
 _MAX_COLUMNS = 16  # of a table without header; wider ones are matrices
 _NUMBERS = {int, float}
-_STEP = "step"
+_STEP, _TIME = "step", "time"
 MIN_EVEN_ROWS = 3  # whose numbers increase by one stride if they are steps; two do so by chance
 MIN_INCREASING_ROWS = 8  # without header; eight outcomes increase by chance in one of 40,000 tables
 _DECIMAL = regex(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
@@ -49,11 +50,12 @@ class TableHeader:
 
     @classmethod
     def unnamed(cls, line: bytes, path: str) -> TableHeader | None:
-        """The columns of a table that starts with a row of numbers, in a file named after a metric.
+        """The columns of a table that starts with a row of numbers, in a file named after a metric or log.
 
         None for any other line, and for a single number.
         """
-        if log_file_names.names().column.search(path.rpartition("/")[2]) is None:
+        name = path.rpartition("/")[2]
+        if log_file_names.names().column.search(name) is None and not log_file_names.is_telling(name):
             return None
         text = line.decode("utf-8", "replace").strip("\ufeff\r\0 ")
         delimiter = max(_DELIMITERS, key=text.count)
@@ -63,6 +65,16 @@ class TableHeader:
         name_of_file = column_name(path)
         names = [f"{name_of_file}/{number}" for number in range(1, len(cells) + 1)]
         return cls(b"", names, delimiter if delimiter in text else " ")
+
+    @classmethod
+    def of_words(cls, line: bytes, row: bytes) -> TableHeader | None:
+        """A header of words between blanks, above a row of as many numbers; None for any other line."""
+        names = line.decode("utf-8", "replace").strip("\ufeff\r\0# ").split()
+        cells = row.decode("utf-8", "replace").strip("\r\0").split()
+        if len(names) != len(cells) or len(names) < 2 or len(set(names)) < len(names):
+            return None
+        known = [number_in(name) is None for name in names] + [number_in(cell) is not None for cell in cells]
+        return cls(line, names, " ") if all(known) else None
 
     def cells(self, line: bytes) -> list[str]:
         """The cells of a row. If commas are no delimiters, they are decimal commas, as in spreadsheets."""
@@ -130,7 +142,10 @@ class TableHeader:
         if self.has_steps or (complete and len(rows) < self.rows_to_decide):
             return None
         if not self.line:
-            counts = [name for name in self.names[:2] if _increase([row.get(name) for row in rows])]
+            columns = {name: [row.get(name) for row in rows] for name in self.names[:2]}
+            counts = [
+                name for name, values in columns.items() if _increase(values) and not _are_times(values)
+            ]
             return max(counts, key=lambda name: step_of(rows[-1].get(name)) or 0, default=None)
         keys = record_keys.log_keys()
         names = [name for name in self.names if record_keys.compared(name) in keys.column_steps]
@@ -145,12 +160,22 @@ class TableHeader:
         """Number of rows that determine the column of steps."""
         return MIN_EVEN_ROWS if self.line else MIN_INCREASING_ROWS
 
-    def with_step(self, column: str) -> TableHeader:
-        """The same with a column as the step. The other of two unnamed columns gets the name of the file."""
+    def with_step(self, column: str, times: str = "") -> TableHeader:
+        """The same with a column as the step, and one as the wall time.
+
+        The only other one without a name gets that of the file.
+        """
         names = [_STEP if name == column else name for name in self.names]
-        if not self.line and len(names) == 2:
+        if not self.line and times in names:
+            names[names.index(times)] = _TIME
+        if not self.line and len({*names} - {_STEP, _TIME}) == 1:
             names = [name.rpartition("/")[0] or name for name in names]
         return TableHeader(self.line, names, self.delimiter)
+
+    def times(self, rows: Sequence[Mapping[str, object]]) -> str:
+        """The column of wall times of a table without header; empty if there is none."""
+        columns = () if self.line else self.names
+        return next((name for name in columns if _are_times([row.get(name) for row in rows])), "")
 
     def is_similar(self, other: TableHeader) -> bool:
         """Whether it is a header of the same table with other columns."""
@@ -162,6 +187,11 @@ def _increase_evenly(values: Sequence[object]) -> bool:
     steps = [step_of(value) for value in values]
     known = [step for step in steps if step is not None]
     return _increase(values) and len({later - former for former, later in pairwise(known)}) < 2
+
+
+def _are_times(values: Sequence[object]) -> bool:
+    """Whether values are all readings of a clock."""
+    return bool(values) and not any(math.isnan(wall_time(value)) for value in values)
 
 
 def _increase(values: Sequence[object]) -> bool:

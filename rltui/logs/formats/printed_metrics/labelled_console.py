@@ -34,6 +34,7 @@ from rltui.logs.formats.printed_metrics.line_items import (
 from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
+from rltui.logs.records.doubtful_step import MOST_HELD, Doubt, doubt_of, is_no_counter
 from rltui.logs.records.record_batcher import RecordBatcher
 
 NAME = "labelled"
@@ -87,6 +88,9 @@ class LabelledLines:
         self._values: dict[str, int] = {}  # the latest value of each counter
         self._increases: TotalOf[str] = TotalOf()  # how often each counter has increased
         self._step_of_coarse: dict[str, tuple[int, int]] = {}  # by coarse counter: its last value, the step
+        self._held: list[LabelledLine] = []  # until it is known whether their first counter is the plan
+        self._plan: Doubt | None = None  # a counter that is the plan
+        self._doubts_settled = False
         self.planned = 0  # the goal of the counters; 0: unknown, or exceeded
         self._reached = 0  # the step of the latest line with a goal
         self._goal_exceeded = False
@@ -111,9 +115,10 @@ class LabelledLines:
                         self._learner, self._learner_has_values = parsed.role, False
 
     def flush(self) -> Iterator[Step]:
-        """The records of a table that ends with the file."""
+        """The records of a table that ends with the file, and of lines that are held."""
         if ended := self._tables.end():
             yield from self._process(line_of(ended))
+        yield from self._settle()
 
     def accepts(self, line: str) -> bool:
         """Whether lines with these names are accepted."""
@@ -121,8 +126,47 @@ class LabelledLines:
         group = self._groups.get((*(each.name for each in counters), *numbers))
         return bool(numbers) and group is not None and group.accepted
 
+    def _hold(self, line: LabelledLine, doubt: Doubt | None) -> Iterator[Step]:
+        """Keep a line until the doubt about the first counter of the first one is settled."""
+        self._held.append(line)
+        doubt = doubt or self._doubt_of(self._held[0])
+        if doubt is not None:
+            values = [{each.name: each.value for each in held.counters} for held in self._held]
+            both = [row for row in values if {doubt.key, doubt.other} <= row.keys()]
+            is_plan = is_no_counter(doubt, [(row[doubt.key], row[doubt.other]) for row in both])
+            if is_plan is not None or len(self._held) >= MOST_HELD:
+                yield from self._settle(doubt if is_plan else None)
+
+    def _settle(self, plan: Doubt | None = None) -> Iterator[Step]:
+        held, self._held = self._held, []
+        if held:
+            self._doubts_settled, self._plan = True, plan
+        for line in held:
+            yield from self._process(line)
+
+    def _doubt_of(self, line: LabelledLine) -> Doubt | None:
+        if self._doubts_settled or len(line.counters) < 2:
+            return None
+        doubt = doubt_of([each.name for each in line.counters])
+        return doubt if doubt is not None and doubt.is_plan else None
+
+    def _without_plan(self, counters: Sequence[Counter], plan: Doubt) -> list[Counter]:
+        """The counters without the one that is the plan, which is the goal of the other one."""
+        planned = next((each.value for each in counters if each.name == plan.key), 0)
+        return [
+            each._replace(goal=planned) if planned and each.name == plan.other else each
+            for each in counters
+            if each.name != plan.key
+        ]
+
     def _process(self, line: LabelledLine) -> Iterator[Step]:
+        doubt = self._doubt_of(line)
+        if self._held or doubt is not None:
+            yield from self._hold(line, doubt)
+            return
         counters, numbers, only_items, role = line
+        if self._plan is not None:
+            counters = self._without_plan(counters, self._plan)
         if self._learner and not role:
             if counters and self._learner_has_values:
                 self._learner = ""

@@ -171,9 +171,10 @@ def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
 
 
 # Rows of tables without a header: `epoch,step,value` (d3rlpy/logging/file_adapter.py @ 2.8.1), `step,value`
-# (torchrl/record/loggers/csv.py @ 0.14.1). The former come with statistics of gradients, with a header.
+# (torchrl/record/loggers/csv.py @ 0.14.1). The former come with statistics of gradients, with a header; a
+# longer number in place of their step is a reading of a clock.
 _CSV = regex(r"(?:\A|.*/)(?P<name>[^/]*\.csv)\Z", re.DOTALL)
-_EPOCH_ROW = regex(rb"\d{1,9},(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
+_EPOCH_ROW = regex(rb"\d{1,9},(?P<step>\d{1,9}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
 _STEP_ROW = regex(rb"(?P<step>\d{1,18}),(?P<value>-?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))\r?\Z")
 _STATISTICS = b"epoch,step,min,max,mean,std"
 
