@@ -29,9 +29,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PROMISE = 1.3
 # The command itself, all of it but the lines: what `export` needs to read.
 READ = (
-    "import sys; from rltui.cli import run; from rltui.cli.export import point_lines\n"
+    "import sys; from rltui.common.interpreter_settings import prepare_start; prepare_start()\n"
+    "from rltui.__main__ import main; from rltui.cli.export import point_lines\n"
     "point_lines.JsonlWriter.lines = lambda *_: ()\n"
-    "run(['export', *sys.argv[1:], '--output', '/dev/null'])"
+    "sys.argv[1:] = 'export', *sys.argv[1:], '--output', '/dev/null'\n"
+    "main()"
 )
 TAGS = (
     "actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "actor/grad_norm", "actor/lr", "actor/pg_loss",
