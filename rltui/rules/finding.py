@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import SEVERITIES, Severity
+from rltui.common.text import quote
 from rltui.draw.numbers import format_step, format_value
 
 State = Literal["firing", "resolved"]
@@ -39,6 +40,9 @@ class Evidence(NamedTuple):
             now = f"{format_value(self.worst, unit)}, now {now}"
         before = "" if self.before is None else format_value(self.before, unit)
         return now if before in ("", now) else f"{before} → {now}"
+
+
+PRINTED = 80  # characters in which a message and the line that it begins with agree
 
 
 class ConsoleEvidence(NamedTuple):
@@ -84,6 +88,14 @@ class Finding(NamedTuple):
     def rank(self) -> int:
         """0 info, 1 warning, 2 critical."""
         return RANK[self.severity]
+
+    @property
+    def printed(self) -> str:
+        """The line of a console that reports it, shortened; empty where the message begins with it."""
+        if self.console is None:
+            return ""
+        text = self.console.text
+        return "" if self.message.startswith(text[:PRINTED]) else quote(text)
 
     @property
     def since(self) -> str:

@@ -282,6 +282,15 @@ def test_validation_says_the_last_value_and_the_best() -> None:
     assert "at step 20" in found.sentence
 
 
+def test_validation_tells_a_score_that_is_still_measured() -> None:
+    """An accuracy of the first step alone says nothing about the run now."""
+    scores = dict(zip(range(0, 60, 10), (0.2, 0.5, 0.7, 0.6, 0.6, 0.75), strict=True))
+    found = answer(
+        "validation", {"val-core/data/acc/mean@1": {0: 0.1}, "val-core/data/reward/mean@1": scores}
+    )
+    assert "0.75" in found.sentence and "0.1" not in found.sentence
+
+
 def test_load_before_and_after_balancing() -> None:
     """Ranges of both, imbalance and idle share with their formula, and a sentence about the present state."""
     found = answer(

@@ -59,6 +59,16 @@ def test_panes_that_metrics_call_for(view: RunView) -> None:
     assert ids[-4:] == ["mine", "findings", "all", "config"]
 
 
+def test_the_advice_on_an_only_finding_is_not_cut() -> None:
+    """Below a header that tells the finding, it has up to two lines of its own; beside others one."""
+    one = finding()._replace(
+        advice="Lower the micro-batch size, or the longest response. " + "Or offload. " * 6
+    )
+    alone = [each.text for each in finding_lines([one], 80, 5, told=True)]
+    assert len(alone) == 2 and alone[0].startswith(" ▲ → Lower") and "…" not in "".join(alone)
+    assert len(finding_lines([one, one._replace(id="other")], 80, 5, told=True)) == 2
+
+
 def test_tabs_do_not_count_what_another_finding_explains() -> None:
     """It is folded below that one in the pane findings; a pane without that one counts it."""
     run = believable()

@@ -173,6 +173,8 @@ def _facts(verdict: Verdict, at_step: int | None) -> str:
 def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) -> Iterator[str]:
     yield f"  {marks[finding.severity]} {finding.title or finding.id}, {finding.since}  [{finding.id}]"
     parts = [finding.message]
+    if finding.printed:
+        parts.append(f"| {finding.printed}")
     if below:
         parts.append("explains: " + ", ".join(other.title or other.id for other in below))
     if finding.symptom:

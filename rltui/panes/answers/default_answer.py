@@ -17,9 +17,14 @@ FACT_QUANTITIES = 4  # including those of the sentence
 
 def validation_answer(run: RunValues) -> Answer | None:
     """The answer of the pane validation: the last value on held-out data, and whether it is the best."""
+    found = []
     for canonical in answer_metrics().metrics["held_out"]:
         values = max(map(run.of, run.tags(canonical)), key=lambda one: len(one.value), default=None)
-        if values is None or not len(values.value):
+        if values is not None and len(values.value):
+            found.append((canonical, values))
+    newest = max((int(values.step[-1]) for _, values in found), default=0)
+    for canonical, values in found:
+        if 2 * int(values.step[-1]) < newest:  # a score of the first steps says nothing about the run now
             continue
         metric = glossary().metrics[canonical]
         name, last = run.name(values.tag), float(values.value[-1])

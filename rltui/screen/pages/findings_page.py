@@ -76,7 +76,7 @@ def _block(
     )  # fmt: skip
     lines, count = block.lines, 0
     if not told:
-        lines += _hints(state, width) if selected and finding.metrics else []
+        lines += _hints(state, finding, width) if selected else []
         if count := len(explained(shown_run.findings(state), finding)):
             sign = "▾" if finding.id in state.selection.unfolded else "▸"
             key = state.options.keys.hint_of("unfold")
@@ -86,13 +86,16 @@ def _block(
     return block, count > 0
 
 
-def _hints(state: AppState, width: int) -> list[Line]:
+def _hints(state: AppState, finding: Finding, width: int) -> list[Line]:
     """The keys for the evidence of a finding."""
-    if width < 60:
+    if width < 60 or not (finding.metrics or finding.console):
         return []
     keys = state.options.keys
     spans: list[Span] = [("     ", "text")]
-    for action, words in (("open", "chart where it began"), ("next-evidence", "next evidence")):
+    hints = [("open", "chart where it began"), ("next-evidence", "next evidence")]
+    if finding.console is not None:
+        hints = [("open", "the console at this line")]
+    for action, words in hints:
         spans += [(keys.hint_of(action), "accent"), (f" {words}   ", "dim")]
     return [line(*spans)]
 

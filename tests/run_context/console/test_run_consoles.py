@@ -51,6 +51,17 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     assert not idle.thread.wait(0)
 
 
+def test_a_known_failure_is_told_with_its_line(tmp_path: Path) -> None:
+    """Whoever is called at night sees how much memory was asked for, in reports and on the screen."""
+    printed = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    _run(tmp_path, TRACE.replace("ValueError: no", printed))
+    assert f"| {printed}" in rltui("check", tmp_path).out
+    assert f"│ {printed}" in rltui("snapshot", tmp_path, "--pane", "findings").out
+    _run(tmp_path, TRACE)
+    told = rltui("snapshot", tmp_path, "--pane", "findings").out
+    assert "ValueError: no; it ended" in told and "│ ValueError" not in told
+
+
 def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
     """Repeats are counted, tracebacks folded, the failure and what to do stand above."""
     _run(tmp_path, "hello\nhello\n\x1b[31mred\x1b[0m\n" + TRACE)

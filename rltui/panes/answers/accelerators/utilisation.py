@@ -122,9 +122,11 @@ def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | No
         text = "how busy the accelerators are (MFU) is not logged"
         if missing:
             text = "how busy the accelerators are (MFU) is not known: the log has only zeros"
-        if rates and rates[0].change is not None:
-            how = "is steady" if not rates[0].change else "has risen" if rates[0].change > 0 else "has fallen"
-            text = f"throughput {how}; {text}"
+        if rates:
+            change, rate = rates[0].change, rates[0].text.strip()
+            how = "" if change is None else ", steady" if not change else " and has "
+            how += ("risen" if change > 0 else "fallen") if change else ""
+            text = f"throughput is {rate}{how}; {text}"
         text = text[:1].upper() + text[1:]
     if generation is not None and generation >= BOUND:
         text += f". Generation bounds a step: {100 * generation:.0f} % of its time"

@@ -75,6 +75,8 @@ def finding_block(
         return FindingBlock(lines)
     if finding.title and finding.message not in ("", finding.title):
         lines += [line(("     " + part, "text")) for part in wrap(finding.message, width - 6)]
+    if finding.printed:
+        lines += hanging("     │ ", "dim", finding.printed, "dim", width - 1)
     first = len(lines)
     lines += evidence_lines(finding, rows, width, window, selected)
     count = len(lines) - first

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
-from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
+from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides, wrap
 from rltui.draw.numbers import format_progress, format_step
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
@@ -31,6 +31,7 @@ OUTCOME_UNKNOWN = "outcome not known"  # shown in place of `healthy` if no outco
 ACKNOWLEDGED = "acknowledged"  # in place of the severity of what is wrong, if all of it is acknowledged
 SHORT = 24  # cells; a sentence is not cut to fewer
 MAX_NAME_CELLS = 32  # cells; a longer name is replaced by the short name
+ADVICE_LINES = 2  # of an only finding on the overview, at most
 
 
 def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
@@ -212,7 +213,9 @@ def finding_lines(
     every, findings = findings, unexplained(findings)
     shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
     lines = []
+    rows = min(most, ADVICE_LINES) if len(findings) == 1 else 1  # of the advice on a line of its own
     for index, finding in enumerate(shown):
+        rest: list[str] = []
         role = SEVERITY_ROLE[finding.severity]
         text = _fitted_finding(finding, len(explained(every, finding)), width - 4)
         spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (text, role)]
@@ -223,8 +226,11 @@ def finding_lines(
         if advice and (not cut or (finding.rank and not alone)):
             spans.append(("   " + advice, "dim"))
         elif alone:
-            spans[1:] = [("→ ", "accent"), (cut_sentence(finding.advice, width - 6), "text")]
+            parts = wrap(cut_sentence(finding.advice, (width - 6) * rows), width - 6)
+            spans[1:] = [("→ ", "accent"), (parts[0], "text")]
+            rest = parts[1:]
         lines.append(line(*spans))
+        lines += [line(("     " + part, "text")) for part in rest]
     if len(shown) < len(findings) and most > 1:
         more = f"   and {len(findings) - len(shown)} more"
         lines.append(line((f"{more}: " if key else more, "dim"), (key, "accent")))
