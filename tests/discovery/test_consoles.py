@@ -138,6 +138,15 @@ def test_what_the_client_of_a_tracker_says_of_itself_is_no_run(tmp_path: Path) -
     assert runs(tmp_path) == {"out/debug": ["out/debug.log"]}
 
 
+def test_what_a_machine_did_is_no_run(tmp_path: Path) -> None:
+    """Its load while a training ran; the name of a GPU behind another word is one of a run."""
+    rows = "timestamp,used\n" + "".join(f"2024-05-06 10:00:0{k},{k}\n" for k in range(9))
+    for name in ("gpu_log.csv", "system_metrics.csv", "nvidia-smi_log.csv"):
+        write(tmp_path / name, rows)
+    write(tmp_path / "log_gpu.csv", rows.replace("used", "reward"))
+    assert runs(tmp_path) == {"log_gpu": ["log_gpu.csv"]}
+
+
 def test_traces_of_simulations_are_no_runs(tmp_path: Path) -> None:
     """They have a row for each step of one rollout; a table with another name is a log."""
     rows = "step,x,reward\n" + "".join(f"{k},0.{k},1.5\n" for k in range(9))

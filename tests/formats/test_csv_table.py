@@ -124,6 +124,23 @@ def test_tables_of_things_are_no_logs() -> None:
     assert FORM.matches("results.csv", results.replace(b"energy", b"avg_reward"))
 
 
+def test_data_sets_are_no_logs() -> None:
+    """By their names and columns, without a step; scores make a log of it."""
+    prices = b"Date,Open,Close\n2024-05-06,1.5,2.5\n2024-05-07,1.5,2.5\n2024-05-08,2.5,2.5\n"
+    for name in ("train_data.csv", "training-dataset.csv"):
+        assert not FORM.matches(name, prices)
+        assert FORM.matches(name, prices.replace(b"Open", b"reward"))
+    assert FORM.matches("train_log.csv", prices)
+
+
+def test_columns_in_a_data_file_are_read() -> None:
+    """`.dat`, in a file named after a metric."""
+    text = "".join(f"{k} {k}.5\n" for k in range(9))
+    assert FORM.matches("rewards.dat", b"") and FORM.matches("rewards.dat", text.encode())
+    assert not FORM.matches("points.dat", text.encode())
+    assert rows(read(text, "rewards.dat"))[1] == ("rewards", 1, 1.5)
+
+
 def test_results_of_the_cells_of_a_grid_are_no_log() -> None:
     """One letter names a thing, too; a number with a letter behind it is a step."""
     grid = b"cell,label,tokens_per_sec,final_loss\nA,baseline,6.4,0.82\nB,fused,6.4,0.83\nC,wide,7.9,0.41\n"

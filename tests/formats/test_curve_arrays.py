@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -41,6 +42,20 @@ def test_each_number_is_an_episode(name: str, data: bytes) -> None:
     assert [
         (tag, step, value) for tag, step, _, value in points(read_whole(FORMAT, MemFile(name, data)))
     ] == [("rewards", step, value) for step, value in enumerate(CURVE, 1)]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_pairs_of_a_step_and_a_number(order: Literal["C", "F"]) -> None:
+    """The first column counts, in either layout; other pairs are no curve."""
+    pairs = np.asarray([[100 * k, value] for k, value in enumerate(CURVE)], order=order)
+    assert FORMAT.matches("rewards.npy", saved(pairs))
+    assert [
+        (tag, step, value)
+        for tag, step, _, value in points(read_whole(FORMAT, MemFile("rewards.npy", saved(pairs))))
+    ] == [("rewards", 100 * k, value) for k, value in enumerate(CURVE)]
+    assert not FORMAT.matches("rewards.npy", saved(pairs[::-1]))
+    late = np.concatenate([pairs, pairs[:1]])
+    assert len(read_whole(FORMAT, MemFile("rewards.npy", saved(late)))) == 0
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,11 @@ def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object])
         ("[ 700/1000] reward: 2.5 loss: 0.1", 700, {"reward": 2.5, "loss": 0.1}),
         ("700/1000: episode: 9, lasted: 0.5s, episode reward: 2.5", 700, {"episode reward": 2.5}),
         ("INFO Result for episode 7  of 40: Sum: 2.5, Average: 0.1", 7, {"Sum": 2.5, "Average": 0.1}),
+        ("Eval num_timesteps=7, episode_reward=2.50 +/- 0.1", 7, {"eval/episode_reward": 2.5}),
+        ("Avg reward over last 10 eps at step 7: 2.5", 7, {"Avg reward": 2.5}),
+        ("回合 7，奖励：2.5", 7, {"奖励": 2.5}),
+        ("Épisode 7 : récompense = 2.5", 7, {"récompense": 2.5}),
+        ("[step 7] rewards(c/r)=2.5/-1.5", 7, {"rewards chosen": 2.5, "rewards rejected": -1.5}),
     ],
 )  # fmt: skip
 def test_sentences_and_plain_counts_are_labelled_numbers(
@@ -138,6 +143,7 @@ _HEADED = (
     [f"+---+---+\n| episode | {k} |\n| reward | {k}.5 |\n+---+---+" for k in range(5)] + ["end"],
     [f"----  ---\nReturn  {k}.5\nexploration/num steps total  {k}\nEpoch  9\n----  ---" for k in range(1, 6)],
     [f"ID  Step  avgR  etc.\n-1  {k}  {k}.5" for k in range(5)],
+    [f" ** Running generation {k} **\nPopulation's average fitness: {k}.5 stdev: 0.5" for k in range(5)],
 )  # fmt: skip
 
 
@@ -712,6 +718,7 @@ def test_lines_of_frameworks(line: str, expected: str) -> None:
         ("{'loss': 0.5, 'grad_norm': 1.5, 'reward': 0.25, 'epoch': 0.5}", None),
         ("{'loss': '0.5', 'grad_norm': '1.5', 'reward': '0.25', 'epoch': '0.5'}", None),
         ("{'a': 'b'}", None),
+        ("{'level': 'info', 'event': 'done', 'episode': 7, 'reward': 2.5}", None),  # of a structured logger
         ("{" * 5000, None),
         ("Namespace(lr=__import__('os').system('true'), a=1, b=2, c='x')", None),
     ],

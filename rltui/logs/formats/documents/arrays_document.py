@@ -74,8 +74,31 @@ def _loaded(data: bytes) -> NDArray[np.float64]:
 
 
 def _whole_array(tag: str, data: bytes) -> tuple[Parts, None]:
+    """A record for each number, or for each pair of a step and a number."""
+    if _is_of_pairs(data):
+        pairs = _loaded(data)
+        steps = pairs[:, 0]
+        if not (np.array_equal(steps, np.rint(steps)) and (np.diff(steps) > 0).all()):
+            raise ValueError("no steps")
+        return {"": [{"step": int(step), tag: value} for step, value in pairs.tolist()]}, None
     curve_length(data, _MIN_LENGTH)
     return {"": [{tag: value} for value in _loaded(data).reshape(-1).tolist()]}, None
+
+
+def _is_of_pairs(data: bytes) -> bool:
+    """Whether an array has two columns, the first of which may be steps by what is there of it."""
+    shape = _shape(data)
+    if len(shape) != 2 or shape[1] != 2 or shape[0] < _MIN_LENGTH:
+        return False
+    file = io.BytesIO(data)
+    read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
+    _, by_column, dtype = read(file)
+    size = _MIN_LENGTH * (1 if by_column else 2)
+    rest = data[file.tell() : file.tell() + size * dtype.itemsize]
+    if len(rest) < size * dtype.itemsize:
+        return False
+    steps = np.frombuffer(rest, dtype)[:: 1 if by_column else 2].astype(np.float64)
+    return bool(np.array_equal(steps, np.rint(steps)) and (np.diff(steps) > 0).all() and steps[0] >= 0)
 
 
 def _whole_table(name: str, data: bytes) -> tuple[Parts, None]:
@@ -120,7 +143,7 @@ def _matches_curve(name: str, head: bytes) -> bool:
         return True
     try:
         return head.startswith(_MAGIC) and bool(
-            _columns(lower, head) if table else curve_length(head, _MIN_LENGTH)
+            _columns(lower, head) if table else _is_of_pairs(head) or curve_length(head, _MIN_LENGTH)
         )
     except (ValueError, TypeError, SyntaxError):
         return False

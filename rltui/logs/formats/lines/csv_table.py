@@ -245,9 +245,11 @@ _NAME = regex(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
 
 def _matches(name: str, head: bytes) -> bool:
     """By name, then by the header and the first row: numbers, and a step column or a name typical of logs."""
+    if name.endswith(".dat") and not head:
+        return log_file_names.names().column.search(name) is not None
     if not _NAME.search(name):
         # Keras: CSVLogger("training.log"); PFRL and ChainerRL: scores.txt
-        return name.endswith((".log", ".txt")) and (_is_table(head) or _is_column(name, head))
+        return name.endswith((".log", ".txt", ".dat")) and (_is_table(head) or _is_column(name, head))
     if name.startswith("."):
         return False
     if not head:
@@ -279,10 +281,19 @@ def _matches(name: str, head: bytes) -> bool:
         return False
     if steps and log_contents.is_of_evaluation(name, steps, _column(header, steps[0], lines[1:-1])):
         return False
+    if not steps and _is_data_set(name, numbers):
+        return False
     typical = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
     if not (steps or typical or any(map(log_file_names.names().column.search, numbers))):
         return False  # other results, such as of a simulation
     return bool(numbers) or cut
+
+
+def _is_data_set(name: str, numbers: Sequence[str]) -> bool:
+    """Whether a table is named as data, and none of its columns like a result of a training."""
+    return log_file_names.names().data_sets.search(name) is not None and not any(
+        map(log_file_names.names().column.search, numbers)
+    )
 
 
 def _column(header: TableHeader, name: str, rows: Sequence[bytes]) -> list[object]:

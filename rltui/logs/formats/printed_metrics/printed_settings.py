@@ -9,6 +9,7 @@ from rltui.common.regex import regex
 
 FEWEST = 4  # settings; a shorter dictionary may be anything
 MAX_CHARACTERS = 20_000
+_MESSAGE_KEYS = {"msg", "message", "event"}  # of a line of a structured logger
 # The class is that of argparse, or a dataclass as tyro and trainers have it.
 _CLASS = r"(?:Namespace|\w{0,30}(?:Args|Arguments|Config|Params))"
 _LINE = regex(rf"^(?:[\w ]{{1,30}}[:=]\s*)?({_CLASS}\(.*\)|\{{.*\}})\s*$")
@@ -26,6 +27,8 @@ def printed_settings(line: str) -> dict[str, object] | None:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     settings = dict(_settings(node))
+    if not _MESSAGE_KEYS.isdisjoint(settings):
+        return None
     words = any(isinstance(value, bool | str) and not _is_number(value) for value in settings.values())
     return settings if len(settings) >= FEWEST and words else None
 
