@@ -11,6 +11,7 @@ import pytest
 from rltui.common.arrays import Floats
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.rules.finding import unexplained
+from rltui.rules.rule_states.settings import environment_of_name
 from rltui.run_context.hparams.environments import Environments, environment_in
 from rltui.schema.toml_files import read_table
 from rltui.session.session import Session
@@ -50,6 +51,27 @@ def test_an_environment_is_known_by_its_registered_name(name: str, known: str | 
     assert (found.id if found else None) == known
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("PPO_CartPole_seed1", "CartPole-v1"),
+        ("sac-Pendulum", "Pendulum"),
+        ("MountainCarContinuous", "MountainCarContinuous"),
+        ("runs/CartPole-v0", "CartPole-v0"),
+        ("Cartpole_ppo", None),
+        ("acrobot_swingup", None),
+        ("InvertedPendulum_td3", None),
+        ("CartPole_and_Acrobot", None),
+        ("Hopper_1", None),
+    ],
+)
+def test_a_name_without_a_version_is_that_of_classic_control(name: str, known: str | None) -> None:
+    """In the same case, and of no simulator that has an environment of that name, too."""
+    setting = environment_of_name(name)
+    found = environment_in(setting.text) if setting else None
+    assert (found.id if found else None) == known
+
+
 def test_the_table_is_consistent() -> None:
     """Good returns are above random ones, within the bounds, and no id occurs twice."""
     table = read_table("environments", Environments).environments
@@ -67,6 +89,16 @@ def test_a_return_of_random_actions_is_no_learning(tmp_path: Path) -> None:
     found = findings(tmp_path / "c" / "CartPole-v1__dqn__1", values, 150_000)
     assert list(found) == ["learns-nothing"]
     assert "about 22 in CartPole-v1" in found["learns-nothing"]
+
+
+def test_fifty_points_at_the_return_of_random_actions_are_enough(tmp_path: Path) -> None:
+    """Too few for tests of noise to rule a gain out; quiet before a fifth of the steps, and after a gain."""
+    values = 22 + 3 * NOISE[:40]
+    assert list(findings(tmp_path / "a" / "A2C_CartPole_1", values, 110_000)) == ["learns-nothing-few"]
+    assert findings(tmp_path / "b" / "A2C_CartPole_1", values, 80_000) == {}
+    rising = 22 + np.linspace(0, 40, 40) + 3 * NOISE[:40]
+    assert findings(tmp_path / "c" / "A2C_CartPole_1", rising, 110_000) == {}
+    assert findings(tmp_path / "d" / "A2C_CartPole_1", values[:12], 110_000) == {}
 
 
 def test_few_points_after_many_steps_are_enough(tmp_path: Path) -> None:

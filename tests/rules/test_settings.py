@@ -112,3 +112,20 @@ def test_curves_of_off_policy_training_name_the_cause(
     (view,) = Session.load([tmp_path]).runs.values()
     found = [one.id for one in view.evaluator.findings() if one.rank and not one.explained_by]
     assert found == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("exploration", "losses", "told"),
+    [(np.ones(100), 90, True), (np.ones(100), 0, False), (np.linspace(1, 0.97, 100), 90, False)],
+)
+def test_actions_that_stay_random_while_updates_are_made_are_told(
+    tmp_path: Path, exploration: np.ndarray, losses: int, told: bool
+) -> None:
+    """Before the first update all actions are random, and a slow schedule is no constant."""
+    rng = np.random.default_rng(3)
+    rows = ["time/total_timesteps,rollout/ep_rew_mean,rollout/exploration_rate,train/loss"]
+    for k, (rate, value) in enumerate(zip(exploration, 22 + 4 * rng.standard_normal(100), strict=True)):
+        rows.append(f"{300 * k + 300},{value},{rate},{0.5 + 0.1 * rng.random() if k >= 100 - losses else ''}")
+    (tmp_path / "progress.csv").write_text("\n".join(rows))
+    (view,) = Session.load([tmp_path]).runs.values()
+    assert ("explores-only" in {one.id for one in view.evaluator.findings() if one.rank}) is told

@@ -549,6 +549,36 @@ def test_evaluation_below_a_training_that_has_gained_nothing_is_no_gap() -> None
         assert "evaluation-gap" not in told
 
 
+def test_a_crash_of_a_rate_that_is_too_high_is_dated_to_the_rate() -> None:
+    """However late, and if it rises a little again; not for a usual rate, nor for a return that rises."""
+    fall = np.concatenate((np.linspace(6, 20, 60), flat(4, 60), np.linspace(4, 8, 40)))
+    curves = {
+        "reward.episode_return.mean": fall + 0.3 * np.random.default_rng(5).standard_normal(160),
+        "policy.approx_kl": [900.0, *np.full(159, 2.0)],
+        "optimizer.learning_rate": np.full(160, 0.1),
+    }
+    found = min(evaluator_of(curves).findings(), key=order)
+    assert found.id == "learning-rate-crash" and found.severity == "critical" and found.since_step <= 1
+    assert "learning-rate-crash" not in ids(
+        evaluator_of(curves | {"optimizer.learning_rate": np.full(160, 1e-3)})
+    )
+    rising = {"reward.episode_return.mean": np.linspace(6, 200, 160)}
+    assert "learning-rate-crash" not in ids(evaluator_of(curves | rising))
+
+
+def test_a_rate_of_zero_from_the_first_step_is_told_with_updates_that_move_nothing() -> None:
+    """Twenty returns say little; a rate that the console rounds to zero, with a KL, is no rate of zero."""
+    curves = {
+        "reward.episode_return.mean": 22 + 4 * np.random.default_rng(3).standard_normal(20),
+        "policy.approx_kl": np.full(20, 3e-7),
+        "optimizer.learning_rate": np.zeros(20),
+    }
+    assert "not-moving" in ids(evaluator_of(curves))
+    assert "not-moving" not in ids(evaluator_of(curves | {"policy.approx_kl": flat(0.005, 20, 0.1)}))
+    warm_up = {"optimizer.learning_rate": [0.0, *np.linspace(1e-5, 3e-4, 19)]}
+    assert "not-moving" not in ids(evaluator_of(curves | warm_up))
+
+
 def _noise(n: int, level: float, spread: float) -> np.ndarray:
     """Lognormal noise about a level."""
     return level * np.exp(spread * np.random.default_rng(n).standard_normal(n))

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.rule import Setting
 from rltui.rules.rulebook import Rulebook
-from rltui.run_context.hparams.environments import environment_in, id_expression
+from rltui.run_context.hparams.environments import environment_in, id_expression, registered_id
 from rltui.run_context.hparams.hparams import HParam, find_hparam
 from rltui.run_context.hparams.known_hparams import known_hparams, names_of_setting, plain_key
 
@@ -43,7 +43,10 @@ def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, 
 
 def environment_of_name(name: str) -> HParam | None:
     """What stands for a setting where the name of a run or of a folder contains a known environment."""
-    return HParam("name", name, "") if environment_in(name) is not None else None
+    if environment_in(name) is not None:
+        return HParam("name", name, "")
+    registered = registered_id(name)
+    return HParam("name", registered, "") if registered is not None else None
 
 
 def not_logged(

@@ -20,6 +20,7 @@ class KnownEnvironment(NamedTuple):
     length: float = 1.0  # mean steps of an episode of random actions, at least
     lowest: float = -math.inf  # bounds of a return
     highest: float = math.inf
+    registered: str = ""  # id that a name without a version stands for
 
     def part(self, value: float) -> float:
         """Which part of the way from random to good a return has come: 0 at random, 1 at good."""
@@ -65,3 +66,23 @@ def environment_in(text: str) -> KnownEnvironment | None:
 def _of(name: str, version: str) -> KnownEnvironment | None:
     known, name = _by_id(), name.lower()
     return known.get(f"{name}-{version.lower()}") or known.get(name)
+
+
+@cache
+def _names_pattern() -> re.Pattern[str]:
+    names = sorted((each.split("-")[0] for each in _registered()), key=len, reverse=True)
+    return re.compile(rf"(?<![A-Za-z0-9])({'|'.join(names)})(?![A-Za-z0-9])")
+
+
+@cache
+def _registered() -> tuple[str, ...]:
+    return tuple(each.registered for each in _by_id().values() if each.registered)
+
+
+def registered_id(name: str) -> str | None:
+    """The id of the only environment that the name of a run or a folder contains without its version."""
+    found = set(_names_pattern().findall(name))
+    if len(found) != 1:
+        return None
+    (plain,) = found
+    return next(each for each in _registered() if each.split("-")[0] == plain)
