@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +43,18 @@ def test_each_number_is_an_episode(name: str, data: bytes) -> None:
     assert [
         (tag, step, value) for tag, step, _, value in points(read_whole(FORMAT, MemFile(name, data)))
     ] == [("rewards", step, value) for step, value in enumerate(CURVE, 1)]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_pairs_in_a_json_document(indent: int | None) -> None:
+    """In a list, or in an object with the steps as keys; one that is cut waits."""
+    pairs = [[100 * k, value] for k, value in enumerate(CURVE)]
+    for whole in (pairs, dict(pairs)):
+        data = json.dumps(whole, indent=indent).encode()
+        assert FORMAT.matches("rewards.json", data) and not FORMAT.matches("sizes.json", data)
+        found = points(read_whole(FORMAT, MemFile("rewards.json", data)))
+        assert [(tag, step, value) for tag, step, _, value in found] == [("rewards", *pair) for pair in pairs]
+        assert len(FORMAT.open("rewards.json").read(MemFile("rewards.json", data[:-2]))) == 0
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -55,6 +55,11 @@ _LABELLED_ROWS = (
     "[Update {0}/9] Step: {0}00/900 | FPS: {0}\n └─ Win: 0.{0} | Loss(P/V/E): -0.{0}/{0}.5/nan\n",
     "Episode {0}\nAgent 1:\n  Reward: {0}.5\nAgent 2:\n  Reward: -{0}.5\n[Agent 3] step {0} loss 2\n",
     "ID   Step   avgR |  etc.\n0  {0}.0e+03  | -1.{0}  2.5\n",
+    "(episode, reward)\n({0}, {0}.5)\n('Episode:', {0}, 'Reward:', {0}.5)\n回合 {0}，奖励：{0}.5\n",
+    "total_timesteps: 9000 | timestep: {0}00 | reward: {0}.5\n[ {0}00/9000] reward: {0}.5\n",
+    "+--+--+\n| episode | {0} |\n| reward | {0}.5 |\n+--+--+\n",
+    "┃ Episode ┃ Loss ┃ Lr ┃\n│ {0} │ {0}.5 │ 0.1 │\n",
+    "Iteration {0}:\n\trewards {0}.5 vf_loss [0.5]\nEpoch {0} finished after 9 steps with reward {0}.5\n",
 )
 
 
@@ -67,6 +72,16 @@ def seeds() -> list[tuple[Format, bytes]]:
         (jsonl.FORMAT, (BUNDLED / "verl-grpo-nan" / "verl-grpo-nan.jsonl").read_bytes()[:6000]),
         (jsonl.FORMAT, (BUNDLED / "sb3-sac" / "progress.json").read_bytes()[:3000]),
         (jsonl.FORMAT, 5 * odd),
+        (
+            jsonl.FORMAT,
+            b"".join(b'{"episode": %d, "step": %d, "x": 1}\n' % (k, 20 + k * 5 % 7) for k in range(9)),
+        ),
+        (jsonl.FORMAT, b"".join(b'{"total_timesteps": 9, "timestep": %d, "x": 1}\n' % k for k in range(9))),
+        (csv_table.FORMAT, b"# episode reward\n" + b"".join(b"%d %d.5\n" % (k, k) for k in range(9))),
+        (
+            json_document.FORMAT,
+            b'{"jsons": {"a": {"type": "plot", "content": {"data": [{"x": [1], "y": [2]}]}}}}',
+        ),
         (
             json_document.FORMAT,
             (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}",

@@ -1,10 +1,10 @@
 """Arrays saved at once: curves of one metric, tables of several, and the evaluations of Stable-Baselines3.
 
 `np.save("rewards.npy", rewards)` and `file.write(str(rewards))` have a number for each episode or update,
-without steps, in a file named after the metric. A table, such as ElegantRL's `recorder.npy`, has a row for
-each evaluation; its columns are known by the name of the file (`saved_tables` of `log_files.toml`).
-An archive, `np.savez("training_log.npz", returns=..., losses=...)`, has several such arrays; its steps are
-the array with the name of a step, if there is one of that length.
+without steps or in pairs with them, in a file named after the metric. A table, such as ElegantRL's
+`recorder.npy`, has a row for each evaluation; its columns are known by the name of the file (`saved_tables`
+of `log_files.toml`). An archive, `np.savez("training_log.npz", returns=..., losses=...)`, has several such
+arrays; its steps are the array with the name of a step, if there is one of that length.
 `evaluations.npz`, which the EvalCallback of Stable-Baselines3 rewrites with every evaluation, has the
 arrays `timesteps` (n), `results` and `ep_lengths` (n x episodes), `successes` (n x episodes, if reported by
 the environment); the means have the names that the callback uses in its other logs. Arrays of objects are
@@ -14,6 +14,7 @@ pickles and never loaded.
 from __future__ import annotations
 
 import io
+import json
 import re
 import zlib
 from collections.abc import Collection
@@ -36,6 +37,11 @@ _MIN_LENGTH, _MAX_LENGTH = 10, 4 << 20  # of a curve: fewer numbers are results
 _KINDS = "fi"  # bytes and booleans are often rewards of a replay buffer
 _NUMBERS = rf"(?:\s*-?(?:\d[\d.eE+-]*|nan|inf)\s*(?:,|(?=\]))){{{_MIN_LENGTH},}}"
 _LIST = regex(rf"\[{_NUMBERS}|{_NUMBERS}[^\n]*\Z")
+_VALUE = r"-?(?:\d[\d.eE+-]*|NaN|Infinity)"
+_PAIRS = regex(
+    rf"\[(?:\s*\[\s*\d{{1,18}}\s*,\s*{_VALUE}\s*\]\s*,?){{{_MIN_LENGTH}}}"
+    rf'|\{{(?:\s*"\d{{1,18}}"\s*:\s*{_VALUE}\s*,?){{{_MIN_LENGTH}}}'
+)
 
 
 def _shape(data: bytes) -> tuple[int, ...]:
@@ -116,13 +122,30 @@ def _whole_list(tag: str, data: bytes) -> tuple[Parts, None]:
     return {"": [{tag: float(piece)} for piece in pieces if piece.strip()]}, None
 
 
+def _whole_pairs(tag: str, data: bytes) -> tuple[Parts, None]:
+    """The pairs of a step and a number in a JSON list or object. Raises ValueError for other content."""
+    whole = json.loads(data)
+    pairs = whole.items() if isinstance(whole, dict) else whole
+    records: Records = []
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or type(pair[1]) not in (int, float):
+            raise ValueError("no pairs")
+        records.append({"step": pair[0], tag: pair[1]})
+    return {"": records}, None
+
+
+def _whole_text(tag: str, data: bytes) -> tuple[Parts, None]:
+    pairs = _PAIRS.match(data.decode("utf-8-sig", "replace").lstrip())
+    return _whole_pairs(tag, data) if pairs else _whole_list(tag, data)
+
+
 def _reader(path: str) -> DocumentReader:
     name = path.rpartition("/")[2].lower()
     if name in log_file_names.names().saved_tables:
         return DocumentReader(path, lambda data: _whole_table(name, data))
     stem = log_file_names.stem_of(path.rpartition("/")[2])
     tag = stem.rstrip("0123456789").rstrip("_- ") or stem  # the number distinguishes runs, not metrics
-    whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_list
+    whole = _whole_array if path.lower().endswith(_ARRAY) else _whole_text
     # Truncated arrays and lists cannot be read.
     return DocumentReader(path, lambda data: whole(tag, data))
 
@@ -138,7 +161,9 @@ def _matches_curve(name: str, head: bytes) -> bool:
     if not table and known.column.search(name) is None:
         return False
     if not array:
-        return _LIST.match(head.decode("utf-8-sig", "replace")) is not None
+        text = head.decode("utf-8-sig", "replace")
+        pairs = lower.endswith(".json") and _PAIRS.match(text.lstrip()) is not None
+        return pairs or _LIST.match(text) is not None
     if not head:
         return True
     try:
