@@ -477,6 +477,15 @@ def test_doctor_with_and_without_logs(logs: Path) -> None:
 # ---- errors
 
 
+def test_a_key_with_several_meanings_begins_with_what_tells_them_apart() -> None:
+    """The same key is the entropy in one framework and minus the entropy in another one."""
+    text = rltui("explain", "train/entropy_loss").out
+    head = text.partition("\n\n")[0]
+    assert head.startswith("train/entropy_loss has 2 meanings; --framework NAME chooses one:")
+    assert "minus Entropy (policy.entropy): stable-baselines3" in head
+    assert "meanings" not in rltui("explain", "train/entropy_loss", "--framework", "openrlhf").out
+
+
 @pytest.mark.parametrize("command", ["snapshot", "check", "runs", "export", "compare", "doctor"])
 def test_a_missing_logdir_is_an_error(command: str) -> None:
     """2, one line that names it; only watch and export --follow wait."""

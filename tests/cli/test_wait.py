@@ -200,3 +200,12 @@ def test_that_nothing_can_follow_is_said_at_once(tmp_path: Path) -> None:
     said = "a has ended as planned at step 80: step>=500 can hold for a new run only"
     assert done.err.strip() == f"rltui: {said}; waiting for one"
     assert done.out.splitlines()[-1] == f"timed-out: step>=500 did not hold within 2.5 s; {said}"
+
+
+def test_a_run_is_told_with_the_failures_in_its_console(tmp_path: Path) -> None:
+    """The document says of a run that a condition on its steps names what `check` says of it."""
+    write(tmp_path / "logs" / "a", WELL)
+    (tmp_path / "logs" / "a" / "slurm-7.out").write_text("torch.OutOfMemoryError: CUDA out of memory.\n")
+    (run,) = rltui("wait", tmp_path / "logs", "--until", "step>=80", "--json").json()["runs"]
+    (checked,) = rltui("check", tmp_path / "logs", "--json").json()["runs"]
+    assert run["health"] == checked["health"] != "ok"

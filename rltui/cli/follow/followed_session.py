@@ -16,12 +16,14 @@ from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.session.session import Session
 
 POLL = 1.0  # seconds; the configuration overrides it
+FIRST_SCAN = 2.0  # seconds that the first look at consoles may take before runs are told without it
 
 
 class FollowedSession:
     """Yields the evaluated session after each change of the logs, and at least every `wait` seconds.
 
     Until `all_found`, a run may lack its newest logs: neither its step nor its findings are those it has.
+    From then on failures in consoles are among its findings.
 
     part: see `RunFilter`. poll, wait: seconds; default: as configured. deliveries: read instead of the
     LOGDIRs, until their end; an empty list means that all logs have been read.
@@ -49,6 +51,7 @@ class FollowedSession:
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )
         self._file_problems = FileProblemReporter()
+        self._consoles_read = False
         self._consoles = ConsoleScanThread(logdirs if deliveries is None else ())
         self._jobs = JobThread(logdirs if deliveries is None else ())
 
@@ -67,6 +70,9 @@ class FollowedSession:
             self.all_found = self._follower.all_found or not isinstance(self._deliveries, Deliveries)
             if self._follower.all_found:  # of some runs alone, a console might seem another one's
                 self._consoles.follow(self.session.sources(), self._follower.others())
+                if not self._consoles_read:
+                    self._consoles_read = True
+                    self._consoles.thread.wait(FIRST_SCAN)
             if (reports := self._consoles.take()) is not None:
                 self.session.set_consoles(reports, time.time())
                 self._jobs.follow(self.session.job_traces())

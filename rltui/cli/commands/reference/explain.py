@@ -11,6 +11,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import emit, emit_json, leave, note
 from rltui.common.text import clean
 from rltui.config import load_config
+from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Definition, as_lines, definitions
 from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
@@ -62,6 +63,8 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
                 emit_json(record)
             continue
         texts = [entry.as_lines(WIDTH) for entry in entries]
+        if len(entries) > 1 and "*" not in key:
+            texts.insert(0, _meanings(key, entries))
         if definition is not None:
             texts.append(as_lines(definition, WIDTH))
         for text in texts:
@@ -71,6 +74,16 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
             first = False
     if unknown:
         leave(FOUND)
+
+
+def _meanings(key: str, entries: list[GlossaryEntry]) -> list[str]:
+    """What tells the meanings of a key apart, before each of them is explained."""
+    lines = [f"{clean(key)} has {len(entries)} meanings; --framework NAME chooses one:"]
+    for entry in entries:
+        sign = "minus " if entry.scale < 0 and not entry.offset else ""
+        names = ", ".join(entry.frameworks) or "no framework"
+        lines += wrap(f"{sign}{entry.metric.title} ({entry.canonical}): {names}", WIDTH - 2)
+    return [lines[0], *(f"  {one}" for one in lines[1:])]
 
 
 def _definition(words: str) -> Definition | None:
