@@ -252,7 +252,8 @@ def test_policy_and_critic_say_level_and_trend() -> None:
     fall = [2.0 - at / 60 for at in range(60)]
     found = answer("policy", {"actor/entropy": fall, "actor/ppo_kl": 0.004})
     assert found.sentence == (
-        "Entropy is about 1.108, down from 1.958 at the start; KL of an update is 0.00400, steady."
+        "Entropy is about 1.108, down from 1.958 at the start; "
+        "KL of an update is 0.00400 (healthy below 0.05), steady."
     )
     rise = [-0.5 + at / 60 for at in range(60)]
     found = answer("critic", {"critic/vf_explained_var": rise, "critic/vf_loss": 0.2})

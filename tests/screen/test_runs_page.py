@@ -236,6 +236,15 @@ def test_a_filter_takes_words_numbers_and_health_together() -> None:
     assert len(listed(screen)) == 4
 
 
+def test_a_filter_that_no_run_fulfils_says_what_it_may_consist_of() -> None:
+    """Nothing has this name; below the words over the columns stands what a filter takes."""
+    screen = run_list()
+    for key in ("/", *"zork"):
+        screen.press(key)
+    shown = text(screen)
+    assert "no run matches" in shown and "critical, warning" in shown and "lr>1e-4" in shown
+
+
 def test_what_a_filter_can_become_is_offered() -> None:
     """The last line names keys that begin with what was typed, values are not guessed."""
     screen = run_list()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from rltui.draw.numbers import format_share, format_step, format_value
@@ -66,6 +67,9 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
     name = run.name(values.tag)
     word = f"{quantity.word} (minus {name.tag})" if name.scale < 0 and not name.offset else quantity.word
     clause = quantity.said.format(word=word, value=_level(values, quantity))
+    band = glossary().metrics[quantity.metric].band
+    if band is not None and not quantity.share:  # a newcomer does not know which values are healthy
+        clause += f" (healthy {_range_text(*band)})"
     change = change_since_start(run, values.tag, values.now, text)
     pane = name.pane
     tags = (tag for tag in run.tags(quantity.metric) if quantity.share and run.name(tag).pane != pane)
@@ -74,6 +78,13 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
         f"and {text(held_out.now)} of held-out ones" if held_out is not None and len(held_out.value) else ""
     )
     return ", ".join(filter(None, (clause, change, held_out_text)))
+
+
+def _range_text(low: float, high: float) -> str:
+    """`below 0.05`; `0 to 0.2`."""
+    if math.isinf(low):
+        return f"below {high:g}"
+    return f"above {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
 
 
 def _level(values: Values, quantity: KeyQuantity) -> str:

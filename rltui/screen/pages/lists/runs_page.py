@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit, pad
-from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides
+from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides, wrap
 from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.panes.render.lines.pane_lines import short_title
+from rltui.panes.runs.expression import WORDS
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.listed_run import fitted_summary, health_role
 from rltui.panes.runs.run_columns import RunColumn, column_named, step_text
@@ -86,11 +87,21 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
         lines.append(Line(fill(row, width).spans, "select") if where == place else row)
         spots.append(Spot(0, y, width, 1, "item", str(by_line[where])))
     if not count:
-        lines.append(line((" no run matches" if state.session.runs else " no runs yet", "dim")))
+        lines += _no_runs(state, width)[:room]
     lines += [BLANK] * (room - len(lines))
     page = Page([*head, *lines], spots, ListDrawn(at, top, room, count, items, size=(width, height)))
     page.spots += _title_spots(columns) if height >= 8 else []
     return page.below(foot)
+
+
+def _no_runs(state: AppState, width: int) -> list[Line]:
+    """The text of an empty list; below a filter that no run fulfils, what a filter may consist of."""
+    if not state.session.runs:
+        return [line((" no runs yet", "dim"))]
+    words = (
+        f"A filter takes parts of names, {', '.join(WORDS)}, step>500, lr>1e-4, tag:NAME, and -WORD for not."
+    )
+    return [line((" no run matches", "text")), *(line((f" {one}", "dim")) for one in wrap(words, width - 2))]
 
 
 def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFacts | RunGroup]]:
