@@ -36,7 +36,7 @@ from rltui.rules.rule_states.settings import (
 )
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
-from rltui.rules.symptoms import gather
+from rltui.rules.symptoms import failures_explained, gather
 from rltui.run_context.hparams.environments import KnownEnvironment, environment_in
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.hparams.logged_text import logged_hparams
@@ -258,7 +258,10 @@ class Evaluator:
             if self._rule_findings is None:
                 # Without points the rules need not be loaded.
                 self._rule_findings = self._find() if self.series else []
-            self._findings = sorted([*self._rule_findings, *self._external_findings], key=order)
+            external: Sequence[Finding] = self._external_findings
+            if external and self._rule_findings:
+                external = failures_explained(external, self._rule_findings)
+            self._findings = sorted([*self._rule_findings, *external], key=order)
         return list(self._findings)
 
     def _find(self) -> list[Finding]:

@@ -204,6 +204,7 @@ class Symptom(NamedTuple):
     all: tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
     or_all: tuple[tuple[str, ...], ...] = ()  # or one of each of these groups
     explains: tuple[str, ...] = ()  # ids of findings that it explains, `*` allowed
+    failures: tuple[str, ...] = ()  # ids of failures in consoles that it leads to
     none: tuple[str, ...] = ()  # none of these may fire
     advice: str = ""
     check_next: tuple[str, ...] = ()

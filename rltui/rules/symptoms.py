@@ -11,6 +11,7 @@ from rltui.rules.messages import symptom_finding
 from rltui.rules.rule import NON_FINITE, Symptom
 from rltui.rules.rule_states.firing import FiringState, Groups
 from rltui.rules.rule_states.joint_firings import Firing
+from rltui.rules.rulebook import rulebook
 
 
 def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
@@ -74,6 +75,20 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         for finding in single
         if finding.id not in repeated
     ] + gathered
+
+
+def failures_explained(failures: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]:
+    """Failures in consoles, explained by the symptoms among `found` that led to them.
+
+    A program often ends by an exception that only tells where broken weights were used.
+    """
+    firing = {finding.id: finding.since_step for finding in found if finding.symptom}
+    causes = [one for one in rulebook().symptoms if one.failures and one.id in firing]
+    owners = ((each, next((one.id for one in causes if each.id in one.failures), "")) for each in failures)
+    return [
+        each._replace(explained_by=owner) if owner and firing[owner] <= each.since_step else each
+        for each, owner in owners
+    ]
 
 
 def _is_nonfinite(rule_id: str, state: FiringState) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from rltui.cli.documents.check_document import exit_code, report
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.panes.header import header
+from rltui.rules.finding import unexplained
 from rltui.session.session import Session
 from tests.support.logs.live_logs import write_rows
 
@@ -46,6 +47,25 @@ def test_a_failure_is_the_headline_of_a_run_that_ended(tmp_path: Path) -> None:
     (told,) = report(of_session(session), [str(tmp_path)])["runs"][0]["findings"]
     assert told["console"]["line"] == 3
     assert told["console"]["text"] == OOM.strip()
+
+
+def test_an_exception_on_nan_is_explained_by_the_values_that_became_nan(tmp_path: Path) -> None:
+    """The program ends where broken weights are used, long after they broke: the cause comes first."""
+    (tmp_path / "ppo").mkdir()
+    broken = {"actor/entropy": "NaN", "actor/grad_norm": "NaN"}
+    rows = [
+        {"step": step, "actor/entropy": 1.0, "actor/grad_norm": 0.4, "wall_time": 1_700_000_000.0 + 10 * step}
+        | (broken if step >= 40 else {})
+        for step in range(60)
+    ]
+    write_rows(tmp_path / "ppo" / "metrics.jsonl", rows)
+    text = "RuntimeError: probability tensor contains either `inf`, `nan` or element < 0"
+    _console(tmp_path / "ppo" / "train.log", f"Traceback (most recent call last):\n  f()\n{text}\n")
+    findings = Session.load([tmp_path]).runs["ppo"].evaluator.findings()
+    (cause,) = unexplained([one for one in findings if one.rank])
+    (failure,) = [one for one in findings if one.console is not None]
+    assert (cause.since_step, failure.since_step) == (40, 59)
+    assert failure.explained_by == cause.id == "numerical-breakdown"
 
 
 def test_a_console_belongs_to_the_nearest_run(tmp_path: Path) -> None:

@@ -64,9 +64,9 @@ def command(
 ) -> None:
     """Judge the health of every run below LOGDIR.
 
-    Exit code 0: fine. 1: a finding at or above --fail-on. 2: nothing that can be read, or no run that could
-    be judged. 3: no such finding, but a run that should be live has stalled, or failed or ended before
-    its planned steps in the last week.
+    Exit code 0: fine. 1: a finding at or above --fail-on. 2: a LOGDIR that cannot be read (the others are
+    judged), or no run that could be judged. 3: no such finding, but a run that should be live has stalled,
+    or failed or ended before its planned steps in the last week.
 
     \b
     Examples:
