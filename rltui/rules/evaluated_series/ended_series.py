@@ -19,7 +19,7 @@ def ended(series: Iterable[Ticks]) -> list[Ticks]:
     """
     long = [ticks for ticks in series if ticks.points >= MIN_POINTS and ticks.n >= MIN_POINTS]
     newest = max((ticks.last_step for ticks in long), default=0)
-    if not any(_is_silent(ticks, newest) for ticks in long):
+    if not any(ticks.last_step < newest and _is_silent(ticks, newest) for ticks in long):
         return []
     by_pace = sorted(
         ((_pace(ticks), place, ticks) for place, ticks in enumerate(long)), key=lambda entry: entry[0]

@@ -103,6 +103,9 @@ def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
     from both sides) the other. They differ by more than four times the range of either. A policy that gets
     worse does not change to the opposite reward within one tick, with the same spread.
     """
+    held = mean.value[mean.filled]
+    if not held.min() < 0 < held.max():  # most rewards have one sign
+        return None
     steps, values, width = _aligned(mean, spread)
     turned = np.flatnonzero(values[1:] * values[:-1] < 0) + 1
     turned = turned[(turned >= SIDE) & (turned + SIDE <= len(values))]
