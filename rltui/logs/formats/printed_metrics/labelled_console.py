@@ -36,6 +36,7 @@ from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
 from rltui.logs.records.doubtful_step import MOST_HELD, Doubt, doubt_of, is_no_counter
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.record_keys import log_keys
 
 NAME = "labelled"
 _MAX_EXCERPTS = 4  # parts of a block that are parsed to see whether it contains such lines
@@ -145,10 +146,10 @@ class LabelledLines:
             yield from self._process(line)
 
     def _doubt_of(self, line: LabelledLine) -> Doubt | None:
-        if self._doubts_settled or len(line.counters) < 2:
+        plans = log_keys().doubtful_steps.plans
+        if self._doubts_settled or not line.counters or line.counters[0].name not in plans:
             return None
-        doubt = doubt_of([each.name for each in line.counters])
-        return doubt if doubt is not None and doubt.is_plan else None
+        return doubt_of([each.name for each in line.counters])
 
     def _without_plan(self, counters: Sequence[Counter], plan: Doubt) -> list[Counter]:
         """The counters without the one that is the plan, which is the goal of the other one."""

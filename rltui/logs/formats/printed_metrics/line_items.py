@@ -70,6 +70,7 @@ _DECIMAL_COMMA = regex(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _DECORATION = " \t|,;:()[]<>#*=~–—•-"  # around the start of a line
 _CLOCK = 1e9  # lowest number taken for seconds since 1970
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_SCALES_WRITTEN = frozenset({*_SCALES, *map(str.upper, _SCALES)})
 # Keys as printed by Python and JSON, in a dictionary or before a number in a tuple: "('Reward:', 2.5)".
 _KEY = regex(
     r"""(?P<quote>['"])(?P<key>[^'"{}]{1,80})(?P=quote)\s*:\s*"""
@@ -258,6 +259,7 @@ def _parse_labelled(text: str) -> LabelledLine:
         text = _STATED.sub(": ", text)
     text = text.replace("\t", "  ")
     numbers: dict[str, object] = {}
+    alone: tuple[str, Counter] | None = None
     labelled = rests = True
     end = 0
     commas = "." not in text and any(
@@ -277,6 +279,10 @@ def _parse_labelled(text: str) -> LabelledLine:
             continue  # part of a sentence
         counter = counter_of(name)
         if counter in known.in_tables:
+            # Without an episode in its line, with the number that a training has, it is no length of one.
+            whole = is_count(value) and (item["total"] or item["unit"] in _SCALES_WRITTEN)
+            if whole and alone is None:
+                alone = name, Counter(str(counter), int(value), goal=int(item["total"] or 0))
             counter = None
         if counter is not None and is_count(value) and item["unit"] != "%":
             goal = int(item["total"] or 0)
@@ -286,6 +292,9 @@ def _parse_labelled(text: str) -> LabelledLine:
     if text.endswith(")") and (remark := _REMARK.fullmatch(text, max(text.rfind("("), end))):
         text = text[: remark.start()]
     rests = rests and _RESTS.fullmatch(text, end) is not None
+    if alone is not None and not counters:
+        numbers.pop(alone[0] if alone[0].startswith(role) else role + alone[0], None)
+        counters[alone[1].name] = alone[1]
     only_items = rests and (labelled or bool(counters))
     return LabelledLine(_by_rank(counters.values()), numbers, only_items, role)
 
