@@ -50,6 +50,9 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
     """Whether a record without a step is one of a data set. numbers: keys of numbers; none may be a score."""
+    keys = set(keys)
+    if names().pair_keys <= keys:
+        return True
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
 
 

@@ -55,6 +55,7 @@ class LogFileNames(NamedTuple):
     step_files: Patterns
     not_logs: Globs
     no_runs: Patterns
+    checkpoint_folder: Pattern
     no_logs_without_ending: frozenset[str]
     may_print_metrics: Pattern
     telling: Patterns
@@ -63,6 +64,7 @@ class LogFileNames(NamedTuple):
     data_sets: Patterns
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
+    pair_keys: frozenset[str]
     state_keys: frozenset[str]
     action_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
@@ -92,9 +94,11 @@ def names() -> LogFileNames:
     return read_table("log_files", LogFileNames)
 
 
-def is_entered(folder: str) -> bool:
-    """Whether folders with that base name are searched for logs."""
+def is_entered(folder: str, above: str = "") -> bool:
+    """Whether folders with that base name are searched for logs. above: the path of the folder it is in."""
     known = names()
+    if known.checkpoint_folder.search(f"{above.rpartition('/')[2]}/{folder}"):
+        return False
     return not folder.startswith(known.skipped_folders) or folder in known.entered_folders
 
 

@@ -49,7 +49,11 @@ LINES = "".join(f"[step {k}] loss=0.5 reward={k}.5\n" for k in range(9))
 
 def test_a_file_without_an_ending_is_a_log_by_its_first_lines(tmp_path: Path) -> None:
     """In a folder; other files without an ending are none, and no problem."""
-    for name, text in (("logs/dpo_run_1", LINES), ("LICENSE", LINES), ("Session", "a text\n" * 9), ("x", "")):
+    texts = {
+        "logs/dpo_run_1": LINES, "LICENSE": LINES, "Session": "a text\n" * 9, "x": "",
+        "train": f"#!/bin/sh\n{LINES}", "metrics/reward": "1700000000000 1.5 1\n" * 9,
+    }  # fmt: skip
+    for name, text in texts.items():
         place = tmp_path / name
         place.parent.mkdir(exist_ok=True)
         place.write_text(text)
@@ -81,8 +85,15 @@ def test_only_so_many_files_without_an_ending_are_opened(tmp_path: Path) -> None
 
 def test_a_history_beside_the_checkpoints_is_found(tmp_path: Path) -> None:
     """Each checkpoint is a folder below, and has copies."""
-    make(tmp_path / "checkpoints/a/training_log.csv", tmp_path / "checkpoints/checkpoint-5/trainer_log.jsonl")
-    assert runs(tmp_path) == {"checkpoints/a": ["checkpoints/a/training_log.csv"]}
+    make(tmp_path / "checkpoints/run_1/training_log.csv")
+    for name in (
+        "checkpoint-5/trainer_log.jsonl",
+        "step_5/metrics.json",
+        "5/metrics.json",
+        "epoch=5-a/log.csv",
+    ):
+        make(tmp_path / "checkpoints" / name)
+    assert runs(tmp_path) == {"checkpoints/run_1": ["checkpoints/run_1/training_log.csv"]}
 
 
 @pytest.mark.parametrize(

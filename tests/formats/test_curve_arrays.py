@@ -167,6 +167,7 @@ def test_other_archives_are_none() -> None:
     assert len(read_whole(ARCHIVE, MemFile("rewards.npz", data))) == 0
     assert not ARCHIVE.matches("train.npz", archive(x_train=CURVE)[:4096])
     assert not ARCHIVE.matches("weights.npz", archive(returns=CURVE)[:4096])
+    assert not ARCHIVE.matches("replay_rewards.npz", archive(rewards=CURVE)[:4096])
     assert not ARCHIVE.matches("evaluations.npz", archive(returns=CURVE)[:4096])
     assert len(ARCHIVE.open("rewards.npz").read(MemFile("rewards.npz", archive(returns=CURVE)[:-9]))) == 0
 

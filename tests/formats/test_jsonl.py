@@ -553,6 +553,13 @@ def test_doubtful_steps_are_the_same_wherever_the_bytes_are_cut(places: list[int
         )
 
 
+def test_pairs_of_answers_are_a_data_set() -> None:
+    """Whatever their scores; a step makes a log of them."""
+    row = {"chosen": "a", "rejected": "b", "score": 0.5}
+    assert not FORM.matches("train.jsonl", json.dumps(row).encode() + b"\n")
+    assert FORM.matches("train.jsonl", json.dumps({"step": 1, **row}).encode() + b"\n")
+
+
 def test_steps_and_numbers_may_both_be_in_groups() -> None:
     """A step alone in a group is one of anything."""
     row = {"time": {"step": 7}, "train": {"reward": 2.5}}

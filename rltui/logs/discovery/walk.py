@@ -85,7 +85,9 @@ class _WalkState:
         if folder.entered is None:
             walked = [name for name in reversed(folder.folders) if name not in folder.contained]
             folder.entered = [
-                _below(folder, name, f"{folder.real}/{name}") for name in walked if is_entered(name)
+                _below(folder, name, f"{folder.real}/{name}")
+                for name in walked
+                if is_entered(name, folder.place if folder.depth else "")
             ]
         self.stack += folder.entered
 
@@ -335,7 +337,7 @@ class FolderWalker:
             if not is_log and size < HEAD:
                 self._opened += size < 0
                 head = self._head_of(f"{folder.place}/{name}", calls)
-                is_log = bool(head) and self._formats.recognise_asked(name, head) is not None
+                is_log = self._formats.recognise_content(head) is not None
                 folder.opened[name] = len(head), is_log
             if is_log:
                 yield self._found(folder, name, found, by_content=True)

@@ -14,6 +14,7 @@ from rltui.logs.sample_layouts.layouts import match_log
 _CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars", "/meta.yaml", ".npy")
 
 
+_PLAIN_NAMES = ("x.jsonl", "x.csv", "x.log")  # that say nothing but the kind of format
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -120,6 +121,14 @@ class FormatRegistry:
         """The format of a file that the user named, by its first bytes if the name is not sufficient."""
         names = (name, f"{name}.jsonl", f"{name}.csv", f"{name}.log")
         return next((known for each in names if (known := self.recognise(each, head)) is not None), None)
+
+    def recognise_content(self, head: bytes) -> Format | None:
+        """The format of a file whose name says nothing, by its first bytes; None for a script."""
+        if not head or head.startswith(b"#!"):
+            return None
+        return next(
+            (known for name in _PLAIN_NAMES if (known := self.recognise(name, head)) is not None), None
+        )
 
     def holds_metrics(self, data: bytes) -> Format | None:
         """The console format with a record in `data`, any part of a file."""

@@ -208,7 +208,7 @@ def _columns_of_archive(data: bytes) -> tuple[Parts, None]:
 def _matches_archive(name: str, head: bytes) -> bool:
     """By a name typical of logs, and by that of the first array."""
     known = log_file_names.names()
-    if not name.lower().endswith(_ARCHIVE) or name == NAME:
+    if not name.lower().endswith(_ARCHIVE) or name == NAME or known.data_sets.search(name):
         return False
     if not (log_file_names.tells_of_training(name) or known.column.search(name)):
         return False
