@@ -30,6 +30,14 @@ from tests.support.screen.expected_screens import recorded
 LOGS = Path(__file__).parents[1] / "logs"
 
 
+def test_a_pane_of_returns_alone_says_that_there_is_no_critic() -> None:
+    """A log of a clip fraction of values has a critic, though it does not say how well that predicts."""
+    returns = answer_of(run({"critic/returns/mean": 0.5}), "critic")
+    clipped = answer_of(run({"critic/vf_clipfrac": 0.1, "critic/returns/mean": 0.5}), "critic")
+    assert returns is not None and returns.sentence.startswith("Only the returns are logged")
+    assert clipped is not None and clipped.sentence.startswith("The log does not say how well")
+
+
 def test_shares_of_a_step_and_its_bottleneck() -> None:
     """The largest phase comes first, time in no phase last, and the sentence names the bottleneck."""
     found = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": 6.0, "timing_s/update_actor": 3.0})

@@ -405,6 +405,16 @@ def test_marked_runs_are_drawn_over_each_other() -> None:
     assert "● verl-grpo-a" in shown and "◆ other" in shown
 
 
+def test_names_of_compared_runs_are_not_cut_for_a_count() -> None:
+    """Where all of them are named, how many are marked is seen; the count stands where there is room."""
+    one, two = warned(), believable(50, seed=5, name="other/run", modified=NOW - 104)
+    screen = opened(one, two)
+    screen.state.selection.marked_runs = [two.name]
+    wide, narrow = screen.text(100, 30), screen.text(34, 30)
+    assert "1 marked" in wide and "1 marked" not in narrow
+    assert "━ verl-grpo-a   ◆ other" in narrow
+
+
 def test_pause_freezes_and_data_go_on() -> None:
     """Paused, the screen shows the moment of the pause whatever arrives; again `p` is live."""
     run = warned()

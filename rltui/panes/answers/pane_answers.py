@@ -45,8 +45,10 @@ UNANSWERED: Mapping[str, str] = {
     "load": "The log does not say how the load of the ranks compares.",
     "perf": "The log has neither utilisation nor tokens per second.",
     "rollout": "The log does not say what becomes of the rollouts.",
-    "critic": "Only the returns are logged, no critic that predicts them: methods such as GRPO need none.",
+    "critic": "The log does not say how well the critic predicts the returns.",
 }
+_ONLY_RETURNS = "Only the returns are logged, no critic that predicts them: methods such as GRPO need none."
+_EARLIER_ONLY = "Only an earlier attempt of the run logged what is listed here."
 
 
 def load_answers() -> None:
@@ -81,11 +83,24 @@ def answer_of(
         module, name = answering = ANSWERS.get(pane, _OWN)
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
         answer = make(values, pane) if answering in _TAKE_PANE else make(values)
-    if answer is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
-        answer = Answer("", UNANSWERED[pane])
+    if answer is None and (sentence := _unanswered(view, pane)):
+        answer = Answer("", sentence)
     if answer is None or not warned or at_step is not None or not (warning := _warning(view, pane)):
         return answer
     return replace(answer, sentence=f"{warning} {answer.sentence}")
+
+
+def _unanswered(view: RunView, pane: str) -> str:
+    """What a pane says whose metrics do not answer its question; empty without any."""
+    tags = view.tag_index.panes.get(pane, ())
+    if not tags or pane not in UNANSWERED:
+        return ""
+    if not any(view.run.series[tag].count for tag in tags):
+        return _EARLIER_ONLY
+    metrics = (view.names.name(tag).canonical or "" for tag in tags)
+    if pane == "critic" and all(metric.startswith("critic.return.") for metric in metrics):
+        return _ONLY_RETURNS
+    return UNANSWERED[pane]
 
 
 def outcome_sentence(view: RunView, at_step: int | None = None) -> str:
