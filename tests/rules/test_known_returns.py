@@ -188,3 +188,27 @@ def test_the_header_of_a_monitor_file_names_the_environment(tmp_path: Path) -> N
     (tmp_path / "run" / "monitor.csv").write_text("\n".join(rows) + "\n")
     (view,) = Session.load([tmp_path]).runs.values()
     assert [found.id for found in unexplained(view.evaluator.findings()) if found.rank] == ["learns-nothing"]
+
+
+def test_a_policy_that_stays_as_random_as_at_its_start_is_told_earlier(tmp_path: Path) -> None:
+    """After a tenth of the steps, by its entropy; not if entropy falls, and only a remark without entropy."""
+    values, steps = 22 + 3 * NOISE[:40], np.arange(2000, 82_000, 2000)
+
+    def told(name: str, returns: Floats, entropy: Floats | None) -> set[str]:
+        folder = tmp_path / name / "PPO_CartPole_1"
+        folder.mkdir(parents=True)
+        columns = {"time/total_timesteps": steps, "rollout/ep_rew_mean": returns}
+        if entropy is not None:
+            columns["train/entropy_loss"] = -entropy
+        rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+        (folder / "progress.csv").write_text("\n".join(rows) + "\n")
+        (view,) = Session.load([folder.parent]).runs.values()
+        return {found.id for found in view.evaluator.findings()}
+
+    assert "as-random-as-at-start" in told("a", values, 0.69 + 0.001 * NOISE[:40])
+    falls = told("b", values, np.linspace(0.69, 0.5, 40))
+    assert "as-random-as-at-start" not in falls
+    assert "random-so-far" in told("c", values, None)
+    assert told("d", np.linspace(22, 200, 40), 0.69 + 0.001 * NOISE[:40]).isdisjoint(
+        {"as-random-as-at-start", "random-so-far"}
+    )
