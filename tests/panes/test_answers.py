@@ -30,6 +30,17 @@ from tests.support.screen.expected_screens import recorded
 LOGS = Path(__file__).parents[1] / "logs"
 
 
+def test_what_is_wrong_in_a_pane_is_told_first() -> None:
+    """A sentence that begins with a finding goes on with the metric of it, also where little fits."""
+    view = run({"actor/entropy": 1.0, "actor/ppo_kl": [0.004] * 30 + [0.9] * 30}, steps=60)
+    assert any(one.rank and "actor/ppo_kl" in one.metrics for one in view.evaluator.findings())
+    found = answer_of(view, "policy")
+    assert found is not None
+    assert found.sentence.index("KL of an update is 0.900") < found.sentence.index("entropy is 1.000")
+    narrow = "\n".join(one.text for one in answer_lines(found, 40, 3))
+    assert "an update is 0.900" in narrow
+
+
 def test_a_pane_of_returns_alone_says_that_there_is_no_critic() -> None:
     """A log of a clip fraction of values has a critic, though it does not say how well that predicts."""
     returns = answer_of(run({"critic/returns/mean": 0.5}), "critic")

@@ -49,6 +49,9 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
             logged.append((quantity, values))
     if not logged:
         return None
+    if run.at_step is None:  # what is wrong comes first; with little room the sentence has one quantity
+        wrong = {tag for one in run.view.evaluator.findings() if one.rank for tag in one.metrics}
+        logged.sort(key=lambda item: item[1].tag not in wrong)
     text = "; ".join(_clause(run, quantity, values) for quantity, values in logged[:SENTENCE_QUANTITIES])
     facts = []
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):

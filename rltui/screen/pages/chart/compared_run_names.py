@@ -67,7 +67,7 @@ def names_line(state: AppState, view: RunView, width: int) -> Line | None:
         right.insert(0, (f"+{more}  ", "dim"))
         room -= cell_width(right[0][0])
     most = max(cell_width(name) for *_, name, _ in named)
-    if right and not more and cells(most) > room:  # all of them are named: names are worth more than a count
+    if right and not more and room < cells(most) <= width - 3:  # all are named, and then in full
         right, room = [], width - 3
     while most > MIN_NAME_CELLS and cells(most) > room:
         most -= 1
