@@ -240,12 +240,12 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
     """The newest mean of a twentieth of the run or more is below its first tenth by `sigmas` errors.
 
     It is also below by a `fraction` of the range of the run's means. If the run was better in between, that
-    is a case for `gain_lost`.
+    is a case for `gain_lost`. With `lasting` it has been below for so many ticks, and is not rising.
     """
     means = window.run_means()
     if idle and means is None:
         return None
-    found = _Fall(window, means)
+    found, lasting = _Fall(window, means), rule.number("lasting", 0.0)
     if means is not None:
         ticks = means.ticks[:, None]
         first = np.maximum(ticks // START, 2)
@@ -277,7 +277,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
                 any(
                     fell[row, place] > sigmas * smooth
                     and _large(rule, window, count, before - level, max(abs(before), abs(level)))
-                    and found.add(row, int(LENGTHS[place]), before, limit)
+                    and found.add(row, int(LENGTHS[place]), before, limit, lasting)
                     for place, level in zip(lost, now[row, lost].tolist(), strict=True)
                 )
     return found.states(idle)
