@@ -39,7 +39,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "peaked": ("fraction", "sigmas", "least"),
     "outlier": ("times", "sigmas", "least"),
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
-    "below-start": ("fraction", "sigmas", "least", "young", "lasting"),
+    "below-start": ("fraction", "sigmas", "least", "young", "lasting", "steps", "episodes"),
     "no-gain": ("effect", "points", "steps", "episodes", "within"),
     "gained-over-run": ("sigmas", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),

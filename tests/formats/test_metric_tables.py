@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from rltui.logs.follow.read_all import read_all
@@ -63,6 +64,17 @@ def test_tables_that_tensorboard_saved_under_names_of_metrics_are_one_run(tmp_pa
     assert found.points["plots/logic.csv"] == [
         (tag, 256 * k, value + k) for k in range(1, 4) for tag, value in (("logic", 1), ("neural", 2))
     ]
+
+
+def test_arrays_that_tensorboard_saved_are_series_of_their_runs(tmp_path: Path) -> None:
+    """The page saves wall time, step and value of each point; other arrays of numbers are none."""
+    for run, tag in (("ddpg_1", "Epoch_reward"), ("ddpg_1", "Loss_q"), ("ddpg_2", "Epoch_reward")):
+        points = [[1.76e9 + 9.5 * k, 256 * k, k / 2] for k in range(1, 4)]
+        (tmp_path / f"run-{run}-tag-{tag}.json").write_text(json.dumps(points))
+    (tmp_path / "map.json").write_text(json.dumps([[1, 2, 3], [4, 5, 6]]))
+    found = heard(tmp_path)
+    assert sorted(found.runs()) == ["ddpg_1", "ddpg_2"]
+    assert found.points["run-ddpg_1-tag-Loss_q.json"] == [("Loss_q", 256 * k, k / 2) for k in range(1, 4)]
 
 
 def test_tables_of_several_runs_that_tensorboard_saved(tmp_path: Path) -> None:

@@ -650,6 +650,8 @@ def test_names_that_lost_their_slashes(
         ("eval avg ep rew", "validation.return.mean", "", True),
         ("steps_per_episode", "lengths.episode.mean", "", False),
         ("Q-value", "critic.q.mean", "", False),
+        ("Train/entropy_team_0", "policy.entropy", "team 0", False),
+        ("Epoch_reward", "reward.mean", "", False),
         ("epsilon_values", "policy.exploration", "", False),
         ("eps_history", "policy.exploration", "", False),
         ("rewardHistory", "reward.mean", "", False),

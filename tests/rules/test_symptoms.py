@@ -600,6 +600,14 @@ REPORTED = {  # faults that users report to frameworks, as what their metrics sh
             "critic.loss": 5 * np.exp(np.maximum(0, np.arange(200) - 60) / 3.5),
         },
     ),
+    "q-beyond-returns": (
+        30,
+        {
+            "critic.q.mean": np.linspace(50, 20_000, 200),
+            "critic.loss": np.linspace(5, 1000, 200) ** 2,
+            "reward.episode_return.mean": flat(300, noise=0.3),
+        },
+    ),
     "temperature-grows": (50, {"policy.alpha": 0.1 * np.exp(np.arange(200) / 20)}),
     "loss-risen": (
         105,
@@ -651,6 +659,25 @@ def test_waves_of_a_running_mean_are_no_gain_of_a_greedy_policy() -> None:
         }
         told += "greedy-without-gain" in ids(evaluator_of(series))
     assert told >= 30
+
+
+def test_entropy_lost_before_any_success_is_no_solved_task() -> None:
+    """A reward that rises by avoiding losses excuses no lost exploration; one that wins does."""
+    series = {"reward.mean": np.concatenate((np.linspace(-16, -0.5, 60), flat(-0.5, 140)))}
+    series["policy.entropy"] = np.concatenate((np.linspace(1.9, 0.01, 60), flat(0.01, 140)))
+    lost = evaluator_of({**series, "reward.success_rate": np.zeros(200)})
+    assert "collapsed-without-success" in ids(lost, "warning")
+    won = evaluator_of({**series, "reward.success_rate": np.linspace(0, 1, 200)})
+    assert not ids(won, "warning")
+
+
+def test_a_return_that_stays_below_that_of_random_actions_is_told() -> None:
+    """Only where nobody can say any more that it explores: after many episodes and steps."""
+    returns = np.concatenate((flat(-150, 60, 0.2), flat(-5000, 900, 0.2)))
+    for every, told in ((100, True), (3, False)):
+        evaluator = new_evaluator(canonical_names(None))
+        evaluator.feed([fresh("reward.episode_return.mean", returns, every * np.arange(1, 961))])
+        assert ("return-long-below-start" in ids(evaluator, "warning")) is told
 
 
 def test_a_share_of_wins_near_zero_is_no_alarm_while_the_return_gains() -> None:

@@ -240,7 +240,8 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
     """The newest mean of a twentieth of the run or more is below its first tenth by `sigmas` errors.
 
     It is also below by a `fraction` of the range of the run's means. If the run was better in between, that
-    is a case for `gain_lost`. With `lasting` it has been below for so many ticks, and is not rising.
+    is a case for `gain_lost`. With `lasting` it has been below for so many ticks, and is not rising;
+    with `steps` or `episodes` there must be so much experience.
     """
     means = window.run_means()
     if idle and means is None:
@@ -258,6 +259,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             (ticks // FIRST > LENGTHS) | ((MAX_WINDOW_SHARE * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))
         ] = -np.inf
         sigmas = rule.number("sigmas", SIGMAS)
+        fell[~_is_experienced(rule, window, means.ticks)] = -np.inf
         deepest = np.maximum.reduce(fell, axis=1)
         rows = np.flatnonzero(deepest > sigmas * means.least)
         rows = rows[deepest[rows] > sigmas * means.floor[rows]] if len(rows) else rows
@@ -291,9 +293,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. If episodes vary much, a
     smaller gain can still be significant: one of `MIN_GAIN` errors counts. With `within` a gain below that
     share of the start's size does not count even if it is significant; nor does one of a rate that never
-    exceeded a fiftieth. With `steps` so many must have passed since the training began, or as many points as
-    `episodes`, unless a point is a step or two: then episodes are single decisions, or the counter counts
-    points, and the amount of experience is unknown.
+    exceeded a fiftieth. With `steps` or `episodes` there must be so much experience (`_is_experienced`).
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -306,12 +306,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         first, wide, start, best = _start_and_best(means)
         gain = best - start
         enough = ticks * window.ticks.stride >= rule.number("points", 60)
-        if "steps" in rule.numbers or "episodes" in rule.numbers:
-            held = window.ticks
-            trained, points = held.last[ticks - 1] - held.first[0], ticks * held.stride
-            many = (points >= rule.number("episodes", math.inf)) & (trained >= EPISODE * points)
-            enough &= (trained >= rule.number("steps", math.inf)) | many
-            enough &= held.first[0] < trained / START
+        enough &= _is_experienced(rule, window, ticks)
         rows = enough.nonzero()[0]
         if idle and not len(rows):
             return None
@@ -335,6 +330,21 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     if stays_idle(idle, on):
         return None
     return ConditionStates(on, off, value, limit, at_start, before=limit)
+
+
+def _is_experienced(rule: Rule, window: RollingWindow, ticks: Ints) -> Bools:
+    """(k,) whether `steps` have passed since the training began, or as many points as `episodes`.
+
+    Unless a point is a step or two: then episodes are single decisions, or the counter counts points, and the
+    amount of experience is unknown. True if the rule asks for neither.
+    """
+    if "steps" not in rule.numbers and "episodes" not in rule.numbers:
+        return np.ones(len(ticks), np.bool_)
+    held = window.ticks
+    trained, points = held.last[ticks - 1] - held.first[0], ticks * held.stride
+    many = (points >= rule.number("episodes", math.inf)) & (trained >= EPISODE * points)
+    found: Bools = ((trained >= rule.number("steps", math.inf)) | many) & (held.first[0] < trained / START)
+    return found
 
 
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:

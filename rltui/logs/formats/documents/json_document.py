@@ -10,6 +10,7 @@ Stoix write, have such an object for each seed, below environment, task and algo
 `{"jsons": {window: {"title": ..., "content": {"data": [{"x": [...], "y": [...]}]}}}}`
 (py/visdom/utils/server_utils.py @ 00f6e295). Loops that keep several
 histories write one list of records for each, `{"train": [{"step": 1, ...}, ...], "eval": [...]}`.
+TensorBoard's page saves a series as `[[wall time, step, value], ...]`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import permutations, repeat
 from operator import itemgetter
 from typing import Any, TypeGuard
@@ -30,18 +32,22 @@ from rltui.logs.formats.documents.columns import MIN_LENGTH, Column, column_part
 from rltui.logs.formats.documents.document import DocumentReader, Parts, Records
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.lines.jsonl import whole_objects
+from rltui.logs.formats.lines.table_header import saved_tag
 from rltui.logs.formats.printed_metrics.line_items import words
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import NESTING
 from rltui.logs.records.parse_number import step_of
 
+_NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = regex(r'"log_history"\s*:\s*\[')
 _VISDOM = regex(r'\{\s*"jsons"\s*:\s*\{')
 _INFO = "info.json"  # Sacred's file for data of the program
+# A series as TensorBoard's page saves it: wall time, step and value of each point.
+_SAVED = regex(rf"\[\s*\[\s*\d{{10}}[\d.]*(?:e\+?\d+)?\s*,\s*\d{{1,18}}\s*,\s*{_NUMBER}\s*\]")
+_SAVED_ROW = ("time", "step", "value")
 _MIN_RECORDS = 3  # of a list without steps, and of one list of several
 _RECORD_LIST = regex(r'"[^"\\]{1,200}"\s*:\s*\[\s*(?=\{\s*")')
-_NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
 # Objects of numbers by step: the first two of them.
@@ -57,7 +63,7 @@ _COLUMN = regex(
 )
 
 
-def _parse(data: bytes) -> tuple[Parts, int | None]:
+def _parse(path: str, data: bytes) -> tuple[Parts, int | None]:
     """Records of a complete document and the planned number of steps. Raises ValueError, RecursionError."""
     try:
         whole = orjson.loads(data)
@@ -71,6 +77,8 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
                 raise
             return {"": found}, None
     if isinstance(whole, list):
+        if points := _saved_points(path, whole):
+            return {"": points}, None
         return {"": [record for record in whole if isinstance(record, dict)]}, None
     if not isinstance(whole, dict):
         return {}, None
@@ -88,6 +96,13 @@ def _parse(data: bytes) -> tuple[Parts, int | None]:
         return _plots(windows), None
     parts = {**_sacred_parts(whole), **column_parts(dict(_columns("", whole)))}
     return {**parts, **_record_lists(whole)} or {"": [whole]}, None
+
+
+def _saved_points(path: str, whole: Sequence[object]) -> Records:
+    """The points of one series that TensorBoard's page saved; none for any other array."""
+    rows = [row for row in whole if isinstance(row, list) and len(row) == len(_SAVED_ROW)]
+    names = (*_SAVED_ROW[:-1], saved_tag(path))
+    return [dict(zip(names, row, strict=True)) for row in rows] if len(rows) == len(whole) else []
 
 
 def _record_lists(whole: Mapping[str, object]) -> Parts:
@@ -303,6 +318,7 @@ def _matches(name: str, head: bytes) -> bool:
         or _VISDOM.match(text)
         or (name == _INFO and _SACRED_INFO.match(text))
         or _holds_record_lists(name, text)
+        or _SAVED.match(text)
     ):
         return True
     if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
@@ -320,7 +336,9 @@ def _matches(name: str, head: bytes) -> bool:
 
 
 def _reader(path: str) -> DocumentReader:
-    return DocumentReader(path, _parse, lambda data: _complete_records(data.decode("utf-8", "replace")))
+    return DocumentReader(
+        path, partial(_parse, path), lambda data: _complete_records(data.decode("utf-8", "replace"))
+    )
 
 
 FORMAT = Format("document", _matches, lambda path, _: _reader(path), rewrites=True)

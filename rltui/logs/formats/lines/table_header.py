@@ -206,19 +206,22 @@ def _tags(names: list[str], path: str) -> list[str]:
 
     TensorBoard only has the tag in the name of the file, W&B has the run in each column.
     """
-    known, base = log_file_names.names(), path.rpartition("/")[2]
     if log_file_names.are_saved_columns(names):
-        saved = known.saved_series.match(base)
-        return ["time", names[1], saved["tag"] if saved else _saved_as(path)]
+        return ["time", names[1], saved_tag(path)]
     exported = log_file_names.exported_columns(names)
     if len({column["run"] for column in exported}) != 1:
         return names
     return [names[0], *(column["tag"] + (column["bound"] or "") for column in exported)]
 
 
-def _saved_as(path: str) -> str:
-    """The tag of a renamed export: the name of its folder if only that is typical of metrics."""
+def saved_tag(path: str) -> str:
+    """The tag of a series exported from TensorBoard's page: part of the file's name as it was saved.
+
+    Of a renamed file its name, or that of its folder if only that is typical of metrics.
+    """
     folder, _, base = path.rpartition("/")
+    if saved := log_file_names.names().saved_series.match(base):
+        return saved["tag"]
     stem, above = log_file_names.stem_of(base), folder.rpartition("/")[2]
     telling = log_file_names.names().column.search
     return above if above and telling(above) and not telling(stem) else stem
