@@ -12,14 +12,13 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from types import ModuleType
 
 _M_ARENA_MAX = -8  # glibc, malloc.h
 _MAX_COLLECTED_OBJECTS = 1_000_000  # a collection among so many takes 300 ms
 
 
 def prepare_start() -> None:
-    """Disable garbage collection, and numpy's threads, warnings and docstrings. Call before other imports.
+    """Disable garbage collection, OpenBLAS threads and warnings of numpy. Call before any other import.
 
     Imported objects are never garbage. Without collections during imports, `explain` takes 174 instead of
     201 ms and `check` 301 instead of 347 ms. OpenBLAS would start one thread per core, which rltui does not
@@ -28,7 +27,6 @@ def prepare_start() -> None:
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     hide_numpy_warnings()
-    omit_numpy_docstrings()
 
 
 def hide_numpy_warnings() -> None:
@@ -38,15 +36,6 @@ def hide_numpy_warnings() -> None:
     """
     if not sys.warnoptions:
         warnings.simplefilter("ignore", RuntimeWarning)
-
-
-def omit_numpy_docstrings() -> None:
-    """Let numpy 2 be imported without the docstrings of its C functions, which nobody can see here.
-
-    Its modules of them are replaced by empty ones: the import takes 345 instead of 392 million instructions.
-    """
-    for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
-        sys.modules.setdefault(name, ModuleType(name))
 
 
 def finish_imports() -> None:

@@ -56,16 +56,6 @@ def test_the_monitor_loads_no_encryption() -> None:
     assert "ssl" in loaded_by(f"{SCREEN}; from http.client import HTTPSConnection")
 
 
-def test_numpy_works_without_its_docstrings() -> None:
-    """All of numpy that others might use is imported and computes; its C functions say nothing."""
-    statement = (
-        "from rltui.common import interpreter_settings as i; i.prepare_start(); "
-        "import numpy, numpy.ma, numpy.random, numpy.fft, numpy.polynomial, numpy.testing; "
-        "assert numpy.ma.masked_less([1.0, 2.0], 1.5).mean() == 2 and not numpy.ndarray.__doc__"
-    )
-    assert "numpy.ma.core" in loaded_by(statement)
-
-
 def test_remembered_verdicts_are_told_without_what_reads_and_judges() -> None:
     """`check` and `runs` import readers, rules and the store with the first run that has to be judged."""
     commands = "import rltui.cli.commands.health.check, rltui.cli.commands.data.runs"
