@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator, Sequence
+from functools import cache as once
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from rltui.common.regex import regex
+
+if TYPE_CHECKING:
+    from platformdirs import PlatformDirs
 
 # `hashlib` would load OpenSSL, which takes 4 MB and is needed for nothing else.
 try:
@@ -27,26 +30,11 @@ except ImportError:
 _URL = regex(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
-# By kind, the folder below the user's home if no XDG variable names another one, on Linux.
-_LINUX_FOLDERS = {"config": ".config", "state": ".local/state", "cache": ".cache"}
+@once
+def _dirs() -> PlatformDirs:
+    from platformdirs import PlatformDirs  # slow: it imports modules for archives and temporary files
 
-
-def _folder(kind: str) -> Path | None:
-    """The user's folder of a kind; None without a home.
-
-    platformdirs is only asked where these variables do not say: importing it, with modules for archives and
-    temporary files, takes 20 of the 907 million instructions of a short check.
-    """
-    base, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
-    if base.startswith("/"):
-        return Path(base, "rltui")
-    if sys.platform == "linux" and home.startswith("/"):
-        return Path(home, _LINUX_FOLDERS[kind], "rltui")
-    from platformdirs import PlatformDirs
-
-    with contextlib.suppress(RuntimeError):  # no home
-        return Path(getattr(PlatformDirs("rltui", appauthor=False), f"user_{kind}_dir"))
-    return None
+    return PlatformDirs("rltui", appauthor=False)
 
 
 def digest(text: str | bytes, digits: int = 64) -> str:
@@ -58,12 +46,16 @@ def digest(text: str | bytes, digits: int = 64) -> str:
 
 def state() -> Path | None:
     """The folder of layouts, snapshots, crash reports and the log of sent alerts; it may not exist yet."""
-    return _folder("state")
+    with contextlib.suppress(RuntimeError):  # no home
+        return Path(_dirs().user_state_dir)
+    return None
 
 
 def cache() -> Path | None:
     """The folder of data that can be computed or fetched again; it may not exist yet."""
-    return _folder("cache")
+    with contextlib.suppress(RuntimeError):  # no home
+        return Path(_dirs().user_cache_dir)
+    return None
 
 
 def is_url(logdir: str | os.PathLike[str]) -> bool:
@@ -107,8 +99,9 @@ def config_file() -> Path | None:
     """The user's configuration file, next to the folder `themes` with the user's themes; it may not exist."""
     if named := os.environ.get("RLTUI_CONFIG"):
         return Path(named)
-    folder = _folder("config")
-    return None if folder is None else folder / "config.toml"
+    with contextlib.suppress(RuntimeError):  # no home
+        return Path(_dirs().user_config_dir) / "config.toml"
+    return None
 
 
 def enclosing_logdir(target: Path, logdirs: Sequence[str | os.PathLike[str]]) -> str | None:
