@@ -40,6 +40,13 @@ def test_a_run_is_read_from_its_newest_checkpoint(tmp_path: Path) -> None:
     assert set(live.heard.runs()) == {"out"}
 
 
+def test_an_empty_checkpoint_hides_no_older_one(tmp_path: Path) -> None:
+    """A full disk leaves the newest history empty; the one before it has all of the run until then."""
+    write(tmp_path / "out/checkpoint-5/trainer_state.json", _state(5))
+    write(tmp_path / "out/checkpoint-10/trainer_state.json", "")
+    assert _heard(tmp_path).runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
+
+
 def test_checkpoints_of_a_run_with_a_log_are_left_alone(tmp_path: Path) -> None:
     """The log of the run says the same, and more."""
     write(tmp_path / "out/checkpoint-5/trainer_state.json", _state(5))

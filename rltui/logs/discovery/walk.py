@@ -300,21 +300,26 @@ class FolderWalker:
         """The newest `checkpoint-<step>/trainer_state.json`, which has the history of the run so far.
 
         Only for a folder without another log. Returns False if a newer checkpoint has none yet: a Trainer
-        writes it last.
+        writes it last. An empty one, as a full disk leaves it, is taken only if there is no other.
         """
         by_step = sorted(
             ((int(match[1]), name) for name in folders if (match := CHECKPOINT.fullmatch(name))), reverse=True
         )
-        for at, (_, name) in enumerate(by_step[:_MAX_CHECKPOINTS]):
+        chosen = ""
+        for _, name in by_step[:_MAX_CHECKPOINTS]:
             place = f"{folder.place}/{name}/{TRAINER_STATE}"
             try:
-                calls.run(place, os.stat, place)
+                size = calls.run(place, os.stat, place).st_size
             except OSError:
                 continue
-            run = run_name(folder.shown, TRAINER_STATE)
-            yield self._found(folder, f"{name}/{TRAINER_STATE}", found, run)
-            return at == 0
-        return True
+            if size:
+                chosen = name
+                break
+            chosen = chosen or name
+        if not chosen:
+            return True
+        yield self._found(folder, f"{chosen}/{TRAINER_STATE}", found, run_name(folder.shown, TRAINER_STATE))
+        return chosen == by_step[0][1]
 
     def _wanted(self, folder: _Folder, name: str) -> bool:
         """Whether a file is searched for: LOGDIR itself, or a file that may be a log of a training."""
