@@ -198,6 +198,15 @@ def test_a_clock_is_no_card_while_there_are_others() -> None:
     assert [row.tag for row in key_rows(clock, 6)] == ["t"]
 
 
+@pytest.mark.parametrize("outcome", ["reward", "score"])
+def test_the_outcome_of_a_loop_is_its_reward_not_the_length_of_episodes(outcome: str) -> None:
+    """Also of one with random actions whose reward says not whether it is that of an episode."""
+    run = MadeRun()
+    for tag in ("episode_length", "epsilon", "loss", outcome):
+        run.add(tag, np.arange(50.0) % 7)
+    assert key_rows(run, 1)[0].tag == outcome
+
+
 def test_cards_fill_the_box() -> None:
     """The grid never asks for more room than there is, and shows at least one card where any fits."""
     for width in range(24, 220, 7):
