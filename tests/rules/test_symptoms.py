@@ -680,6 +680,21 @@ def test_a_return_that_stays_below_that_of_random_actions_is_told() -> None:
         assert ("return-long-below-start" in ids(evaluator, "warning")) is told
 
 
+def test_a_return_below_its_start_is_one_finding_however_it_is_told() -> None:
+    """It is no second finding beside a missing gain, nor beside the symptom that has its cause."""
+    returns = np.concatenate((flat(150, 60, 0.2), flat(5, 900, 0.2)))
+    greedy = np.maximum(0.01, 1 - np.arange(960) / 200)
+    for cause, told in (
+        ({}, "return-long-below-start"),
+        ({"policy.exploration": greedy}, "greedy-without-gain"),
+    ):
+        evaluator = new_evaluator(canonical_names(None))
+        for tag, values in {"reward.episode_return.mean": returns, **cause}.items():
+            evaluator.feed([fresh(tag, values, 1000 * np.arange(1, 961))])
+        leading = [one.id for one in evaluator.findings() if not one.explained_by]
+        assert leading == [told]
+
+
 def test_a_share_of_wins_near_zero_is_no_alarm_while_the_return_gains() -> None:
     """Battles are won long after the return, which counts damage, too, has begun to rise."""
     series = {
