@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from rltui import __version__
-from rltui.cli.exit_codes import WRONG
+from rltui.cli.exit_codes import UNOPENED, WRONG
 from rltui.cli.printing import CommandError, note
 from rltui.common import crash
 from rltui.common.interpreter_settings import finish_imports
@@ -126,11 +126,17 @@ class Commands(click.Group):
         return super().parse_args(ctx, ["watch", *args])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. A closed pipe, as with `| head`, ends it with 0; click would exit with 1."""
+        """Run the command and return its exit code: 2 instead of 0 if a LOGDIR could not be opened.
+
+        A closed pipe, as with `| head`, ends it with 0; click would exit with 1.
+        """
         try:
-            return super().invoke(ctx)
+            code = super().invoke(ctx)
+        except click.exceptions.Exit as end:
+            code = end.exit_code
         except BrokenPipeError:
-            return _drop_output(0)
+            code = _drop_output(0)
+        return code or (WRONG if UNOPENED in ctx.meta else 0)
 
 
 def _is_path(word: str) -> bool:

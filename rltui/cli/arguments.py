@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from rltui.cli.completions import complete_run, complete_theme, matching_items
-from rltui.cli.exit_codes import FOUND
+from rltui.cli.exit_codes import FOUND, UNOPENED
 from rltui.cli.printing import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
 from rltui.common.paths import cache, is_url, local_path
 from rltui.common.problem import Problem
@@ -146,7 +146,8 @@ def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = 
     for url in filter(is_url, logdirs) if fetch else ():
         with contextlib.suppress(NothingReadError):  # reported by the command itself, which may also wait
             _fetch(url)
-    if any(_failure(local_path(logdir)) is not None for logdir in logdirs):
+    logdirs = [logdir for logdir in logdirs if _failure(local_path(logdir)) is None]
+    if not logdirs:
         return text
     from rltui.logs.follow.read_all import place_all
     from rltui.logs.run_names import goes_by, shown_name
@@ -219,39 +220,43 @@ MIN_SYNC_INTERVAL = 2.0  # seconds between updates of a mirror
 FILE_SYSTEM_TIMEOUT = 5.0  # seconds
 
 
-def require_logdirs(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
-    """End the command with 2 if a LOGDIR does not exist, or its file system does not respond.
+def readable_logdirs(
+    logdirs: Sequence[str], advice: str = "name a folder with logs below it"
+) -> tuple[tuple[str, ...], list[Problem]]:
+    """The LOGDIRs that can be opened, and a problem for each other one, which standard error names.
 
-    Updates the mirrors of remote folders.
-    """
-    for logdir in logdirs:
-        if is_url(logdir):
-            _fetch(logdir)
-        failure = _failure(local_path(logdir))
-        if failure is not None:
-            code, what, action = failure
-            nothing_read(f"{clean(logdir)}: {what}; {action or advice}", code, logdir, what)
-
-
-def readable_logdirs(logdirs: Sequence[str]) -> tuple[tuple[str, ...], list[Problem]]:
-    """The LOGDIRs that can be opened, and a problem for each other one. Ends the command with 2 without any.
-
-    Updates the mirrors of remote folders.
+    A command that outputs the others exits with 2 instead of 0. Ends the command with 2 if none can be
+    opened: it does not exist, or its file system does not respond. Updates the mirrors of remote folders.
     """
     readable: list[str] = []
     errors: list[NothingReadError] = []
     for logdir in logdirs:
         try:
-            require_logdirs((logdir,))
+            _open(logdir, advice)
         except NothingReadError as error:
             errors.append(error)
         else:
             readable.append(logdir)
+    diagnostics = [diagnostic for error in errors for diagnostic in error.diagnostics]
     if errors and not readable:
-        diagnostics = [diagnostic for error in errors for diagnostic in error.diagnostics]
         raise NothingReadError("; ".join(error.message for error in errors), diagnostics)
-    found = (diagnostic for error in errors for diagnostic in error.diagnostics)
-    return tuple(readable), [Problem("error", one["code"], one["path"], one["message"]) for one in found]
+    problems = [Problem("error", one["code"], one["path"], one["message"]) for one in diagnostics]
+    for problem in problems:
+        note(f"{problem.path}: {problem.message}")
+    context = click.get_current_context(silent=True)  # None for a tool of the MCP server, in its own thread
+    if problems and context is not None:
+        context.meta[UNOPENED] = True
+    return tuple(readable), problems
+
+
+def _open(logdir: str, advice: str) -> None:
+    """Update the mirror of a remote LOGDIR. Ends the command with 2 if the LOGDIR cannot be opened."""
+    if is_url(logdir):
+        _fetch(logdir)
+    failure = _failure(local_path(logdir))
+    if failure is not None:
+        code, what, action = failure
+        nothing_read(f"{clean(logdir)}: {what}; {action or advice}", code, logdir, what)
 
 
 def _failure(path: str) -> tuple[str, str, str] | None:

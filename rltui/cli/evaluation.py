@@ -45,7 +45,6 @@ def evaluate_runs(
     """
     how = how or Work()
     logdirs, unopened = readable_logdirs(logdirs)
-    note_problems(unopened)
     if is_run_expression(run_glob):
         if how.part is not None or how.engine.name != "local":
             fail("--shard and --engine take --run as a glob of names, not as an expression")

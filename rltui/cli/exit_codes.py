@@ -6,6 +6,7 @@ FOUND = 1
 WRONG = 2
 STALLED = 3
 TIMED_OUT = 4
+UNOPENED = "rltui.unopened"  # entry of click's context: some of the LOGDIRs could not be opened
 
 EXIT_CODES = (  # descriptions for the manual page and the documentation
     ("0", "fine"),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from rltui.cli.arguments import require_logdirs
+from rltui.cli.arguments import readable_logdirs
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
 from rltui.common.problem import Problem
@@ -58,12 +58,14 @@ def load(
 ) -> Session:
     """Read and evaluate all runs. Ends the command with 2 if there is nothing to read.
 
+    LOGDIRs that cannot be opened are named on standard error; the runs of the others are read.
+
     charts: False keeps only the data for rules and lists. verify: check every checksum.
     """
     from rltui.panes.runs.selection import RunSelection, settings_below
     from rltui.session.session import Session
 
-    require_logdirs(logdirs)
+    logdirs, _ = readable_logdirs(logdirs)
     selection = RunSelection(run_glob)
     config = read_config(logdirs, strict=True)
     with reading_progress() as progress:

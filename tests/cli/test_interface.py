@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import struct
 import subprocess
@@ -46,6 +47,7 @@ HOSTILE = (
 )  # fmt: skip
 RAW = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 WEEK = 7 * 86_400.0
+READING = ("snapshot --run *", "runs", "export", "compare --baseline one", "report --run *", "doctor")
 
 
 def write(path: Path, rows: Sequence[dict[str, Any]], *, ago: float = WEEK) -> Path:
@@ -491,6 +493,19 @@ def test_a_missing_logdir_is_an_error(command: str) -> None:
     """2, one line that names it; only watch and export --follow wait."""
     words = ["--baseline", "x"] if command == "compare" else []
     refused(rltui(command, "no/such/place", *words), 2, "no/such/place")
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_missing_logdir_hides_no_other(tmp_path: Path, command: str) -> None:
+    """All commands output the runs of the other LOGDIRs, name the missing one once, and exit with 2."""
+    for run in ("one", "two"):
+        write(tmp_path / "good" / run, [{"step": step, "loss": 0.5} for step in range(20)])
+    words = shlex.split(command)
+    alone = rltui(words[0], tmp_path / "good", *words[1:])
+    both = rltui(words[0], tmp_path / "good", tmp_path / "typo", *words[1:])
+    assert alone.code == 0 and both.code == 2
+    assert both.err.count("typo: no such file or folder") == 1
+    assert "one" in both.out and len(both.out) >= len(alone.out)
 
 
 @pytest.mark.parametrize("command", ["check", "export", "runs"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, require_logdirs
+from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, readable_logdirs
 from rltui.cli.completions import complete_metric
 from rltui.cli.export.export_points import PointSelection
 from rltui.cli.export.point_lines import export_lines
@@ -79,6 +79,8 @@ def command(
     form = form or form_by_ending(output, ENDINGS, "jsonl")
     if form != "parquet":
         require_place(output, logdirs)
+    if not follow:
+        logdirs, _ = readable_logdirs(logdirs)
     runs = None
     if run_glob is not None:
         from rltui.cli.loading import runs_of_expression  # imports rules, which other exports do not need
@@ -98,7 +100,6 @@ def command(
         return
     if kind not in ("scalars", "findings") and (shard is not None or engine.name != "local"):
         raise click.UsageError(f"--shard and --engine go with scalars and findings, not with --kind {kind}")
-    require_logdirs(logdirs)
     if form == "parquet":
         if output in (None, "-"):
             raise click.UsageError("--format parquet needs --output")

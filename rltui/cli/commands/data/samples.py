@@ -7,7 +7,7 @@ from itertools import islice
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN, require_logdirs
+from rltui.cli.arguments import LOGDIRS, RUN, readable_logdirs
 from rltui.cli.loading import runs_of_expression
 from rltui.cli.printing import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
@@ -64,7 +64,7 @@ def command(
       rltui samples runs/ --format jsonl --limit 0 | jq .reward
       rltui samples runs/grpo --evaluations
     """
-    require_logdirs(logdirs)
+    logdirs, _ = readable_logdirs(logdirs)
     if step not in (None, "last") and not step.isdigit():
         fail(f"--step needs a number or 'last', not {clean(step)!r}")
     try:

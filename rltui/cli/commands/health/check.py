@@ -15,7 +15,7 @@ from rltui.cli.arguments import (
     LOGDIRS,
     RUN,
     VERIFY,
-    require_logdirs,
+    readable_logdirs,
     schema_option,
 )
 from rltui.cli.documents import check_document
@@ -87,7 +87,7 @@ def command(
         if at_step is not None or form in ("markdown", "line") or fail_on is not None or verify or elsewhere:
             others = "--at-step, --format markdown or line, --fail-on, --verify and --engine"
             raise click.UsageError(f"--follow goes with none of {others}")
-        require_logdirs(logdirs, "`rltui watch --no-ui` waits for one")
+        readable_logdirs(logdirs, "`rltui watch --no-ui` waits for one")
         from rltui.cli.follow.follow_findings import follow
 
         follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, part=shard, as_json=as_json)

@@ -17,7 +17,7 @@ import click
 
 from rltui import __version__
 from rltui.alerts.receivers import summary
-from rltui.cli.arguments import JSON, REQUESTS, LogDir, require_logdirs
+from rltui.cli.arguments import JSON, REQUESTS, LogDir, readable_logdirs
 from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.printing import emit, emit_json
 from rltui.common.paths import config_file
@@ -64,7 +64,7 @@ def command(logdirs: tuple[str, ...], as_json: bool) -> None:
       rltui doctor /scratch/me/runs
       rltui doctor runs/ --json | jq .unrecognised
     """
-    require_logdirs(logdirs)
+    logdirs, _ = readable_logdirs(logdirs)
     report: dict[str, Any] = {
         "schema": 1,
         "versions": _versions(),

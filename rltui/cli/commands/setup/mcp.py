@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, require_logdirs
+from rltui.cli.arguments import LOGDIRS, readable_logdirs
 from rltui.cli.printing import require_extra
 
 
@@ -22,7 +22,7 @@ def command(logdirs: tuple[str, ...]) -> None:
       {"mcpServers": {"rltui": {"command": "rltui", "args": ["mcp", "/scratch/me/runs"]}}}
     """
     require_extra("mcp", "`rltui mcp`")
-    require_logdirs(logdirs)
+    readable_logdirs(logdirs)
     from rltui.cli.mcp.server import serve
 
     serve(logdirs)
