@@ -8,7 +8,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.config import Config
-from rltui.logs.records.record_keys import COMPUTED
+from rltui.logs.records.record_keys import COMPUTED, learner_prefix
 from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.frameworks.framework import Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
@@ -19,10 +19,6 @@ from rltui.metrics.user_metrics import UserMetrics
 from rltui.schema.metric import Metric, NameTarget, Statistic
 
 _MEAN = regex(r"(?:avg|average|mean)_(\w+)\Z|(\w+)_(?:avg|average|mean)\Z")
-_LEARNER = regex(  # `worker_1/reward`, `condition_no kl/reward`
-    r"((?:agent|player|condition|experiment|exp|variant|arm|method|algo|algorithm)_[^/]{1,60}"
-    r"|[a-z]{2,12}_\d{1,3})/(?=.)"
-)
 # Panes that also show the metrics of evaluations; those of other panes move to `validation`.
 _PANES_WITH_EVALUATIONS = ("timing", "perf", "system", "load", "rollout", "other")
 
@@ -132,7 +128,7 @@ class MetricNames:
             guess = self._guess(slashed)
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as in file names
             guess = self._guess(tag.replace("_", "/", 1))
-        if guess is None and framework is None and (learner := _LEARNER.match(tag)):  # as on consoles
+        if guess is None and framework is None and (learner := learner_prefix().match(tag)):  # as on consoles
             guess = self._guess(plainly_spelled(tag[learner.end() :]))
             if guess is not None and not guess.found.part:
                 guess = guess._replace(found=guess.found._replace(part=learner[1].replace("_", " ")))

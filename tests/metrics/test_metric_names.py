@@ -696,3 +696,10 @@ def test_every_percentage_of_successes_has_its_unit() -> None:
     for tag in ("Success Rate (%)", "win_rate_pct", "win %", "success percentage"):
         name = MetricNames().name(tag)
         assert (name.canonical, name.unit, name.scale) == ("reward.success_rate", "percent", 0.01), tag
+
+
+@pytest.mark.parametrize("writer", ["condition_no kl", "env_Hopper-v4", "worker_1"])
+def test_a_learner_that_records_name_is_told_from_its_metric(writer: str) -> None:
+    """The prefix that records of several learners are given says whose value it is."""
+    name = MetricNames().name(f"{writer}/Episode Reward")
+    assert (name.canonical, name.part) == ("reward.episode_return.mean", writer.replace("_", " "))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Annotated
@@ -58,6 +59,7 @@ class LogKeys(NamedTuple):
     column_steps: frozenset[str]  # that are the steps of a table if they increase evenly
     writers: Ranks
     learners: frozenset[str]  # writers that each learn a policy
+    learner_words: tuple[str, ...]  # for one of several that one training has
     resumable: frozenset[str]  # writers that usually follow each other
     varying: frozenset[str]  # writers that may be new in each record
     value_names: frozenset[str]  # keys of the name of a single value
@@ -136,6 +138,13 @@ def is_resumable(writer_key: str) -> bool:
 def is_varying(writer_key: str) -> bool:
     """Whether each record may have another value under this key."""
     return compared(writer_key) in log_keys().varying
+
+
+@cache
+def learner_prefix() -> re.Pattern[str]:
+    """The prefix of names of one of several learners, with a group without its `/`: `arm_no kl/reward`."""
+    words = "|".join(sorted(map(word_of, log_keys().learners)))
+    return re.compile(rf"((?:{words})_[^/]{{1,60}}|[a-z]{{2,12}}_\d{{1,3}})/(?=.)")
 
 
 def word_of(writer_key: str) -> str:

@@ -127,7 +127,6 @@ class WordTable(NamedTuple):
     containers: frozenset[str] = frozenset()  # what holds a history, as the last word of its name
     ignored: frozenset[str] = frozenset()
     evaluation: frozenset[str] = frozenset()
-    learners: frozenset[str] = frozenset()  # a number next to one of them is part of its name
     words: Mapping[str, tuple[str, ...]] = {}  # word -> other spellings
     names: Mapping[str, Target] = {}  # words between blanks, in any order -> metric
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rltui.common.regex import regex
+from rltui.logs.records.record_keys import log_keys
 from rltui.metrics.frameworks.framework import Resolved
 from rltui.metrics.frameworks.framework_schema import WordTable
 from rltui.schema.metric import NameTarget
@@ -24,13 +25,13 @@ class NameWords:
     def find(self, name: str) -> Resolved | None:
         """The meaning of a name in snake case; None if a word is unknown or all mean nothing together."""
         words = self._split(name)
-        table = self._table
+        table, learners = self._table, log_keys().learner_words
         mean = not table.averages.isdisjoint(words)
         meant: set[str] = set()
         learner, held_out, before = "", False, ""
         for word in words:
             if word.isdecimal():
-                if before in table.learners:
+                if before in learners:
                     learner = f"{before} {word}"
                 elif not mean:  # a number of episodes
                     return None
@@ -38,7 +39,7 @@ class NameWords:
                 held_out = True
             elif (known := self._words.get(word)) is not None:
                 meant.add(known)
-            elif word not in table.averages and word not in table.ignored and word not in table.learners:
+            elif word not in table.averages and word not in table.ignored and word not in learners:
                 return None
             before = word
         entry = self._names.get(frozenset(meant))

@@ -21,6 +21,7 @@ from rltui.logs.records.record_keys import (
     compared,
     is_idle,
     is_rounded_away,
+    log_keys,
     step_keys,
     wall_time_keys,
 )
@@ -113,7 +114,6 @@ class Words:
     telling: AnyWord
     telling_counters: frozenset[str]
     prefixes: tuple[str, ...]
-    numbered: tuple[str, ...]
     roles: dict[str, Annotated[str, TextField(empty=True)]]
     rewrite: tuple[Rewrite, ...]
 
@@ -150,7 +150,8 @@ class Words:
     def learner(self) -> re.Pattern[str]:
         """One of several learners by its number: `Agent 1`, `[player_2]`."""
         return re.compile(
-            rf"\b({'|'.join(self.numbered)})[ _#-]{{0,2}}(\d{{1,3}})(?![\w.,]|[/:-]\d)", re.IGNORECASE
+            rf"\b({'|'.join(log_keys().learner_words)})[ _#-]{{0,2}}(\d{{1,3}})(?![\w.,]|[/:-]\d)",
+            re.IGNORECASE,
         )
 
     def without_prefixes(self, text: str) -> tuple[str, str]:
@@ -161,7 +162,7 @@ class Words:
         if found := self.prefix.match(text):
             text = text[found.end() :]
         # A search for plain text comes first: it takes a quarter of the time of the expression.
-        if any(map(text.lower().__contains__, self.numbered)) and (
+        if any(map(text.lower().__contains__, log_keys().learner_words)) and (
             learners := list(self.learner.finditer(text))
         ):
             found, rest = learners[0], text[learners[0].end() :].lstrip(_DECORATION)
