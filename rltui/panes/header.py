@@ -53,6 +53,7 @@ class Header(NamedTuple):
     state_word: str = ""  # the state as displayed: `ended?` if it is a guess
     cut_short: bool = False  # it ended before its planned end, or failed
     exit_code: int = 0  # of its process, if its tracker recorded one
+    failed: bool = False  # by its exit code, or by an exception at the end of its console
     job: Job | None = None  # the scheduler job that writes the run
     job_left: float | None = None  # time until its limit
     last_error: str = ""  # printed by a run that stopped
@@ -109,7 +110,7 @@ class Header(NamedTuple):
         if self.quiet == GONE:
             return "log gone"
         if self.cut_short:
-            return "failed" if self.exit_code else "ended early"
+            return "failed" if self.failed else "ended early"
         known = self.age is not None and math.isfinite(self.age)
         age = f" {format_age(coarse_age(self.age or 0.0)).removesuffix(' ago')}" if known else ""
         return f"{self.state_word or self.state}{age}"
@@ -187,6 +188,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         state_word=alive.word,
         cut_short=alive.cut_short and at_step is None,
         exit_code=alive.exit_code,
+        failed=alive.failed,
         step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
         total=alive.total,
         progress=alive.progress,

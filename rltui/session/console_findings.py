@@ -29,12 +29,10 @@ def console_findings(
     A failure after which the training went on is a remark. While a run is live this is not yet known: then
     a failure is at most a warning, and an exception is no finding.
     """
-    last_wall = run.last_wall
     found: dict[str, Finding] = {}
     for report in reports:
-        outlived = math.isfinite(last_wall) and last_wall > report.modified + OUTLIVED_SECONDS
         for each in report.failures:
-            over = each.over or outlived
+            over = each.over or outlived(run, report)
             if each.failure.general and (over or state == "live"):
                 continue
             severity: Severity = each.failure.severity
@@ -51,10 +49,14 @@ def console_findings(
     return tuple(one for one in found.values() if not (named and one.id == "exception"))
 
 
+def outlived(run: Run, report: ConsoleReport) -> bool:
+    """Whether points came so long after the last line of a console that this is not the end of the run."""
+    return math.isfinite(run.last_wall) and run.last_wall > report.modified + OUTLIVED_SECONDS
+
+
 def reports_end(run: Run, report: ConsoleReport) -> bool:
     """Whether the last line of a console says that the training has ended, and no points came much later."""
-    outlived = math.isfinite(run.last_wall) and run.last_wall > report.modified + OUTLIVED_SECONDS
-    return not outlived and console_facts().finished.search(report.last_line) is not None
+    return not outlived(run, report) and console_facts().finished.search(report.last_line) is not None
 
 
 def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> Finding:

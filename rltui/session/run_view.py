@@ -17,12 +17,12 @@ from rltui.rules.run_status.liveness import Liveness
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.rules.run_status.measured_pace import measured_pace, quiet
-from rltui.rules.run_status.run_pace import RunPace
+from rltui.rules.run_status.run_pace import FAILED_SECONDS, RunPace
 from rltui.rules.run_status.settings_beside import LookupBeside
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
-from rltui.session.console_findings import console_findings, reports_end
+from rltui.session.console_findings import console_findings, outlived, reports_end
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # it imports the readers of consoles
 HELD_POINTS = 300_000
 MAX_REPLAYED_POINTS = 2048  # of a series, means where points are in buckets: four for each tick of its rules
 MAX_GIVEN_NAME = 80  # characters of a display name
-CONSOLE_END_SECONDS = 60.0  # without a line, after which a console that ends with an exception has ended
 T = TypeVar("T")
 
 # Sources of findings other than rules: consoles, the job, the state of the run, the comparison with sister
@@ -74,6 +73,7 @@ class RunView:
         self._held_points = 0
         self.continued = False  # by another run, which means that it has ended
         self._reported_end = False  # the last line of its console says that it has ended
+        self._failed_at: float | None = None  # when its console ended with an exception
         self.beside = beside  # looks up what files near its logs say
         self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of a version, for planned steps
         self._tags_recognised = -1
@@ -192,6 +192,7 @@ class RunView:
             if beside != known[1]:
                 known = self._pace = (version, beside, measured_pace(self.run, beside=beside))
         pace = known[2].reported_end() if self._reported_end else known[2]
+        pace = pace if self._failed_at is None else pace.failed(self._failed_at)
         return pace.continued() if self.continued else pace
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
@@ -202,10 +203,12 @@ class RunView:
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         self.last_line = "" if newest is None else newest.last_line
         self._reported_end = newest is not None and reports_end(self.run, newest)
+        failed = newest is not None and newest.exception and not outlived(self.run, newest)
+        self._failed_at = newest.modified if newest is not None and failed else None
         if not any(report.failures for report in self.consoles):
             return self.set_findings("consoles", ())
         state = self.liveness(now).state
-        if not self.run.series and all(now - one.modified > CONSOLE_END_SECONDS for one in self.consoles):
+        if not self.run.series and all(now - one.modified > FAILED_SECONDS for one in self.consoles):
             state = "ended"  # without points only its consoles tell
         return self.set_findings("consoles", console_findings(self.run, self.consoles, state))
 

@@ -108,6 +108,39 @@ def test_an_exception_counts_only_when_the_run_is_over(tmp_path: Path) -> None:
     assert view.evaluator.findings() == []
 
 
+def test_a_run_whose_console_ends_with_an_exception_has_failed_at_once(tmp_path: Path) -> None:
+    """A minute after the traceback, whatever pauses the run had; while more is printed it is not the end."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no JSON\n'
+    _run(tmp_path / "run")
+    _console(tmp_path / "run" / "console.log", trace)
+    session = Session.load([tmp_path])
+    view = session.runs["run"]
+    for after, state in ((30, "live"), (90, "ended")):
+        session.set_consoles({"run": view.consoles}, 1_700_000_700.0 + after)
+        head = header(view, 1_700_000_700.0 + after)
+        assert head.state_word == state
+    assert head.silence_word == "failed"
+    assert view.evaluator.health == "critical"
+    _run(tmp_path / "again", wall=1_700_000_200.0)  # its points end long after the console
+    _console(tmp_path / "again" / "console.log", trace)
+    again = Session.load([tmp_path / "again"]).runs["."]
+    assert again.liveness(1_700_000_900.0).state == "live"
+
+
+def test_the_exception_of_a_task_of_ray_is_named(tmp_path: Path) -> None:
+    """Ray passes on the exception of a worker: that is the cause, not that a task failed."""
+    frames = 'Traceback (most recent call last):\n  File "main.py", line 10, in main\n    ray.get(task)\n'
+    passed_on = "ray.exceptions.RayTaskError(ValueError): ray::Runner.run() (pid=19, ip=172.17.0.4)\n"
+    # Ray leaves out the first frame of the worker, but not the marks below its code.
+    worker = '           ^^^^^^^^^^\n  File "worker.py", line 5, in fit\n    split()\nValueError: 3 parts\n'
+    for text in (f"{frames}{passed_on}", f"{frames}{passed_on}{worker}\nSet HYDRA_FULL_ERROR=1\n"):
+        _run(tmp_path / "run")
+        _console(tmp_path / "run" / "console.log", text)
+        (finding,) = Session.load([tmp_path]).runs["run"].evaluator.findings()
+        assert finding.title == "ValueError ended the program"
+    assert finding.message.startswith("ValueError: 3 parts;")
+
+
 def test_an_earlier_step_knows_no_console(tmp_path: Path) -> None:
     """As of a step nothing is told that the console said later."""
     _run(tmp_path / "run")

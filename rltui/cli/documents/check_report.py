@@ -212,7 +212,8 @@ def _silent(verdicts: Sequence[Verdict], at_step: int | None) -> str:
     stalled = sum(verdict.liveness.state == "stalled" for verdict in verdicts)
     early = sum(verdict.liveness.cut_short for verdict in verdicts)
     if len(verdicts) == 1:
-        return "; it has stalled" if stalled else "; it ended early" if early else ""
+        ended = "failed" if verdicts[0].liveness.failed else "ended early"
+        return "; it has stalled" if stalled else f"; it {ended}" if early else ""
     told = [f"{count} {what}" for count, what in ((stalled, "stalled"), (early, "ended early")) if count]
     return f"; of these {' and '.join(told)}" if told else ""
 

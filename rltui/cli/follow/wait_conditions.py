@@ -160,10 +160,11 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
         return Match(condition, view.name, message, found[0].value, found[0].since_step, found[0])
     if condition.kind == "stalled":
         live = view.liveness(now)
-        if live.state != "stalled":
+        if live.state != "stalled" and not live.failed:
             return None
         quiet = f"; {live.quiet}" if live.quiet else ""
-        return Match(condition, view.name, f"{view.shown_name} has stalled{quiet}", step=last)
+        what = "ended by a failure" if live.failed else "stalled"
+        return Match(condition, view.name, f"{view.shown_name} has {what}{quiet}", step=last)
     return _metric_match(condition, view)
 
 

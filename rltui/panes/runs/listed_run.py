@@ -79,7 +79,7 @@ def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, un
     elif alive.cut_short:
         code = f"exit code {alive.exit_code}" if alive.exit_code else ""
         done = f"ended early, {format_progress(alive.progress or 0.0)} done" if alive.unfinished else ""
-        parts.insert(1, ", ".join(filter(None, (code, done))))
+        parts[1:1] = filter(None, [", ".join(filter(None, (code, done)))])
     if last_error:
         parts.append(f"last error: {last_error}")
     if not parts or unjudged.startswith((NO_POINTS, NOTHING_READ)):

@@ -23,11 +23,17 @@ class Liveness(NamedTuple):
     known: bool = True  # False: stalled or ended is only inferred from silence
     exit_code: int = 0  # of its process, if its tracker recorded one
     complete: bool = False  # no point of its planned steps is missing, at its interval of logging
+    exception: bool = False  # its console ends with one
 
     @property
     def word(self) -> str:
         """The state in one word, with a question mark where it is only inferred from silence."""
         return self.state if self.known else f"{self.state}?"
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended by a failure: by its exit code, or the exception at the end of its console."""
+        return self.exit_code != 0 or self.exception
 
     @property
     def unfinished(self) -> bool:
@@ -39,11 +45,11 @@ class Liveness(NamedTuple):
     def ended_as_planned(self) -> bool:
         """Whether it is known to have ended, with all of its planned steps as far as these are known."""
         known = self.state == "ended" and self.known and self.quiet != GONE
-        return known and not (self.exit_code or self.unfinished)
+        return known and not (self.failed or self.unfinished)
 
     @property
     def cut_short(self) -> bool:
         """Whether it ended unintentionally as far as is known: by a crash, or before its planned steps."""
         if self.state != "ended" or self.quiet == GONE:
             return False
-        return bool(self.exit_code) if self.known else self.unfinished
+        return self.failed if self.known else self.unfinished

@@ -9,6 +9,8 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import age_lasts
 from rltui.rules.run_status.liveness import GONE, Liveness
 
+FAILED_SECONDS = 60.0  # without a line, after which a console that ends with an exception has ended
+
 
 class RunPace(NamedTuple):
     """The timing of one run, independent of the present time. Times in seconds; None where unknown."""
@@ -26,6 +28,7 @@ class RunPace(NamedTuple):
     quiet: str = ""  # the file or phase that stopped first, if known
     exit_code: int = 0  # of its process, if its tracker recorded one
     complete: bool = False  # no point of its planned steps is missing, at its interval of logging
+    failed_at: float | None = None  # seconds since 1970, when its console ended with an exception
 
     def next_change(self, now: float) -> float:
         """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
@@ -35,27 +38,33 @@ class RunPace(NamedTuple):
         state = self.at(now).state
         if state == "ended" or self.last_wall is None:
             return math.inf
+        failure = math.inf if self.failed_at is None else self.failed_at + FAILED_SECONDS
         if state == "live":
-            return self.last_wall + self.patience
-        return min(self.last_wall + self.given_up, now + age_lasts(now - self.last_wall))
+            return min(self.last_wall + self.patience, failure)
+        return min(self.last_wall + self.given_up, failure, now + age_lasts(now - self.last_wall))
 
     def reported_end(self) -> RunPace:
         """The same of a run whose console ends by reporting completion: its silence is not a stall."""
         return self if self.done else self._replace(given_up=self.patience, complete=True)
 
+    def failed(self, at: float) -> RunPace:
+        """The same of a run whose console ends with an exception, written at this time (since 1970)."""
+        return self if self.done else self._replace(failed_at=at)
+
     def continued(self) -> RunPace:
         """The same of a run that another one continues: it ended, and not too early."""
-        return self if self.done else self._replace(done=True, complete=True)
+        return self if self.done else self._replace(done=True, complete=True, failed_at=None)
 
     def at(self, now: float) -> Liveness:
         """The state at a time (seconds since 1970).
 
-        A run whose log or tracker says that it is over has ended. One that only stops writing is stalled
-        first, and later taken as ended.
+        A run whose log, tracker or console says that it is over has ended. One that only stops writing is
+        stalled first, and later taken as ended.
         """
         age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
         state: Literal["live", "stalled", "ended"]
-        if self.done or self.gone or age is None:
+        failed = self.failed_at is not None and now >= self.failed_at + FAILED_SECONDS
+        if self.done or self.gone or failed or age is None:
             state = "ended"
         else:
             state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
@@ -72,7 +81,8 @@ class RunPace(NamedTuple):
             self.total,
             self.progress,
             pace=self.pace or None,
-            known=self.done or state == "live" or (state == "stalled" and self.total is not None),
+            known=self.done or failed or state == "live" or (state == "stalled" and self.total is not None),
             exit_code=self.exit_code,
             complete=self.complete,
+            exception=failed,
         )

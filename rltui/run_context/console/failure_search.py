@@ -48,12 +48,15 @@ class ConsoleReport(NamedTuple):
     before_training: bool = False  # the console of a training that failed before any metrics
     last_error: str = ""  # the last line of an error after which the training did not continue; cleaned
     last_line: str = ""  # the last line that is not empty, cleaned; empty if it is one of metrics
+    exception: bool = False  # the program ended with an exception, maybe that of a known failure
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
     """Search the end of a console for failures. Raises OSError."""
     begin, data = file.tail(TAIL)
-    found = without_consequences(find_failures(data, begin, file.path))
+    failures = find_failures(data, begin, file.path)
+    exception = any(each.failure.general for each in failures)
+    found = without_consequences(failures)
     if found:
         while not file.index():
             if file.size > 256 << 20:
@@ -66,7 +69,7 @@ def scan(file: ConsoleFile) -> ConsoleReport:
     if _is_metrics(last_line, TrainerLines()):
         last_line = ""
     return ConsoleReport(
-        file.place, file.path, file.modified, file.size, tuple(found), early, last_error, last_line
+        file.place, file.path, file.modified, file.size, tuple(found), early, last_error, last_line, exception
     )
 
 

@@ -18,6 +18,7 @@ MAX_BYTES = 64 << 10  # of one line that are read: a progress bar may rewrite a 
 _BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
 TRACEBACK = "Traceback (most recent call last)"
 _FRAME = '  File "'
+_MARKS = regex(r"\s+[~^]+")  # below the code of a frame, of which Ray may leave out all but these
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _folded(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
     exception = ""
     for line in lines:
         body = body_of(line.text)
-        if exception and not body.startswith(_FRAME):
+        if exception and not body.startswith(_FRAME) and not _MARKS.fullmatch(body):
             yield _fold(held, exception)
             held, exception = [], ""
         if not held:

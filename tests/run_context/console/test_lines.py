@@ -56,6 +56,14 @@ def test_a_traceback_is_folded_to_its_exception() -> None:
         assert len(lines[0].folded) == 4
 
 
+def test_marks_below_left_out_code_belong_to_the_traceback() -> None:
+    """Ray leaves out the first frame of a worker, but not the marks below its code."""
+    lines = ["Traceback (most recent call last):", "  f()", "RayTaskError(ValueError): g()", "     ^^^^",
+             '  File "a.py", line 1, in g', "    h()", "ValueError: no"]  # fmt: skip
+    (line,) = console_lines("\n".join(lines).encode())
+    assert (line.text, len(line.folded)) == ("ValueError: no", len(lines))
+
+
 def test_levels_are_words_of_loggers_not_of_metrics() -> None:
     """Errors and warnings are told from values that are called so."""
     assert level_of("2026-01-01 ERROR trainer: lost") == "error"
