@@ -130,6 +130,79 @@ def test_tunix_is_told_by_the_mode_within_its_names() -> None:
 
 
 @pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("benchmarl", {
+            "collection/reward/episode_reward_mean": "reward.episode_return.mean",
+            "eval/reward/episode_reward_mean": "validation.return.mean",
+            "counters/total_frames": "progress.env_steps", "train/agents/loss_objective": "policy.loss",
+            "train/agents/loss_critic": "critic.loss", "train/agents/kl_approx": "policy.approx_kl",
+        }),
+        ("trlx", {
+            "rollout_scores/mean": "reward.score.mean", "reward/mean": "validation.reward.mean",
+            "policy/sqrt_kl": "policy.kl_ref", "values/values_error": "critic.error",
+            "losses/policy_loss": "policy.loss", "kl_ctl_value": "policy.kl_coef",
+        }),
+        ("oat", {
+            "actor/rewards": "reward.mean", "actor/sampling_max_tokens": "other.config_value",
+            "actor/response_tok_len": "lengths.response.mean", "train/pg_loss": "policy.loss",
+            "train/kl3": "policy.kl_ref_k3", "eval/average/accuracy": "validation.accuracy",
+            "misc/prompt_consumed": "progress.samples",
+        }),
+        ("cosmos-rl", {
+            "train/reward_mean": "reward.mean", "train/loss_avg": "optimizer.loss",
+            "train/iteration_time": "timing.step", "val/reward_avg": "validation.reward.mean",
+            "rollout/completion_length_mean": "lengths.response.mean", "train/kl_loss_avg": "policy.kl_loss",
+        }),
+        ("art", {
+            "train/reward": "reward.mean", "train/exception_rate": "rollout.error_rate",
+            "val/reward": "validation.reward.mean", "train/kl_div": "policy.kl_ref",
+        }),
+        ("harl", {
+            "agent0/policy_loss": "policy.loss", "agent0/dist_entropy": "policy.entropy",
+            "critic/value_loss": "critic.loss", "critic/average_step_rewards": "reward.step.mean",
+            "train_episode_rewards": "reward.episode_return.mean",
+            "eval_average_episode_rewards": "validation.return.mean",
+        }),
+        ("harl", {
+            "average_episode_rewards": "reward.episode_return.mean", "dist_entropy": "policy.entropy",
+            "value_loss": "critic.loss", "ratio": "policy.ratio.mean",
+        }),
+        ("jaxmarl", {
+            "returned_episode_returns": "reward.episode_return.mean", "env_step": "progress.env_steps",
+            "returned_episode_lengths": "lengths.episode.mean", "qvals": "critic.q.mean",
+            "test_returned_episode_returns": "validation.return.mean",
+        }),
+        ("serl", {
+            "environment/episode/r": "reward.episode_return.mean", "training/actor_loss": "policy.loss",
+            "critic/predicted_qs": "critic.q.mean", "evaluation/average_return": "validation.return.mean",
+            "timer/total": "timing.step",
+        }),
+        ("atropos", {
+            "train/percent_correct": "reward.accuracy", "eval/percent_correct": "validation.accuracy",
+            "train/completion_lengths": "lengths.response.mean", "train/items_rejected": "discarded.filtered",
+        }),
+        ("rllm", {  # on the backend veRL
+            "reward/solver/mean": "reward.mean", "groups/num_trajs_before_filter": "rollout.generated",
+            "batch/solver/fractions/too_hard": "reward.solve_none_fraction", "actor/pg_loss": "policy.loss",
+            "critic/score/mean": "reward.score.mean", "timing_s/step": "timing.step",
+        }),
+        ("verl", {  # of EasyR1
+            "reward/overall": "reward.mean", "reward/format": "rollout.format_score",
+            "val/reward_score": "validation.reward.mean", "actor/pg_clipfrac_higher": "policy.clip_fraction",
+            "val_response_length/mean": "validation.response_length.mean", "actor/pg_loss": "policy.loss",
+            "critic/score/mean": "reward.score.mean",
+        }),
+    ],
+)  # fmt: skip
+def test_frameworks_are_known_by_their_source(label: str, expected: dict[str, str]) -> None:
+    """The framework, its outcome and the metrics of policy and critic, by the names in its source code."""
+    assert recognise(expected).label == label
+    names = MetricNames(label)
+    assert {key: names.name(key).canonical for key in expected} == expected
+
+
+@pytest.mark.parametrize(
     ("keys", "label"),
     [
         (["r", "l", "t"], "stable-baselines3"),
