@@ -19,7 +19,7 @@ from rltui.common.problem import Severity
 # Kinds without a function in `rltui.rules.kinds`, because missing and non-finite values make no ticks.
 ENDED = "ended"  # compared with other series
 NON_FINITE = "non-finite"  # see `rltui.rules.kinds.non_finite`
-_COURSES = ("trend", "flat", "best", "gained", "gained-over-run")  # kinds for the course of a series
+_COURSES = ("trend", "flat", "best", "above-start", "gained")  # kinds for the course of a series
 RECORDING = "recording"  # severity of a rule that others refer to and that is never shown
 
 

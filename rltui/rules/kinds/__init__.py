@@ -52,14 +52,14 @@ KINDS: dict[str, Kind] = {
     "was-constant": plateau.was_constant,
     "flat": plateau.flat,
     "best": plateau.best,
-    "gained": plateau.gained,
+    "above-start": plateau.above_start,
     "course": whole_run_trend.evaluate,
     "peaked": peaked.evaluate,
     "outlier": outlier.evaluate,
     "gain-lost": gain_over_run.gain_lost,
     "below-start": gain_over_run.below_start,
     "no-gain": gain_over_run.no_gain,
-    "gained-over-run": gain_over_run.gained,
+    "gained": gain_over_run.gained,
 }
 
 IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
@@ -78,7 +78,7 @@ IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
 }
 
 # Kinds that use extreme levels of all earlier moments; thresholds may.
-_CARRY = {"collapse", "drop", "frozen", "flat", "best", "gained"}
+_CARRY = {"collapse", "drop", "frozen", "flat", "best", "above-start"}
 # Kinds that compare a gain with the deviation of single points, which is computed before these are joined.
 POINTS_COMPARED = {"gain-lost", "no-gain"}
 

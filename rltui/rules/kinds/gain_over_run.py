@@ -348,7 +348,10 @@ def _is_experienced(rule: Rule, window: RollingWindow, ticks: Ints) -> Bools:
 
 
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """A fifth of the run is above its first tenth by `sigmas` errors, and by a share `within` of its size."""
+    """Some fifth of the run is above its first tenth by `sigmas` errors, and by a share `within` of its size.
+
+    The opposite of `no_gain`: a gain that is lost again has been one.
+    """
     means = window.run_means()
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)

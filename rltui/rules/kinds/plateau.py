@@ -168,10 +168,11 @@ def _change(window: RollingWindow) -> Floats:
     return found
 
 
-def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The level is near the top of its range, and above the start by more than the noise of the curve.
+def above_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+    """The level now is near the top of its range, and above the start by more than the noise of the curve.
 
-    For young runs, which are too short for a trend or a plateau.
+    For young runs, which are too short for a trend, a plateau, or means that tell noise that is slow
+    (`gain_over_run.gained`).
     """
     length = int(rule.number("window", 4))
     fraction, start = rule.number("fraction", 0.25), window.start()[0]
