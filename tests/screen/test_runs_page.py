@@ -106,6 +106,13 @@ def test_a_narrow_list_by_best_value_says_what_is_wrong() -> None:
     assert "best" in words and "why" in words and "done" not in words
 
 
+def test_a_narrow_list_has_room_for_reasons() -> None:
+    """At 80 columns, a reason has a third of the line: the age that sorts at first is not worth a column."""
+    title, heads = text(run_list(), 80).splitlines()[:2]
+    assert 80 - heads.index("why") >= 27 and "age" not in heads
+    assert "age ↑" in title  # which still names the order
+
+
 def test_the_keys_go_round_all_columns() -> None:
     """Pressed often enough, they lead back to the first column; the other key goes the other way."""
     screen = run_list()

@@ -22,6 +22,7 @@ from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
 MIN_REASON_CELLS = 14
+NARROW = 100  # cells below which reasons get the room of less important columns
 SIGN_CELLS = 6  # before the name: mark, state, health
 TREND = "trend"
 # Columns from the most to the least important, after those that the user has added.
@@ -228,10 +229,12 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
                 cells = min(max(found.best_cells, cell_width(word) + 2), cells)
             known[name] = _Cells(name, word, cells, column)
     wanted = [one.id for one in added]
+    offered = _BY_IMPORTANCE if width >= NARROW else _BY_IMPORTANCE[: _BY_IMPORTANCE.index("why") + 1]
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
-        wanted.append(sorting.id)
+        # Runs are sorted by age at first; the line below the list has that of the selected run.
+        wanted += [sorting.id] * (sorting.id != "age" or width >= NARROW)
     asked = len(wanted)
-    wanted += [name for name in _BY_IMPORTANCE if name in known and name not in (*wanted, *found.lacking)]
+    wanted += [name for name in offered if name in known and name not in (*wanted, *found.lacking)]
     longest = max(run_list.longest_name(state), cell_width("run"))
     name_cells = min(longest, MAX_NAME_CELLS, max(width * 22 // 100, MIN_NAME_CELLS))
     room = width - SIGN_CELLS - name_cells
