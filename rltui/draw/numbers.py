@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
 NEGLIGIBLE_CHANGE = 1e-9  # share of a value below which a change of it is rounding
+FEW = 0.01  # a mean of counts closer to zero is written in words: `almost 0`
 RANGE_END = 8  # cells of one end of a range, at most
 SHARE = "share"  # unit of values from 0 to 1 that are written in percent
 _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

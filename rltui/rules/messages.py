@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rltui.common.problem import SEVERITIES, Severity
 from rltui.common.regex import regex
-from rltui.draw.numbers import format_short
+from rltui.draw.numbers import FEW, format_share, format_short
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.evaluated_series.ratio import numerator
 from rltui.rules.evaluated_series.ticks import NonFinitePeriod, Ticks
@@ -16,12 +16,14 @@ from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_state import ActivePeriod
+from rltui.schema.units import units
 
 SECONDS_PER_STEP = "seconds per step"  # in place of a tag where the wall times of points give it
 PRESENT_TICKS = 5  # whose median is the present level of a series
 WORST_FACTOR = 2.0  # the worst value is reported if it is so many times the present one
 # Kinds whose value is on one side of the limit while they hold.
 COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
+_SHARES = ("fraction", "ratio")
 
 
 def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
@@ -75,9 +77,9 @@ def _finding(
     canonical = tuple(dict.fromkeys(ticks.canonical or "" for ticks in series))
     tags = tuple(dict.fromkeys(numerator(ticks.tag) for ticks in series))
     words = {
-        "value": format_short(value),
-        "limit": format_short(limit),
-        "before": format_short(before),
+        "value": _few(value, series[0].canonical) or format_short(value),
+        "limit": _format(rule, limit),
+        "before": _format(rule, before),
         "since": f"{since:,}",
         "tag": series[0].tag,
         "metric": title_of(series[0].canonical or rule.metrics[0]) if rule.metrics else series[0].tag,
@@ -110,7 +112,16 @@ def _format(rule: Rule, value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.0f} %"
+    return "-" if math.isnan(share) else f"{100 * share:.0f} %" if share >= FEW else format_share(share)
+
+
+def _few(value: float, canonical: str | None) -> str:
+    """`almost 0` for a mean of counts or a share that is nearly zero; else empty."""
+    metric = glossary().metrics.get(canonical or "")
+    if metric is None:
+        return ""
+    few = FEW if metric.unit in units().counts else 1e-3 if metric.unit in _SHARES else 0.0
+    return "almost 0" if 0 < value < few else ""
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

@@ -59,6 +59,13 @@ def test_copies_of_an_environment_have_one_return() -> None:
     assert "agent_0 is" in answer("reward", agents, others={}, framework="xuance").sentence
 
 
+def test_tools_that_are_hardly_ever_called_are_said_so() -> None:
+    """Nobody calls a tool 9.77e-4 times."""
+    fall = [2.0] * 30 + [0.0009] * 30
+    said = answer("turns", {"rollout/tool_calls_avg": fall}, framework="verl").sentence
+    assert said.endswith(" Tools are almost never called, down from 2 at the start.")
+
+
 def test_responses_are_cut_at_the_length_that_cut_ones_reach() -> None:
     """Means over batches without a cut response are below the limit."""
     longest = [512.0 if at % 7 == 0 else 300.0 for at in range(60)]

@@ -11,12 +11,16 @@ from rltui.schema.toml_files import read_table
 
 
 class KeyQuantity(NamedTuple):
-    """A quantity and the template of its sentence; `share`: whether it is written in percent."""
+    """A quantity and the template of its sentence.
+
+    share: whether it is written in percent. rare: the sentence for a mean of counts that is nearly zero.
+    """
 
     metric: MetricId
     word: str
     said: str = "{word} is {value}"
     share: bool = False
+    rare: str = ""
 
 
 class KeyQuantities(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from rltui.draw.numbers import format_share, format_step, format_value
+from rltui.draw.numbers import FEW, format_share, format_step, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
@@ -69,7 +69,8 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
 
     name = run.name(values.tag)
     word = f"{quantity.word} (minus {name.tag})" if name.scale < 0 and not name.offset else quantity.word
-    clause = quantity.said.format(word=word, value=_level(values, quantity))
+    said = quantity.rare if quantity.rare and 0 < values.now < FEW else quantity.said
+    clause = said.format(word=word, value=_level(values, quantity))
     band = glossary().metrics[quantity.metric].band
     if band is not None and not quantity.share:  # a newcomer does not know which values are healthy
         clause += f" (healthy {_range_text(*band)})"

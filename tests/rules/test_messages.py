@@ -1,0 +1,28 @@
+"""Numbers in messages of findings, as a person would say them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.finding import Finding
+from tests.support.runs.evaluators import evaluator_of, only
+
+
+def _finding(rule: str, metric: str, *levels: float) -> Finding:
+    """What one rule finds on a series with 40 points around each of these levels."""
+    noise = np.random.default_rng(4)
+    values = np.concatenate([level * (1 + 0.05 * noise.normal(size=40)) for level in levels])
+    (found,) = evaluator_of({metric: list(values)}, book=only(rule)).findings()
+    return found
+
+
+def test_a_count_that_is_nearly_zero_is_said_in_words() -> None:
+    """Nobody calls a tool 9.77e-4 times."""
+    found = _finding("tool-use-dies", "turns.tool_calls.mean", 2.0, 0.5, 0.0009)
+    assert found.message == "Tools are called less than a quarter as often as at best (Tool calls: almost 0)"
+
+
+def test_shares_of_one_message_are_all_in_percent() -> None:
+    """A value and the level before it are written alike; a small share keeps a digit."""
+    found = _finding("responses-refuse", "samples.refusal_fraction", 0.004, 0.4)
+    assert found.message == "38 % of the responses begin as refusals do (earlier 0.4 %)"
