@@ -22,8 +22,6 @@ from rltui.common.problem import Problem
 from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.run_context.console.console_scan_thread import ConsoleScanThread
-from rltui.run_context.jobs.run_jobs import JobThread
 from rltui.screen import run_list, shown_run
 from rltui.screen.apply_deliveries import SLICE_SECONDS, DeliveryQueue
 from rltui.screen.input.key_table import key_name
@@ -35,13 +33,13 @@ from rltui.screen.terminal.cell_diff import CellDiffApp
 from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
 from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
+from rltui.session.context_threads import ContextThreads
 from rltui.session.run_view import RunView
 
 if TYPE_CHECKING:
     from rltui.alerts.dispatcher import Dispatcher
 
 FRAME_SECONDS = 0.25  # between frames that follow from data, not from keys
-JOBS_SECONDS = 15.0  # between updates of the traces of jobs
 SLICE_PAUSE_SECONDS = 0.002  # between two slices of applying data, for keys
 MAX_RUNS_FOR_LINEAGE = 200  # in which continued runs are looked for: 0.1 ms each
 MAX_LIVENESS_UPDATES_PER_SECOND = 500  # runs whose state is updated: 0.03 ms each, so that no key waits
@@ -71,8 +69,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.state = state
         for worker in (state.hparams.files, state.samples.files, state.console.files, state.node):
             worker.thread.ready = lambda: self.post_message(DataArrived())
-        self.consoles = ConsoleScanThread(state.options.logdirs)
-        self.jobs = JobThread(state.options.logdirs)
+        self.context = ContextThreads(state.options.logdirs)
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None
         self.follower: Follower | None = None
@@ -86,8 +83,6 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._memory_held = True  # garbage of reading, to be released
         self._timer_set = False
         self._clock_words = ""
-        self._jobs_due = 0.0
-        self._jobs_error = ""
         if no_color:
             state.options = replace(state.options, themes={PLAIN.id: PLAIN})
         elif (
@@ -146,7 +141,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Stop all threads without waiting for blocked calls, and save the layout."""
         self.updates.stop()
         state = self.state
-        for worker in (state.samples.files, state.console.files, state.node, self.consoles, self.jobs):
+        self.context.stop()
+        for worker in (state.samples.files, state.console.files, state.node):
             worker.thread.stop()
         if self.reader is not None:
             self.reader.stop()
@@ -293,8 +289,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
                 state.hparams.files.beside(view.run, again=True)
             state.hparams.files.read_beside()
         if self.updates.shown or self._progress() is None:
-            self._look_at_consoles()
-            self._ask_for_jobs()
+            self._update_context()
             if self._progress() is None and len(self.session.runs) <= MAX_RUNS_FOR_LINEAGE:
                 self.session.mark_continued_runs()
             if self.session.update_liveness_findings(
@@ -316,40 +311,16 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             self._clock_words = words
             self.changed()
 
-    def _look_at_consoles(self) -> None:
-        """Follow the consoles of the runs, and take the reports of their thread."""
-        if self.follower is not None:
-            known = self.consoles.thread.started or (self.follower.all_found and self.updates.empty)
-            if not known:
-                return  # with some runs missing, a console could be assigned to a wrong one
-            self.session.others = self.follower.others()
-            self.session.folder_changes = self.follower.search.changes
-        session = self.session
-        self.consoles.follow(session.sources(), session.others, session.folder_changes)
-        reports = self.consoles.take()
-        if reports is not None:
-            self._jobs_due = min(self._jobs_due, time.monotonic())  # they contain job ids
-        if reports is not None and self.session.set_consoles(reports, self.state.options.clock()):
+    def _update_context(self) -> None:
+        """Follow the consoles and the jobs of the runs, and take what their threads found."""
+        follower, context, session = self.follower, self.context, self.session
+        known = follower is None or context.consoles.thread.started
+        if follower is not None and (known := known or (follower.all_found and self.updates.empty)):
+            session.others, session.folder_changes = follower.others(), follower.search.changes
+        if context.update(session, self.state.options.clock(), consoles=known):
             self.changed()
-        if error := self.consoles.thread.error:
+        for error in context.new_errors():
             self.state.notify(error)
-            self.consoles.thread.error = ""
-
-    def _ask_for_jobs(self) -> None:
-        """Take the answers of the scheduler on the jobs of the runs, which is asked once a minute."""
-        jobs = self.jobs
-        now = time.monotonic()
-        if now >= self._jobs_due:
-            self._jobs_due = now + JOBS_SECONDS
-            jobs.follow(self.session.job_traces())
-        found = jobs.take()
-        if found is not None:
-            self.session.set_jobs(found, self.state.options.clock())
-            self.changed()
-        error = jobs.thread.error
-        if error and error != self._jobs_error:
-            self.state.notify(error)  # once, though the query is repeated
-        self._jobs_error = error
 
     def _alert(self) -> None:
         """Send alerts on firing findings that are not acknowledged; show which receivers fail."""

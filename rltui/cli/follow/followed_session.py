@@ -11,8 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.panes.runs.selection import RunSelection, settings_below
-from rltui.run_context.console.console_scan_thread import ConsoleScanThread
-from rltui.run_context.jobs.run_jobs import JobThread
+from rltui.session.context_threads import ContextThreads
 from rltui.session.session import Session
 
 POLL = 1.0  # seconds; the configuration overrides it
@@ -51,16 +50,13 @@ class FollowedSession:
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )
         self._file_problems = FileProblemReporter()
-        self._consoles_read = False
-        self._consoles = ConsoleScanThread(logdirs if deliveries is None else ())
-        self._jobs = JobThread(logdirs if deliveries is None else ())
+        self._context = ContextThreads(logdirs if deliveries is None else ())
 
     def __iter__(self) -> Iterator[Session]:
         try:
             yield from self._sessions()
         finally:  # a server creates many followed sessions
-            self._consoles.thread.stop()
-            self._jobs.thread.stop()
+            self._context.stop()
 
     def _sessions(self) -> Iterator[Session]:
         for each in self._deliveries:
@@ -68,16 +64,9 @@ class FollowedSession:
             self.session.apply(self._file_problems.passing(each))
             self.session.evaluate()
             self.all_found = self._follower.all_found or not isinstance(self._deliveries, Deliveries)
-            if self._follower.all_found:  # of some runs alone, a console might seem another one's
-                self._consoles.follow(self.session.sources(), self._follower.others())
-                if not self._consoles_read:
-                    self._consoles_read = True
-                    self._consoles.thread.wait(FIRST_SCAN)
-            if (reports := self._consoles.take()) is not None:
-                self.session.set_consoles(reports, time.time())
-                self._jobs.follow(self.session.job_traces())
-            if (jobs := self._jobs.take()) is not None:
-                self.session.set_jobs(jobs, time.time())
+            if known := self._follower.all_found:
+                self.session.others = self._follower.others()
+            self._context.update(self.session, time.time(), consoles=known, wait=FIRST_SCAN)
             self.at_rest = (
                 self._deliveries.at_rest
                 if isinstance(self._deliveries, Deliveries)
