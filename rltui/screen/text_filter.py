@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 SCATTERED_COST = 100  # of letters that are not adjacent
 
@@ -18,6 +18,12 @@ def edited(query: str, key: str) -> str | None:
     if key == "ctrl+u":
         return ""
     return query + key if len(key) == 1 and key.isprintable() else None
+
+
+def next_match(found: Sequence[int], here: int, by: int) -> int:
+    """Of rising places the next match, or the one before for `by` -1; after the last one the first."""
+    ahead = [at for at in found if (at - here) * by > 0] or found
+    return ahead[0] if by > 0 else ahead[-1]
 
 
 def matcher(query: str) -> Match:

@@ -35,9 +35,6 @@ def perform(state: AppState, chart: ChartOverlay, command: Command) -> Command |
     if command.action == f"pane:{CONSOLE}":
         _go_to_console(state, chart)
         return None
-    if command.action.startswith("pane:"):
-        state.overlays.clear()
-        return command
     does = _ACTIONS.get(command.action)
     if does is None:
         return command

@@ -24,6 +24,7 @@ from rltui.screen.state import (
 )
 from rltui.screen.text_filter import edited
 
+_NOT_OF_OVERLAYS = ("quit", "interrupt", "theme", "redraw", "palette")  # but of the screen
 WHEEL_LINES = 3  # of text that one notch of the wheel scrolls
 
 
@@ -74,15 +75,22 @@ def perform(state: AppState, action: str, argument: str = "") -> None:
 
 def _performed_by(state: AppState, top: Overlay, command: Command) -> Command | None:
     """Pass a command to an overlay; returns the command that is still to be done."""
+    following: Command | None = command
     if isinstance(top, ChartOverlay):
-        return chart_actions.perform(state, top, command)
-    if isinstance(top, ListOverlay):
-        return list_actions.perform(state, top, command)
-    if isinstance(top, SampleOverlay):
-        return sample_actions.perform(state, top, command)
-    if command.action not in ("interrupt", "up", "down", "page-up", "page-down", "half-up", "half-down"):
-        state.overlays.remove(top)  # clicks and moves go to the pane below the prompt
-    return command
+        following = chart_actions.perform(state, top, command)
+    elif isinstance(top, FilterPrompt):
+        if command.action not in ("interrupt", "up", "down", "page-up", "page-down", "half-up", "half-down"):
+            state.overlays.remove(top)  # clicks and moves go to the pane below the prompt
+    elif command.action in _NOT_OF_OVERLAYS or command.action.startswith("pane:"):
+        pass
+    elif isinstance(top, ListOverlay):
+        following = list_actions.perform(state, top, command)
+    elif command.action != "help":
+        sample_actions.perform(state, top, command.action)
+        following = None
+    if following == command and command.action.startswith("pane:"):
+        state.overlays.clear()
+    return following
 
 
 def _typed(state: AppState, top: Overlay, key: str) -> bool:

@@ -9,10 +9,8 @@ from rltui.screen.pages.lists.list_page import ListContent, nearest_item
 from rltui.screen.pages.overlays import list_content
 from rltui.screen.pages.page import scrolled
 from rltui.screen.state import TYPED_LISTS, AppState, ListOverlay
-from rltui.screen.text_filter import edited
+from rltui.screen.text_filter import edited, next_match
 
-# Passed on to the screen by any list.
-_PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
 _SORT_ACTIONS = ("sort", "sort-back", "sort-by", "reverse")
 # Columns of the keys for sorting, whether they are visible or not.
 _SORT_COLUMNS = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
@@ -21,11 +19,6 @@ _SORT_COLUMNS = ("age", "best", "why", "last", "step", "eta", "name", "state", "
 def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
     """Do an action in a list; returns the command that is still to be done, if any."""
     action = command.action
-    if action in _PASSED_ON:
-        return command
-    if action.startswith("pane:"):
-        state.overlays.clear()
-        return command
     following: Command | None = None
     if by := navigation.distance(action, overlay.drawn.rows):
         _move(overlay, by)
@@ -96,20 +89,14 @@ def _in_sight(overlay: ListOverlay, at: int) -> bool:
 
 
 def _go_to_match(state: AppState, overlay: ListOverlay, by: int) -> None:
-    """Go to the next or previous match, after the last one to the first."""
+    """Scroll to the next or previous match, and select the item nearest to it."""
     found = overlay.drawn.found
     if not found:
         key = state.options.keys.hint_of("filter")
         state.notify(f"not here: {overlay.query}" if overlay.query else f"{key} searches")
         return
     here = overlay.top if overlay.match is None else overlay.match
-    later = [at for at in found if (at - here) * by > 0] or list(found)
-    _go_to_line(overlay, later[0] if by > 0 else later[-1])
-
-
-def _go_to_line(overlay: ListOverlay, at: int) -> None:
-    """Scroll to a line, and select the item nearest to it."""
-    drawn = overlay.drawn
+    drawn, at = overlay.drawn, next_match(found, here, by)
     overlay.match = at
     overlay.top = scrolled(overlay.top, at, at, drawn.lines, drawn.rows)
     if drawn.items:

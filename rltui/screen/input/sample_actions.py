@@ -13,9 +13,8 @@ from rltui.screen.input import navigation
 from rltui.screen.input.key_table import Command
 from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
 from rltui.screen.state import AppState, SampleOverlay
-from rltui.screen.text_filter import edited
+from rltui.screen.text_filter import edited, next_match
 
-_PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette", "help")
 _OF_SAMPLES = ("open", "copy", "sample-compare")
 _NOT_FOUND = {  # by notable sample: the actions are `sample-best` and so on
     "best": "no sample of this step has a reward",
@@ -163,23 +162,15 @@ _IN_LIST: dict[str, Callable[[AppState, str], None]] = {
 # ---- over one sample
 
 
-def perform(state: AppState, overlay: SampleOverlay, command: Command) -> Command | None:
-    """Do an action over a sample; returns the command if it is not one."""
-    action = command.action
-    if action.startswith("pane:"):
-        state.overlays.clear()
-        return command
-    if action in _PASSED_ON:
-        return command
+def perform(state: AppState, overlay: SampleOverlay, action: str) -> None:
+    """Do an action over a sample."""
+    does = _OVER_SAMPLE.get(action)
     if by := navigation.distance(action, max(overlay.drawn.rows - 2, 1)):
         overlay.top = max(overlay.top + by, 0)
-        return None
-    does = _OVER_SAMPLE.get(action)
-    if does is not None:
+    elif does is not None:
         does(state, overlay)
     elif (kind := action.removeprefix("sample-")) in _NOT_FOUND:
         _go_to_notable(state, kind)
-    return None
 
 
 def _back(state: AppState, overlay: SampleOverlay) -> None:
@@ -245,8 +236,7 @@ def _next_match(state: AppState, overlay: SampleOverlay, by: int) -> None:
             f"nothing is searched for: {key} searches" if not overlay.query else "not in this sample"
         )
         return
-    later = [at for at in found if (at - overlay.top) * by > 0]
-    overlay.top = (later[0] if by > 0 else later[-1]) if later else (found[0] if by > 0 else found[-1])
+    overlay.top = next_match(found, overlay.top, by)
 
 
 def typed(state: AppState, overlay: SampleOverlay, key: str) -> bool:
