@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rltui.panes.render.chart_text import charts_text
+from rltui.panes.charts.step_window import window_for
+from rltui.panes.render.chart_text import chart_text
+from rltui.panes.rows.row import rows_of
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui
 from tests.support.runs.deliveries import delivery
@@ -21,8 +23,9 @@ def chart(values: np.ndarray, width: int = 80) -> str:
     session.apply(
         (delivery([("a/score", step, float(value)) for step, value in enumerate(values)], wall=0.0),)
     )
-    (text,) = charts_text(session.runs["run"], ["a/score"], 100.0, width)
-    return text
+    view = session.runs["run"]
+    (row,) = rows_of(view, ["a/score"], merge=False)
+    return chart_text(row, view.shown_name, window_for(view), width)
 
 
 def test_a_chart_says_what_it_shows_and_fits() -> None:

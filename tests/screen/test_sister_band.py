@@ -10,11 +10,11 @@ import pytest
 
 from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import PLAIN
-from rltui.panes.charts.chart_picture import metric_pictures
+from rltui.panes.charts.chart_picture import chart_picture
 from rltui.panes.charts.curve import curve
-from rltui.panes.charts.sister_band import band_behind, seed_sisters
-from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.render.chart_text import charts_text
+from rltui.panes.charts.sister_band import band_behind, seed_sisters, sister_series
+from rltui.panes.charts.step_window import StepWindow, window_for
+from rltui.panes.render.chart_text import chart_text
 from rltui.panes.rows.row import rows_of
 from rltui.panes.runs.selection import settings_below
 from rltui.run_context.hparams.hparams import HParam, Value, settings_digest
@@ -57,7 +57,11 @@ def picture_of(screen: Screen, name: str) -> str:
     views = screen.session.ordered()
     view = screen.session.runs[name]
     sisters = seed_sisters(view, views, settings_below(screen.state.options.logdirs).digest)
-    return pictures_svg(metric_pictures(view, [TAG], 0.0, sisters=sisters), PLAIN)
+    (row,) = rows_of(view, [TAG], merge=False)
+    series = sister_series(view, TAG, sisters)
+    picture = chart_picture(row, view.shown_name, window_for(view), sisters=series)
+    assert picture is not None
+    return pictures_svg([picture], PLAIN)
 
 
 def test_the_band_spans_the_sisters_that_have_come_so_far(screen: Screen) -> None:
@@ -112,7 +116,9 @@ def test_pictures_and_charts_as_text_have_the_band(screen: Screen) -> None:
     assert "sister runs" not in picture_of(screen, "other")
     view = screen.session.runs["s0"]
     sisters = [screen.session.runs[name] for name in ("s1", "s2")]
-    (text,) = charts_text(view, [TAG], 0.0, 100, sisters=sisters)
+    (row,) = rows_of(view, [TAG], merge=False)
+    series = sister_series(view, TAG, sisters)
+    text = chart_text(row, view.shown_name, window_for(view), 100, sisters=series)
     assert "dots: 2 sister runs, min and max" in text and "·" in text
 
 

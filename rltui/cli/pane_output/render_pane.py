@@ -101,40 +101,38 @@ def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
 
 def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     """The charts of a metric as text, Markdown (a code block) or SVG. Exit code 1 for an unknown metric."""
-    from rltui.panes.charts.sister_band import seed_sisters
-    from rltui.panes.render.chart_text import HEIGHT, charts_text
+    from rltui.panes.charts.sister_band import seed_sisters, sister_series
+    from rltui.panes.charts.step_window import window_for
+    from rltui.panes.rows.row import rows_of
     from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below
 
-    digest, every = settings_below(how.logdirs).digest, session.ordered()
-    runs = [
-        (view, as_of(view, how.at_step), seed_sisters(view, every, digest)) for view in how.views(session)
-    ]
-    charts: list[str] = []
+    digest, views = settings_below(how.logdirs).digest, how.views(session)
+    drawn = []
+    for view in views:
+        window = window_for(view, as_of(view, how.at_step), at_step=how.at_step)
+        sisters = seed_sisters(view, session.ordered(), digest)
+        drawn += [
+            (row, view.shown_name, window, sister_series(view, row.tag, sisters))
+            for row in rows_of(view, tags_of(view, metric), at_step=how.at_step, merge=False)
+        ]
+    if not drawn:
+        near = dict.fromkeys(clean(tag) for view in views for tag in nearest_tags(view, metric))
+        hint = f"nearest: {', '.join(list(near)[:SUGGESTIONS])}; " if near else ""
+        fail(f"no metric {clean(metric)!r} here; {hint}`rltui snapshot --pane all` lists all", FOUND)
     if how.form == "svg":
         from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS
         from rltui.draw.chart_svg import pictures_svg
-        from rltui.panes.charts.chart_picture import metric_pictures
+        from rltui.panes.charts.chart_picture import chart_picture
 
-        pictures = [
-            picture
-            for view, now, sisters in runs
-            for picture in metric_pictures(view, tags_of(view, metric), now, how.at_step, sisters=sisters)
-        ]
-        pixels = (
-            round(how.width * CELL_PIXELS),
-            HEIGHT_IN_PIXELS if how.height is None else how.height * LINE_PIXELS,
-        )
-        charts = [pictures_svg(pictures, theme_named(how.theme), *pixels)] if pictures else []
-    if not charts:
-        for view, now, sisters in runs:
-            height = how.height or HEIGHT
-            tags = tags_of(view, metric)
-            charts += charts_text(view, tags, now, how.width, height, how.at_step, sisters=sisters)
-    if not charts:
-        near = dict.fromkeys(clean(tag) for view, *_ in runs for tag in nearest_tags(view, metric))
-        hint = f"nearest: {', '.join(list(near)[:SUGGESTIONS])}; " if near else ""
-        fail(f"no metric {clean(metric)!r} here; {hint}`rltui snapshot --pane all` lists all", FOUND)
+        made = (chart_picture(*one, sisters=sisters) for *one, sisters in drawn)
+        if pictures := [picture for picture in made if picture is not None]:
+            height = HEIGHT_IN_PIXELS if how.height is None else how.height * LINE_PIXELS
+            return pictures_svg(pictures, theme_named(how.theme), round(how.width * CELL_PIXELS), height)
+    from rltui.panes.render.chart_text import HEIGHT, chart_text
+
+    size = how.width, how.height or HEIGHT
+    charts = [chart_text(*one, *size, sisters) for *one, sisters in drawn]
     if how.form == "markdown":
         return "\n".join(f"```text\n{text.rstrip()}\n```\n" for text in charts)
     return "\n".join(charts)

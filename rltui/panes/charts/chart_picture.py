@@ -15,13 +15,12 @@ from rltui.draw.numbers import format_step
 from rltui.draw.value_range import widened
 from rltui.panes.charts.curve import Curve, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import limits_of
-from rltui.panes.charts.sister_band import band_behind, sister_series
-from rltui.panes.charts.step_window import StepWindow, window_for
+from rltui.panes.charts.sister_band import band_behind
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
-from rltui.panes.rows.row import Row, rows_of
+from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
 COLUMNS = 320  # of a curve: two pixels each
@@ -90,20 +89,6 @@ def chart_picture(
         crosses=drawn.middles[drawn.nonfinite > 0].tolist(),
         log=log,
     )
-
-
-def metric_pictures(
-    view: RunView, tags: Sequence[str], now: float, at_step: int | None = None,
-    *, sisters: Sequence[RunView] = (),
-) -> list[ChartPicture]:  # fmt: skip
-    """The charts of these series, without those that have no finite values."""
-    window = window_for(view, now, at_step=at_step)
-    rows = rows_of(view, tags, at_step=at_step, merge=False)
-    pictures = (
-        chart_picture(row, view.shown_name, window, sisters=sister_series(view, row.tag, sisters))
-        for row in rows
-    )
-    return [one for one in pictures if one is not None]
 
 
 def _curve(drawn: Curve, low: Floats, high: Floats, role: str, label: str, *, log: bool) -> PictureCurve:

@@ -15,28 +15,15 @@ from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import at_one_step, curve
-from rltui.panes.charts.sister_band import band_behind, sister_series
-from rltui.panes.charts.step_window import StepWindow, window_for
+from rltui.panes.charts.sister_band import band_behind
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import is_log, logarithmic, logarithmic_band
-from rltui.panes.rows.row import Row, rows_of
+from rltui.panes.rows.row import Row
 
 if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
     from rltui.store.series import Series
 
 HEIGHT = 20  # lines of a chart, axes and title included
-
-
-def charts_text(
-    view: RunView, tags: Sequence[str], now: float, width: int, height: int = HEIGHT,
-    at_step: int | None = None, *, sisters: Sequence[RunView] = (),
-) -> list[str]:  # fmt: skip
-    """A chart of each of these series."""
-    window = window_for(view, now, at_step=at_step)
-    return [
-        chart_text(row, view.shown_name, window, width, height, sister_series(view, row.tag, sisters))
-        for row in rows_of(view, tags, at_step=at_step, merge=False)
-    ]
 
 
 def chart_text(

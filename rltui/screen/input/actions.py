@@ -39,6 +39,9 @@ def perform(state: AppState, action: str, argument: str = "") -> None:
     if action.startswith("pane:"):
         navigation.go(state, action.removeprefix("pane:"))
         return
+    if by := navigation.distance(action, state.drawn_pane.rows):
+        navigation.move(state, by)
+        return
     found = ACTIONS.get(action)
     if found is None:  # of a key that only works elsewhere: its words say where
         bind = next((bind for bind in state.options.keys.binds if bind.action == action), None)
@@ -315,16 +318,8 @@ def _leave(code: int) -> Action:
 
 
 ACTIONS: dict[str, Action] = {
-    "up": lambda state, _: navigation.move(state, -1),
-    "down": lambda state, _: navigation.move(state, 1),
     "left": lambda state, _: navigation.move_sideways(state, -1),
     "right": lambda state, _: navigation.move_sideways(state, 1),
-    "page-up": lambda state, _: navigation.move_selection(state, -state.drawn_pane.rows),
-    "page-down": lambda state, _: navigation.move_selection(state, state.drawn_pane.rows),
-    "half-up": lambda state, _: navigation.move_half_page(state, -1),
-    "half-down": lambda state, _: navigation.move_half_page(state, 1),
-    "home": lambda state, _: navigation.move_to_edge(state, last=False),
-    "end": lambda state, _: navigation.move_to_edge(state, last=True),
     "next-pane": lambda state, _: navigation.turn_pane(state, 1),
     "previous-pane": lambda state, _: navigation.turn_pane(state, -1),
     "open": _open,

@@ -268,12 +268,12 @@ def finding_selected(state: AppState) -> int:
 
 
 def move(state: AppState, by: int) -> None:
-    """Move up or down by rows, or by rows of cards."""
+    """Move the selection by rows, to an edge by `TO_EDGE`; cards by one of their rows, up to half a page."""
     if on_findings(state):
         state.selection.row = str(max(finding_selected(state) + by, 0))
         state.selection.evidence = 0
-    elif on_cards(state):
-        move_selection(state, by * state.drawn_pane.card_columns, stop=True)
+    elif on_cards(state) and abs(by) <= max(state.drawn_pane.rows // 2, 1):
+        move_selection(state, state.drawn_pane.card_columns * (1 if by > 0 else -1), stop=True)
     else:
         move_selection(state, by)
 
@@ -302,25 +302,6 @@ def turn_branch(state: AppState, *, is_open: bool) -> bool:
     state.selection.branches[tag] = is_open
     state.selection.row = tag
     return True
-
-
-def move_half_page(state: AppState, direction: int) -> None:
-    """Move up or down by half of the visible rows."""
-    if on_findings(state):
-        move(state, direction)
-    elif on_cards(state):
-        move_selection(state, direction * state.drawn_pane.card_columns, stop=True)
-    else:
-        move_selection(state, direction * max(state.drawn_pane.rows // 2, 1))
-
-
-def move_to_edge(state: AppState, *, last: bool) -> None:
-    """Select the first or the last row."""
-    if on_findings(state):
-        state.selection.row = str(TO_EDGE) if last else "0"
-        state.selection.evidence = 0
-    else:
-        move_selection(state, TO_EDGE if last else -TO_EDGE)
 
 
 def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:
