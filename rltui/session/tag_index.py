@@ -11,6 +11,16 @@ Group = tuple[str, str, str, bool, bool]  # pane, group, what a wildcard matched
 Quantity = tuple[str, bool, str, bool]  # canonical id, held out, what a wildcard matched, computed
 
 
+def group_of(name: MetricName) -> Group:
+    """The distribution that a tag is a statistic of, if its name has a group."""
+    return (name.pane, name.group, name.part, name.held_out, name.computed)
+
+
+def quantity_of(name: MetricName) -> Quantity:
+    """What a tag measures, without its canonical id if that is not known."""
+    return (name.canonical or "", name.held_out, name.part, name.computed)
+
+
 class TagIndex:
     """Tags in their order, computed ones and copies last. `guessed`: those whose pane is a guess.
 
@@ -28,21 +38,18 @@ class TagIndex:
         for tag in sorted(self.tags, key=lambda each: (names.name(each).computed, names.name(each).is_copy)):
             name = names.name(tag)
             self.panes.setdefault(name.pane, []).append(tag)
-            quantity = (name.canonical or "", name.held_out, name.part, name.computed)
+            quantity = quantity_of(name)
             if name.canonical is not None and not (name.is_copy and quantity in self._quantities):
                 self.canonical.setdefault(name.canonical, []).append(tag)
                 self._quantities.setdefault(quantity, []).append(tag)
             if name.group:
-                group = (name.pane, name.group, name.part, name.held_out, name.computed)
-                self._groups.setdefault(group, []).append(tag)
+                self._groups.setdefault(group_of(name), []).append(tag)
             if name.guessed:
                 self.guessed.add(tag)
 
     def distribution_of(self, tag: str) -> list[str]:
         """The tags of the same distribution (mean, min, max, ...), itself among them."""
-        name = self.names.name(tag)
-        key = (name.pane, name.group, name.part, name.held_out, name.computed)
-        return self._groups.get(key, [tag])
+        return self._groups.get(group_of(self.names.name(tag)), [tag])
 
     def keys_of(self, canonical: Iterable[str]) -> tuple[str, ...]:
         """The keys under which the run writes metrics, without those that are missing."""
@@ -55,16 +62,10 @@ class TagIndex:
         """
         if tag in other.tags:
             return tag
-        name = self.names.name(tag)
-        if name.canonical is None:
-            return None
-        key = (name.canonical, name.held_out, name.part, name.computed)
+        key = quantity_of(self.names.name(tag))
         own, others = self._quantities.get(key, []), other._quantities.get(key, [])
         return others[0] if len(own) == len(others) == 1 else None
 
     def first_like(self, name: MetricName) -> str | None:
         """The first tag of the same quantity as a name of another run; None without one."""
-        if name.canonical is None:
-            return None
-        key = (name.canonical, name.held_out, name.part, name.computed)
-        return next(iter(self._quantities.get(key, ())), None)
+        return next(iter(self._quantities.get(quantity_of(name), ())), None)

@@ -125,14 +125,14 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
         from rltui.draw.chart_svg import pictures_svg
         from rltui.panes.charts.chart_picture import chart_picture
 
-        made = (chart_picture(*one, sisters=sisters) for *one, sisters in drawn)
+        made = (chart_picture(row, run, window, sisters=sisters) for row, run, window, sisters in drawn)
         if pictures := [picture for picture in made if picture is not None]:
             height = HEIGHT_IN_PIXELS if how.height is None else how.height * LINE_PIXELS
             return pictures_svg(pictures, theme_named(how.theme), round(how.width * CELL_PIXELS), height)
     from rltui.panes.render.chart_text import HEIGHT, chart_text
 
     size = how.width, how.height or HEIGHT
-    charts = [chart_text(*one, *size, sisters) for *one, sisters in drawn]
+    charts = [chart_text(row, run, window, *size, sisters) for row, run, window, sisters in drawn]
     if how.form == "markdown":
         return "\n".join(f"```text\n{text.rstrip()}\n```\n" for text in charts)
     return "\n".join(charts)

@@ -12,6 +12,7 @@ import numpy as np
 from rltui.draw.numbers import SHARE, format_change, format_range, format_value
 from rltui.panes.pane_tabs import worst_of
 from rltui.rules.metric_roles import metric_roles
+from rltui.session.tag_index import group_of, quantity_of
 from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
@@ -280,14 +281,12 @@ def rows_of(
     as_of = RunAtStep(view.run, at_step)
     groups: dict[object, list[MetricName]] = {}
     shown = [view.names.name(tag) for tag in tags if as_of.has(view.run.series[tag])]
-    originals = {_meaning(name) for name in shown if not name.is_copy}
+    originals = {quantity_of(name) for name in shown if not name.is_copy}
     for name in shown:
-        if name.is_copy and _meaning(name) in originals:
+        if name.is_copy and quantity_of(name) in originals:
             continue
-        distribution = (name.pane, name.group, name.part, name.held_out, name.computed)
-        groups.setdefault(distribution if name.group and name.statistic and merge else name.tag, []).append(
-            name
-        )
+        merged = name.group and name.statistic and merge
+        groups.setdefault(group_of(name) if merged else name.tag, []).append(name)
     members: list[tuple[int, bool, list[MetricName]]] = []
     for names in groups.values():
         stats = {name.statistic: name for name in names}
@@ -299,10 +298,6 @@ def rows_of(
     members.sort(key=lambda member: member[:2])
     rows = [_row(view, names, by_tag, as_of, against) for *_, names in members]
     return with_distinct_titles(rows) if apart else rows
-
-
-def _meaning(name: MetricName) -> tuple[str | None, str, bool, bool]:
-    return name.canonical, name.part, name.held_out, name.computed
 
 
 def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]:
