@@ -56,6 +56,20 @@ def read(text: str) -> Rows:
         ("update 7 average reward is 2.5", 7, {"average reward": 2.5}),
         ("step 7 | generation: 30.5s (50.0%)", 7, {"generation": 30.5}),
         ("[ 1000 eps] reward: 3.5", 1000, {"reward": 3.5}),
+        ("[007] loss 0.5 | reward 2.5", 7, {"loss": 0.5, "reward": 2.5}),
+        ("[7] reward=2.5 loss=0.5", 7, {"reward": 2.5, "loss": 0.5}),
+        ("(7) reward: 2.5, loss: 0.5", 7, {"reward": 2.5, "loss": 0.5}),
+        ("7 loss: 0.5 reward: 2.5", 7, {"loss": 0.5, "reward": 2.5}),
+        ("第 7 回合, 奖励: 2.5", 7, {"奖励": 2.5}),
+        ("第7轮 总奖励：2.5 探索率：0.5", 7, {"总奖励": 2.5, "探索率": 0.5}),
+        ("エピソード7: 平均報酬: 2.5", 7, {"平均報酬": 2.5}),
+        ("Bölüm 7/20, Ödül: 2.5", 7, {"Ödül": 2.5}),
+        ("Эпизод 7, Награда: 2.5", 7, {"Награда": 2.5}),
+        ("Episodio 7:  Precisión 42.5% → Pérdida 0.5", 7, {"Precisión": 42.5, "Pérdida": 0.5}),
+        ("  更新   7/20  步数     7,168  批内平均奖励: 2.5", 7168, {"批内平均奖励": 2.5}),
+        ("Episódio 7, Recompensa Total: 2.5 | Agente 1: 3.5 | Agente 2: 4.5", 7,
+         {"Recompensa Total": 2.5, "Agente_1": 3.5, "Agente_2": 4.5}),
+        ("Episodes:   7%|█   | 7/100 [00:01, reward=2.50, ts/ep=20]", 7, {"reward": 2.5, "ts/ep": 20.0}),
         ("[gsm8k_s13]   7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
         ("7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
         ("Epoch 2, global step 7: 'val_loss' reached 0.5 (best 0.5), saving model to 'x.ckpt' as top 1", 7,
@@ -742,3 +756,23 @@ def test_printed_settings_come_before_metrics(tmp_path: Path) -> None:
     (view,) = Session.load([tmp_path]).runs.values()
     assert view.run.hparams == {"env_id": "CartPole-v1", "lr": 0.001, "seed": 1, "cuda": False}
     assert view.run.points == 8
+
+
+def test_nested_names_below_a_step_have_those_above_them() -> None:
+    """YAML below a counter, as EasyR1 prints it: entries of one name in several groups are several series."""
+    block = (
+        "Step {0}\nactor:\n  pg_loss: 0.{0}\ncritic:\n  rewards:\n    mean: {0}.5\n  score:\n    mean: -{0}\n"
+    )
+    rows = read("".join(map(block.format, range(1, 6))))
+    merged: dict[str, object] = {}
+    for step, numbers in rows:
+        merged |= numbers if step == 2 else {}
+    assert merged == {"actor/pg_loss": 0.2, "critic/rewards/mean": 2.5, "critic/score/mean": -2.0}
+
+
+@pytest.mark.parametrize(
+    "row", ["Эпизод {0}, Награда: {0}.5\n", "Bölüm {0}, Ödül: {0}.5\n", "第{0}回合 奖励：{0}.5\n"]
+)
+def test_a_console_in_another_language_is_a_log(row: str) -> None:
+    """Words with other letters than those of ASCII are recognised in capitals, too."""
+    assert holds_metrics("".join(map(row.format, range(9))).encode())

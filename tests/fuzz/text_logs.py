@@ -42,6 +42,8 @@ _CONSOLE_ROWS = (
 _LABELLED_ROWS = (
     "2024-05-06 07:08:09,123 INFO Episode {0}/9 | Reward: {0}.5 ± 0.1 | Loss: 1,{0} | eps 0.{0}%\n",
     "###\n Learning iteration {0}/9\n  Mean reward: {0}.5\n  Total steps: {0}00\n  ETA: 00:01:0{0}\n---\n",
+    "第{0}回合, 平均奖励：{0}.5\nBölüm {0}, Ödül: {0}.5\n[{0}] reward={0}.5 loss=0.{0}\n",
+    "Step {0}\nactor:\n  pg_loss: 0.{0}\n  kl:\n    mean: {0}.5\n",
     "== Iteration {0}/9 ===\n[Update 1/2] rewards=['{0}', '.5']\n[Update 2/2] Adv(mean={0}.5, std=nan)KL=1\n",
     "Epoch: [1][{0}/9] loss=tensor(0.{0}) kl: nan\rbest score: {0}\n",
     "[2023-01-15 12:05:31,110][00305] Fps is (10 sec: {0}.5, 60 sec: nan). Total num frames: {0}0. "

@@ -436,7 +436,7 @@ def test_a_variant_has_names_of_its_own() -> None:
         ("findings/zork", "findings-section", "", "Zork"),
         ("reward/zork", "reward", "", "Zork"),
         ("timing/zork/blip", "timing", "timing/zork", "Blip"),
-        ("奖励/平均", "奖励", "", "平均"),
+        ("颜色/大小", "颜色", "", "大小"),
         ("tag with spaces / slash (ms) [%]", "tag-with-spaces", "", "Slash (ms) [%]"),
         ("/", "general", "", "/"),
         ("", "general", "", ""),
@@ -703,3 +703,21 @@ def test_a_learner_that_records_name_is_told_from_its_metric(writer: str) -> Non
     """The prefix that records of several learners are given says whose value it is."""
     name = MetricNames().name(f"{writer}/Episode Reward")
     assert (name.canonical, name.part) == ("reward.episode_return.mean", writer.replace("_", " "))
+
+
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("Récompense moyenne", "reward.mean"), ("Recompensa Total", "reward.episode_return.mean"),
+        ("Durchschnittliche Belohnung", "reward.mean"), ("Средняя награда", "reward.mean"),
+        ("Ricompensa", "reward.mean"), ("평균 보상", "reward.mean"), ("平均報酬", "reward.mean"),
+        ("平均奖励", "reward.mean"), ("累计奖励", "reward.episode_return.mean"), ("价值损失", "critic.loss"),
+        ("策略熵", "policy.entropy"), ("成功率", "reward.success_rate"), ("探索率", "policy.exploration"),
+        ("平均步数", "lengths.episode.mean"), ("奖励系数", None),
+        ("training_time", "timing.train"), ("eval_time", "timing.validation"), ("Mean_100", None),
+        ("steps", "lengths.episode.mean"),
+    ],
+)  # fmt: skip
+def test_names_of_home_made_loops_in_several_languages(key: str, canonical: str | None) -> None:
+    """Words of other languages, and of scripts without blanks; a name with an unknown word has no meaning."""
+    assert MetricNames(None).name(key).canonical == canonical

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cached_property
 
 from rltui.common.regex import regex
 from rltui.logs.records.record_keys import log_keys
@@ -12,6 +14,7 @@ from rltui.schema.metric import NameTarget
 
 _WORD = regex(r"[^\W\d_]+\d*|\d+|%")
 _NUMBERED = regex(r"(\D+)(\d+)")
+_UNSPACED = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # kana, Chinese characters, Hangul
 
 
 class NameWords:
@@ -21,6 +24,14 @@ class NameWords:
         self._table = table
         self._words = {spelling: word for word, others in table.words.items() for spelling in (word, *others)}
         self._names = {frozenset(name.split()): entry for name, entry in names.items()}
+
+    @cached_property
+    def _unspaced(self) -> re.Pattern[str]:
+        """The words of scripts without blanks between words, the longest first."""
+        table = self._table
+        known = {*self._words, *table.averages, *table.ignored, *table.evaluation}
+        unspaced = sorted((word for word in known if _UNSPACED.fullmatch(word)), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, unspaced)) or r"(?!)")
 
     def find(self, name: str) -> Resolved | None:
         """The meaning of a name in snake case; None if a word is unknown or all mean nothing together."""
@@ -52,11 +63,16 @@ class NameWords:
         return begin if held and last in self._table.containers else name
 
     def _split(self, name: str) -> list[str]:
-        """The words of a name; `ma100` and `agent0` are two, a number in a known word is part of it."""
+        """The words of a name; `ma100` and `agent0` are two, a number in a known word is part of it.
+
+        Words that are written as one are told apart if all of them are known: the average reward in Chinese.
+        """
         words: list[str] = []
         for word in _WORD.findall(name.lower()):
             if word not in self._words and (numbered := _NUMBERED.fullmatch(word)):
                 words += numbered.groups()
+            elif not word.isascii() and _UNSPACED.fullmatch(word) and not self._unspaced.sub("", word):
+                words += self._unspaced.findall(word)
             else:
                 words.append(word)
         return words

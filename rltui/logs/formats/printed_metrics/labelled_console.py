@@ -31,6 +31,7 @@ from rltui.logs.formats.printed_metrics.line_items import (
     line_of,
     words,
 )
+from rltui.logs.formats.printed_metrics.printed_outline import PrintedOutline
 from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
@@ -73,6 +74,7 @@ class LabelledLines:
 
     def __init__(self) -> None:
         self._tables = PrintedTables()
+        self._outline = PrintedOutline()
         self._groups: dict[tuple[str, ...], _Group] = {}
         self._heading = ""  # the latest counter, if it was alone on its line
         self._step: int | None = None
@@ -102,7 +104,7 @@ class LabelledLines:
             line = ANSI.sub("", line)
         for segment in line.split("\r"):
             self._lines_since += 1
-            if len(segment) < _MAX_LINE and (text := segment.strip(_BLANKS)):
+            if len(segment) < _MAX_LINE and (text := self._outline.feed(segment).strip(_BLANKS)):
                 ended, text = self._tables.feed(text)
                 if ended:
                     yield from self._process(line_of(ended))
@@ -110,6 +112,8 @@ class LabelledLines:
                     self._tables.note_heading(text)
                 elif len(text) > 3:
                     parsed = self._tables.parse_columns(text) or items(text)
+                    if parsed.counters and not parsed.numbers and parsed.only_items:
+                        self._outline.begin()
                     if parsed.counters or parsed.numbers:
                         yield from self._process(parsed)
                     elif parsed.role and parsed.only_items:
@@ -356,8 +360,12 @@ def _holds_lines_far_apart(data: bytes) -> bool:
 
 def _telling() -> re.Pattern[bytes]:
     known = words()
-    counters = "|".join(map(re.escape, sorted(known.telling_counters)))
-    return re.compile(rf"{known.telling.pattern}|\b(?:{counters})\b".encode(), re.IGNORECASE)
+    counters = [re.escape(each) for each in sorted(known.telling_counters)]
+    both = [*known.telling.pattern.split("|"), *(rf"\b{each}\b" for each in counters if each.isascii())]
+    # In bytes, only the case of ASCII letters is ignored, and only these are letters.
+    foreign = [each for each in (*both, *counters) if not each.isascii()]
+    every = [*both, *foreign, *(each[:1].upper() + each[1:] for each in foreign)]
+    return re.compile("|".join(dict.fromkeys(every)).encode(), re.IGNORECASE)
 
 
 def _matches(name: str, head: bytes) -> bool:

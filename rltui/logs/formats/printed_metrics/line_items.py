@@ -29,7 +29,7 @@ from rltui.schema.fields import ConvertedField, ListField, TextField
 from rltui.schema.toml_files import read_table
 
 ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-RAY = regex(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
+RAY = regex(r"^\s*\((?!\d+\))[\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 BAR = "progress_bar"  # name of the counter of a bar
 PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
 NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # thousands separators, decimal commas
@@ -80,9 +80,10 @@ _KEY = regex(
 _QUOTED = regex(rf"""(['"])({NUMBER})\1""")
 _BRACES = str.maketrans("{}", "  ")
 # tqdm: description, n/total, times and rate, the text of `set_postfix`, text after the bar.
+# Tensorforce's has the first time only.
 _BAR = regex(
     r"(?P<before>.{0,2000}?):? *\d{1,3}%\|[^|]{0,500}\| *(?P<count>\d{1,12})/(?P<total>\d{1,12}) "
-    r"\[[^\]<]{1,20}<[^,\]]{1,20}, ?[^,\]]{1,40}(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
+    r"\[[^\]<,]{1,20}(?:<[^,\]]{1,20}, ?[^,\]]{1,40})?(?:, (?P<postfix>[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]"
     r"(?P<after>.*)"
 )
 
