@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.common.text import in_sentence
 from rltui.schema.metric import Metric, Statistic
 
 
@@ -41,8 +42,12 @@ class MetricName(NamedTuple):
         """The title of the values as written: `Minus entropy` of a key that has the opposite sign."""
         if self.scale >= 0:
             return self.title
-        first = self.title if self.title[1:2].isupper() else self.title[:1].lower() + self.title[1:]
-        return f"{'One minus' if self.offset == 1 else 'Minus'} {first}"
+        return f"{'One minus' if self.offset == 1 else 'Minus'} {in_sentence(self.title)}"
+
+    @property
+    def direction_note(self) -> str:
+        """`falls as entropy rises`, of a key that has the opposite sign; else empty."""
+        return "" if self.scale >= 0 else f"falls as {in_sentence(self.title)} rises"
 
     @property
     def recognised(self) -> bool:

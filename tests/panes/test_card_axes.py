@@ -238,6 +238,7 @@ def test_a_negated_key_says_so() -> None:
     """A key with the opposite sign of its metric is named as such."""
     row = row_of(-NOISE, title="Entropy", scale=-1.0)
     assert row.title == "Minus entropy" and row.as_written(2.0) == -2.0
+    assert any("falls as entropy rises" in line for line in card(row))
 
 
 @pytest.mark.parametrize("pane", ["overview", "reward", "policy", "lengths"])

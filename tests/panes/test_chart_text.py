@@ -37,6 +37,16 @@ def test_a_chart_says_what_it_shows_and_fits() -> None:
     assert "\x1b" not in text
 
 
+def test_a_long_title_is_cut_and_a_negated_key_says_its_direction() -> None:
+    """A title is never left out, whatever the width."""
+    log, key = LOGS / "sb3-ppo-resume", "train/entropy_loss"
+    titles = [
+        rltui("snapshot", log, "--chart", key, "--width", width).out.splitlines()[0] for width in (60, 120)
+    ]
+    assert "Minus entropy" in titles[0] and titles[0].endswith("…")
+    assert titles[1].endswith(", falls as entropy rises")
+
+
 def test_a_gap_of_a_chart_stays_empty() -> None:
     """No line leads over values that are not finite; huge values draw as others do."""
     values = np.full(100, 1e308)

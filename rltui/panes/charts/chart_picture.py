@@ -73,7 +73,7 @@ def chart_picture(
     steps = dict.fromkeys(math.ceil(step) for step in round_steps(*drawn.edges, max(WIDTH // 110, 2)))
     last = f"last {row.value_text}" if not others else ""
     notes = [
-        fit(row.tag, 48), "" if others else fit(run, 60), last,
+        fit(row.tag, 48), row.direction_note, "" if others else fit(run, 60), last,
         f"{behind.words} band" if behind is not None else "", "logarithmic" if log else "",
     ]  # fmt: skip
     return ChartPicture(

@@ -102,11 +102,13 @@ def _axis_notes(notes: Sequence[str], room: int) -> str:
 
 
 def _key_line(row: Row, width: int) -> Line:
-    """The key as written; with a finding also the change of its value and the onset."""
-    change = _change(row)
+    """The key as written, with its direction if the sign is opposite; with a finding its change and onset."""
+    change, note = _change(row), row.direction_note
+    room = width - cell_width(row.tag) - (cell_width(change) + 2 if change else 0)
+    told: list[Span] = [(f" · {note}", "dim")] if note and cell_width(note) + 3 <= room else []
     if not change or cell_width(change) > width - 8:
-        return line((fit(row.tag, width), "faint"))
-    return sides([(cut(row.tag, width - cell_width(change) - 2), "faint")],
+        return line((fit(row.tag, width - sum(cell_width(text) for text, _ in told)), "faint"), *told)
+    return sides([(cut(row.tag, width - cell_width(change) - 2), "faint"), *told],
                  [(change, SEVERITY_ROLE[row.severity])], width)  # fmt: skip
 
 

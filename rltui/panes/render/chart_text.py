@@ -38,6 +38,7 @@ def chart_text(
     """
     drawn = curve(row, window, max(2 * (width - 12), 2))
     title = f"{run}: {row.title} ({row.tag}), last {row.value_text}"
+    title += f", {row.direction_note}" if row.direction_note else ""
     if drawn is None or not drawn.has_values:
         return f"{cut(title, width)}\nno finite points\n"
     import plotext
@@ -71,7 +72,8 @@ def chart_text(
         if onset is not None and drawn.edges[0] <= onset <= drawn.edges[1]:
             levels = np.linspace(bottom / scale, top / scale, 2 * height)
             plotext.scatter([onset] * len(levels), levels.tolist(), marker="┊")
-        plotext.title(cut(title, width))
+        labels = max((len(label) for _, label in ticks), default=0)
+        plotext.title(cut(title, width - labels - 3))  # centred; plotext leaves out one that does not fit
         for part in contiguous_parts(np.isfinite(drawn.low)):
             reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
             plotext.plot(np.repeat(middles[part], 2).tolist(), reach.tolist(), marker="braille")

@@ -161,6 +161,11 @@ class Row:
             return self.main.nonfinite == self.main.count
         return canonical.startswith(metric_roles().zero_if_unknown) and self.main.extent() == (0.0, 0.0)
 
+    @property
+    def direction_note(self) -> str:
+        """`falls as entropy rises`, of a key that has the opposite sign; else empty."""
+        return "" if self.name is None else self.name.direction_note
+
     def as_written(self, value: float | None) -> float | None:
         """A value in the metric's canonical unit, such as a finding's, in the unit of the key as written."""
         return value if self.name is None else self.name.as_written(value)

@@ -38,7 +38,8 @@ def title(state: AppState, row: Row, width: int) -> Line:
     left: list[Span] = [(f" {name}", "strong")]
     room -= cell_width(name) + 3
     if room >= 8:
-        left.append((f"   {fit(row.tag, room)}", "dim"))
+        key = f"{row.tag} · {row.direction_note}" if row.direction_note else row.tag
+        left.append((f"   {fit(key if cell_width(key) <= room else row.tag, room)}", "dim"))
     return sides(left, right, width)
 
 
