@@ -91,6 +91,8 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
 
     settings: whether to read the settings in its log, for a comparison with sister runs.
     """
+    if at_step is None:
+        view.update_run_over(now)
     run, found = view.run, view.evaluator.findings()
     last_wall = run.last_wall if math.isfinite(run.last_wall) else None
     if at_step is not None and last_wall is not None:

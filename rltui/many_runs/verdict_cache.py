@@ -2,8 +2,8 @@
 
 A verdict is valid if every file behind it has the size, times, inode, first and last bytes that it had
 before it was read; none was written so recently that a later write could have the same time stamp; program,
-configuration and time zone are the same; and the run still has the same state (live, stalled, ended). If
-all verdicts are valid and no folder has changed, the plan of the runs is valid, too.
+configuration and time zone are the same; and the run still has the same state (live, stalled, ended, over).
+If all verdicts are valid and no folder has changed, the plan of the runs is valid, too.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ class VerdictCache:
                 for line in file:
                     key, plain = orjson.loads(line)
                     verdict = from_plain(plain, sets)
-                    if verdict.pace.at(self._now).state == verdict.liveness.state:
+                    now, then = verdict.pace.at(self._now), verdict.liveness
+                    if (now.state, now.over) == (then.state, then.over):
                         self._known[verdict.run] = (key, verdict._replace(now=self._now))
             self._plan, self._planned = plan.rstrip(), planned
         except (OSError, ValueError, KeyError, TypeError, IndexError):

@@ -94,6 +94,7 @@ class Evaluator:
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
         self.settings_beside: Mapping[str, HParam] = {}  # as last set
         self._external_findings: tuple[Finding, ...] = ()
+        self._run_over = False
         # Computed on demand, reset by new ticks:
         self._state: FiringState | None = None
         self._rule_findings: list[Finding] | None = None
@@ -211,6 +212,14 @@ class Evaluator:
             self._findings = self._health = self._unjudged = None
         return changed
 
+    def set_run_over(self, over: bool) -> bool:
+        """Set whether the run is over (`Liveness.over`): False until it is known. True if that changed."""
+        changed = over != self._run_over
+        if changed:
+            self._run_over = over
+            self._reset(True)
+        return changed
+
     def set_settings_beside(self, settings: Mapping[str, HParam]) -> bool:
         """Set those beyond limits in files beside the logs, by condition. True if they changed."""
         if settings == self.settings_beside:
@@ -266,7 +275,8 @@ class Evaluator:
 
     def _find(self) -> list[Finding]:
         state = self.state
-        return gather(state, [self._finding(state, rule_id) for rule_id in state.shown()])
+        findings = [self._finding(state, rule_id) for rule_id in state.shown()]
+        return gather(state, findings, run_over=self._run_over)
 
     def _finding(self, state: FiringState, rule_id: str) -> Finding:
         """The finding of a rule that fires, worded again only if it changed."""

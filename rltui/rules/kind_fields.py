@@ -40,7 +40,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "outlier": ("times", "sigmas", "least"),
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
     "below-start": ("fraction", "sigmas", "least", "young", "lasting", "steps", "episodes"),
-    "no-gain": ("effect", "points", "steps", "episodes", "within"),
+    "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
     "gained": ("sigmas", "within"),
     "non-finite": ("after", "least", "lasting", "passing"),
     "ended": (),

@@ -14,7 +14,7 @@ from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rulebook import rulebook
 
 
-def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
+def gather(state: FiringState, single: list[Finding], *, run_over: bool = False) -> list[Finding]:
     """The findings, and the symptoms that explain them.
 
     A finding is explained (`explained_by`) by the most severe symptom that covers it, of equals by the first
@@ -23,10 +23,12 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     of its condition; rules without a meaningful onset date it only if there are no others. Alarms long before
     a symptom whose parts begin together are not explained by it. Symptoms without findings of their own,
     because more severe ones explain them, are left out. So are findings on non-finite values that make up
-    the whole symptom: they would repeat it.
+    the whole symptom: they would repeat it. Some symptoms hold only of a run that is over (`run_over`).
     """
     found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
+        if symptom.run_over and not run_over:
+            continue
         for groups in alternatives:
             if held := _holds(symptom, groups, state):
                 found.append((symptom, held))

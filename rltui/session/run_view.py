@@ -229,21 +229,26 @@ class RunView:
             "job", [time_limit_finding(job, alive, now, len(run.step_walls), run.last_step, before)]
         )
 
+    def update_run_over(self, now: float) -> bool:
+        """Tell the rules whether it is over; now: seconds since 1970. True when findings changed."""
+        return self.evaluator.set_run_over(not self.loading and self._now_pace().at(now).over)
+
     def update_liveness_finding(self, now: float) -> bool:
         """Update the remark that it writes no more; now: seconds since 1970. True when findings changed.
 
-        Evaluates the newest points if it is not live any more.
+        Evaluates the newest points if it is not live any more, and tells the rules whether it is over.
         """
         changed = self._update_settings()
         failures, told = self._external_findings("consoles"), self._state_checked
         pace = self._now_pace()
-        known = (pace, self.last_line, failures)
+        known = (pace, self.last_line, failures, self.loading)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return changed
         alive = self.liveness(now)
         self._state_checked = (known, now, pace.next_change(now))
         self._live = alive.state == "live"
         changed |= not self._live and self.evaluator.make_late_ticks()
+        changed |= self.evaluator.set_run_over(alive.over and not self.loading)
         found = liveness_finding(alive, self.run.last_step, self.last_line, failures)
         return self.set_findings("state", [found]) or changed
 
@@ -327,7 +332,7 @@ class RunView:
         before, self.recognition = self.recognition, self._shared.recognise(self.run.series, self.run.name)
         if self.recognition.label == before.label:
             return
-        self._evaluator = None
+        self._evaluator = self._state_checked = None
         held: dict[str, int] = {}  # the first step that waits, by tag
         for pieces, _ in self._held:
             for piece in pieces:

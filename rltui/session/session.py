@@ -202,6 +202,11 @@ class Session:
             views = [*views, *views][begin : begin + most]
         return {view.name for view in views if view.update_liveness_finding(now)}
 
+    def update_runs_over(self, now: float) -> None:
+        """Tell the rules which runs are over, without the remarks on it; now: seconds since 1970."""
+        for view in self.runs.values():
+            view.update_run_over(now)
+
     def job_traces(self) -> dict[str, RunTraces]:
         """By run, the traces of the job that writes it."""
         return {name: view.job_traces() for name, view in list(self.runs.items())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import random
 import signal
 import sqlite3
 import time
@@ -262,6 +263,28 @@ def test_a_run_whose_state_changes_is_read_once(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr("rltui.cli.evaluation.time", clock)
         states.append(rltui("check", tmp_path / "logs", "--json").json()["runs"][0]["state"])
     assert states == ["live", "live", "ended", "ended", "ended"] and len(read) == 2
+
+
+def test_a_copied_run_is_judged_as_a_whole_once_its_files_are_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its points are of last year: it may be replayed as long as its file is young, and the cache knows."""
+    now = int(time.time())
+    values = random.Random(4)
+    rows = "".join(
+        f'{{"step": {n}, "_timestamp": {now - 3e7 + n}, "episode_return": {values.gauss(40, 10)}}}\n'
+        for n in range(400)
+    )
+    write(tmp_path / "logs" / "metrics.jsonl", rows)
+    _let_age(monkeypatch)
+    told = []
+    for day in (0, 1, 1):
+        clock = SimpleNamespace(time=lambda day=day: now + 86400.0 * day)
+        monkeypatch.setattr("rltui.cli.evaluation.time", clock)
+        run = rltui("check", tmp_path / "logs", "--json").json()["runs"][0]
+        told.append((run["state"], run["health"], [one["id"] for one in run["findings"]]))
+    assert told[0] == ("ended", "ok", [])
+    assert told[1] == told[2] == ("ended", "warning", ["ended-without-gain", "outcome-no-gain"])
 
 
 def _note_plans(monkeypatch: pytest.MonkeyPatch) -> list[object]:

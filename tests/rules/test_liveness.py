@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.resolve import MetricNames
+from rltui.rules.run_status.measured_pace import measured_pace
 from rltui.store.run import Run
 from tests.support.runs.evaluators import alive, run_with
 
@@ -232,3 +234,34 @@ def test_a_log_that_grows_is_live_whatever_its_clock_says() -> None:
     write(20, now)
     assert (alive(run, now + 10).state, alive(run, now + 10).age) == ("live", 10)
     assert alive(run, now + 400).state == "stalled"
+
+
+@pytest.mark.parametrize(
+    ("points", "file", "planned", "over"),
+    [
+        (7 * 24 * HOUR, 7 * 24 * HOUR, None, True),
+        (7 * 24 * HOUR, 60.0, None, False),  # a copy, or a replay that is being written
+        (7 * 24 * HOUR, 2 * HOUR, None, True),
+        (400.0, 400.0, None, False),  # stalled
+        (60.0, 60.0, 60, True),  # all of its planned steps
+        (60.0, 60.0, 90, False),
+    ],
+)
+def test_a_run_is_over_if_neither_points_nor_files_are_recent(
+    points: float, file: float, planned: int | None, over: bool
+) -> None:
+    """Findings on the whole run wait for that; the state alone says `ended` of any log with old points."""
+    walls = steady(1)
+    now = walls[-1][1] + points
+    run = timed(walls, total_steps=planned, files={"metrics.jsonl": now - file})
+    assert alive(run, now).over is over
+
+
+def test_the_time_at_which_a_copied_log_is_over_is_known() -> None:
+    """Its state is looked at again when its file is as old as a run that has ended."""
+    walls = steady(1)
+    now = walls[-1][1] + 7 * 24 * HOUR
+    pace = measured_pace(timed(walls, files={"metrics.jsonl": now}))
+    change = pace.next_change(now)
+    assert not pace.at(change).over and pace.at(change + 1).over
+    assert pace.next_change(change + 1) == math.inf

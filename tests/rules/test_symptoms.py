@@ -771,3 +771,34 @@ def test_a_finding_names_the_whole_key_whatever_blanks_it_has() -> None:
     evaluator = new_evaluator(MetricNames("skrl"))
     evaluator.feed([fresh(key, np.append(np.geomspace(1, 1e-5, 60), np.full(60, 1e-5)), range(1, 121))])
     assert {found.metrics for found in evaluator.findings()} == {(key,)}
+
+
+@pytest.mark.parametrize(
+    ("levels", "name"),
+    [
+        ((40, 40), "ended-without-gain"),
+        ((21, 21, 9, 9, 9, 9), "ended-below-start"),
+        ((20, 200), ""),
+        ((40, 40, 80), ""),
+    ],
+)
+def test_a_run_that_is_over_is_judged_as_a_whole(levels: tuple[float, ...], name: str) -> None:
+    """What a live run may still make up is a warning once the run is over, and none if it goes on."""
+    noise = np.random.default_rng(5).normal(size=240)
+    way = np.interp(np.linspace(0, 1, 240), np.linspace(0, 1, len(levels)), levels)
+    evaluator = evaluator_of({"reward.episode_return.mean": way * (1 + 0.1 * noise)})
+    assert not ids(evaluator, "warning")
+    assert evaluator.set_run_over(True)
+    assert ids(evaluator, "warning") == ({name} if name else set())
+    assert evaluator.set_run_over(False) and not ids(evaluator, "warning")
+
+
+def test_what_was_gained_on_held_out_tasks_is_a_gain_of_a_run_that_is_over() -> None:
+    """A training reward may stay flat where tasks become harder as the policy learns."""
+    reward = 0.5 + 0.1 * np.random.default_rng(6).normal(size=300)
+    for held_out, told in ((np.linspace(0.3, 0.7, 30), False), (np.full(30, 0.3), True)):
+        evaluator = new_evaluator()
+        evaluator.feed([fresh("reward.mean", reward)])
+        evaluator.feed([fresh("eval/validation.accuracy", held_out, range(10, 301, 10))])
+        evaluator.set_run_over(True)
+        assert ("ended-without-gain" in ids(evaluator)) is told

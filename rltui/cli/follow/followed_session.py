@@ -72,4 +72,5 @@ class FollowedSession:
                 if isinstance(self._deliveries, Deliveries)
                 else self.at_rest or not each
             )
+            self.session.update_runs_over(time.time())
             yield self.session

@@ -54,6 +54,7 @@ def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """Runs, the worst first, each with its most important finding."""
     session = _load(logdirs, arguments.get("run"), charts=False)
     now = time.time()
+    session.update_liveness_findings(now)
     views = [
         view for view in session.ordered() if view.health in arguments.get("health", RUN_HEALTHS)
     ]  # fmt: skip
@@ -62,7 +63,6 @@ def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
 
 
 def _run(view: RunView, now: float) -> Answer:
-    view.update_liveness_finding(now)
     found = view.evaluator.findings()
     first = {"finding": found[0].message, "since_step": found[0].since_step} if found else {}
     return {**verdict_of(view, now).describe(), "metrics": len(view.run.series), **first}

@@ -293,7 +293,8 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. If episodes vary much, a
     smaller gain can still be significant: one of `MIN_GAIN` errors counts. With `within` a gain below that
     share of the start's size does not count even if it is significant; nor does one of a rate that never
-    exceeded a fiftieth. With `steps` or `episodes` there must be so much experience (`_is_experienced`).
+    exceeded a fiftieth. With `steps` or `episodes` there must be so much experience (`_is_experienced`). With
+    `newest` only the newest fifth counts, so a gain that was lost is none.
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -304,6 +305,8 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     if means is not None:
         ticks = means.ticks
         first, wide, start, best = _start_and_best(means)
+        if rule.number("newest", 0.0):
+            best = means.mean(ticks - wide, ticks)
         gain = best - start
         enough = ticks * window.ticks.stride >= rule.number("points", 60)
         enough &= _is_experienced(rule, window, ticks)

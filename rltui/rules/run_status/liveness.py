@@ -24,6 +24,7 @@ class Liveness(NamedTuple):
     exit_code: int = 0  # of its process, if its tracker recorded one
     complete: bool = False  # no point of its planned steps is missing, at its interval of logging
     exception: bool = False  # its console ends with one
+    over: bool = False  # ended for certain, or silent for long in its points and in its files
 
     @property
     def word(self) -> str:

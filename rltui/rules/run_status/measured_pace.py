@@ -67,6 +67,7 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
         progress=progress,
         exit_code=run.exit_code or 0,
         complete=complete,
+        file_written=max(_file_times(run), default=None),
     )
 
 
@@ -74,8 +75,12 @@ def _last_wall(run: Run) -> float | None:
     wall = run.last_written
     if math.isfinite(wall):
         return float(wall)
-    written = [s.modified for s in run.sources.values() if math.isfinite(s.modified) and s.modified > 0]
-    return max(written) if written else None
+    return max(_file_times(run), default=None)
+
+
+def _file_times(run: Run) -> list[float]:
+    """When its files were last written, in seconds since 1970."""
+    return [s.modified for s in run.sources.values() if math.isfinite(s.modified) and s.modified > 0]
 
 
 def _pairs(run: Run) -> tuple[Floats, Floats]:

@@ -29,16 +29,20 @@ class RunPace(NamedTuple):
     exit_code: int = 0  # of its process, if its tracker recorded one
     complete: bool = False  # no point of its planned steps is missing, at its interval of logging
     failed_at: float | None = None  # seconds since 1970, when its console ended with an exception
+    file_written: float | None = None  # since 1970, the newest of its log files
 
     def next_change(self, now: float) -> float:
         """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
 
         That of a stall contains its duration.
         """
-        state = self.at(now).state
-        if state == "ended" or self.last_wall is None:
+        alive = self.at(now)
+        state = alive.state
+        if self.last_wall is None or alive.over:
             return math.inf
         failure = math.inf if self.failed_at is None else self.failed_at + FAILED_SECONDS
+        if state == "ended":
+            return self._silent_from() if self._silent_from() >= now else math.inf
         if state == "live":
             return min(self.last_wall + self.patience, failure)
         return min(self.last_wall + self.given_up, failure, now + age_lasts(now - self.last_wall))
@@ -85,4 +89,13 @@ class RunPace(NamedTuple):
             exit_code=self.exit_code,
             complete=self.complete,
             exception=failed,
+            over=state == "ended" and not self.gone and (self.done or now > self._silent_from()),
         )
+
+    def _silent_from(self) -> float:
+        """When neither a point nor a write to a file is recent any more, in seconds since 1970.
+
+        Points may be old in a file that is written now: a copy, a mirror, a replay.
+        """
+        times = [each for each in (self.last_wall, self.file_written) if each is not None]
+        return max(times, default=-math.inf) + self.given_up
