@@ -80,7 +80,7 @@ PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "no_learning": (
         "outcome-*", "return-no-gain", "not-moving", "policy-collapsed", "no-signal", "reward-says-nothing",
         "return-same", "return-constant", "reward-constant", "reward-dead", "saturated-policy",
-        "half-spent-*",
+        "half-spent-*", "ended-*",
     ),
     "eval_drop": ("validation-*", "eval-stalls", "outcome-*", "reward-*", "policy-collapsed"),
     "policy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy", "outcome-*"),

@@ -23,17 +23,18 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     of its condition; rules without a meaningful onset date it only if there are no others. Alarms long before
     a symptom whose parts begin together are not explained by it. Symptoms without findings of their own,
     because more severe ones explain them, are left out. So are findings on non-finite values that make up
-    the whole symptom: they would repeat it. Some symptoms hold only of a run that is over (`run_over`).
+    the whole symptom: they would repeat it. Some symptoms hold only of a run that is over (`run_over`), and
+    some only without another cause (`unless_panes`).
     """
     found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
-        if symptom.run_over and not run_over:
+        if symptom.run_over and not (run_over and state.series.is_whole()):
             continue
         for groups in alternatives:
             if held := _holds(symptom, groups, state):
                 found.append((symptom, held))
                 break
-    found.sort(key=lambda item: -RANK[item[0].severity])
+    found.sort(key=lambda item: (bool(item[0].unless_panes), -RANK[item[0].severity]))
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
     used: set[str] = set()
@@ -42,7 +43,7 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     for symptom, held in found:
         parts = [firing for part in held for firing in part]
         ids = {part.rule.id for part in parts if part.rule.shown and part.rule.id in shown}
-        if ids and ids <= used:
+        if (ids and ids <= used) or _has_cause(symptom, gathered, single):
             continue
         used |= ids
         earliest = _earliest_effect(symptom, parts, state)
@@ -77,6 +78,14 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
         for finding in single
         if finding.id not in repeated
     ] + gathered
+
+
+def _has_cause(symptom: Symptom, gathered: Sequence[Finding], single: Sequence[Finding]) -> bool:
+    """Whether one of its `unless_panes` has another warning that it does not explain."""
+    return any(
+        finding.rank and finding.pane in symptom.unless_panes and not symptom.covers(finding.id)
+        for finding in (*gathered, *single)
+    )
 
 
 def failures_explained(failures: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]:

@@ -40,6 +40,7 @@ from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
 
+BEGINS = 0.1  # share of the steps of a log that may be missing before it
 Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
 
 
@@ -162,6 +163,11 @@ class EvaluatedSeries:
         held = [each.ticks for each in self.evaluated if each.ticks.n]
         first = min((int(each.first[0]) for each in held), default=0)
         return first, max((int(each.last[each.n - 1]) for each in held), default=first)
+
+    def is_whole(self) -> bool:
+        """Whether the log begins with the training, not with what was resumed."""
+        first, last = self.span()
+        return first <= (last - first) * BEGINS
 
     def _known(self) -> int:
         """Number of series that have enough ticks for `unless_logged`."""

@@ -104,7 +104,10 @@ def replayed(path: Path) -> list[Told]:
 
 
 def replay(view: RunView) -> Told:
-    """Feed a run to an evaluator in about a hundred pieces, recording the findings after each."""
+    """Feed a run to an evaluator in about a hundred pieces, recording the findings after each.
+
+    At its end it is over, as every labelled log is.
+    """
     columns = {tag: series.recent() for tag, series in view.run.series.items() if series.count}
     steps = np.unique(np.concatenate([points.step for points in columns.values()]))
     cuts = np.unique(steps[np.linspace(0, len(steps) - 1, min(PIECES, len(steps))).astype(int)])
@@ -127,6 +130,12 @@ def replay(view: RunView) -> Told:
                 told.alarms.setdefault(finding.id, cut)
                 if finding.explained_by is None:
                     told.leading.setdefault(finding.id, cut)
+    evaluator.set_run_over(True)
+    for finding in evaluator.findings():
+        if finding.rank:
+            told.alarms.setdefault(finding.id, told.end)
+            if finding.explained_by is None:
+                told.leading.setdefault(finding.id, told.end)
     told.last, told.sentence = evaluator.findings(), evaluator.sentence()
     return told
 
