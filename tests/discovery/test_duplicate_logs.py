@@ -460,6 +460,24 @@ def test_a_table_that_repeats_a_column_of_another(tmp_path: Path) -> None:
     assert sorted(once(tmp_path).runs()) == ["a", "b/ddqn", "b/dqn", "c/run_1", "c/run_2"]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_list_of_returns_beside_a_table_is_a_duplicate(tmp_path: Path, first: int) -> None:
+    """It has no steps and fewer series: the table is shown. A list of other values is a run of its own."""
+    returns = [-3.25 * at % 7 for at in range(30)]
+    table = "".join(f"{at},{value},{0.99**at}\n" for at, value in enumerate(returns, first))
+    write(tmp_path / "training_log.csv", "episode,total_reward,epsilon\n" + table)
+    write(tmp_path / "episode_returns.json", json.dumps(returns))
+    write(tmp_path / "old/training_log.csv", "episode,total_reward,epsilon\n" + table)
+    write(tmp_path / "old/episode_returns.json", json.dumps([value / 2 for value in returns]))
+    heard = once(tmp_path)
+    assert heard.runs() == {
+        ".": ["episode_returns.json", "training_log.csv"],
+        "old": ["old/training_log.csv"],
+        "old/episode_returns": ["old/episode_returns.json"],
+    }
+    assert {tag for tag, _, _ in heard.points["training_log.csv"]} == {"total_reward", "epsilon"}
+
+
 def test_a_console_without_steps_is_a_duplicate(tmp_path: Path) -> None:
     """Its rows are compared with those of the other log one by one."""
     said = rows(1, range(10, 400, 10))

@@ -144,6 +144,8 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     """
     if one.rounded != other.rounded:
         return _same_but_rounded(*((one, other) if one.rounded else (other, one)), beside=beside)
+    if beside and one.counted != other.counted and _same_in_rows(one, other):
+        return True
     if copy:
         one, other = _varying(one), _varying(other)
     shared = agreed = whole = whole_agreed = 0
@@ -169,6 +171,27 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     if beside and whole >= ENOUGH_WHOLE:
         return whole_agreed >= AGREEING_WHOLE * whole
     return False if one.complete and other.complete else None
+
+
+def _same_in_rows(one: LogBeginning, other: LogBeginning) -> bool:
+    """Whether a log without steps has the values of another one, row by row: a list beside a table.
+
+    The number of a row is the step, or differs from it by one where steps begin with zero.
+    """
+    listed, stepped = (one, other) if one.counted else (other, one)
+    for shift in (0, -1, 1):
+        rows = [
+            (row, stepped.rows[step + shift])
+            for step, row in listed.rows.items()
+            if step + shift in stepped.rows
+        ]
+        telling = [
+            (value, row) for values, row in rows for value in values[values != np.rint(values)].tolist()
+        ]
+        hits = sum(bool(np.any(np.abs(row - value) <= TOLERANCE * abs(value))) for value, row in telling)
+        if len(telling) >= ENOUGH and hits >= AGREEING_COPY * len(telling):
+            return True
+    return False
 
 
 def same_end(one: LogBeginning, other: LogBeginning) -> bool | None:
@@ -226,6 +249,11 @@ def _new_values(log: LogBeginning) -> Iterator[NDArray[np.float64]]:
     """The values of each row that are not in the row before: constants agree between different runs."""
     rows = [row for _, row in sorted(log.rows.items())]
     return (np.setdiff1d(row, before, assume_unique=True) for before, row in pairwise(rows))
+
+
+def has_less_than_table(one: LogBeginning, other: LogBeginning) -> bool:
+    """Whether a log is a list without steps, of which another log has more series and the steps."""
+    return one.counted and not other.counted and len(one.tags) < len(other.tags)
 
 
 def rank(known: Format, name: str) -> int:

@@ -12,6 +12,7 @@ from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.duplicate_logs import (
     distance,
     has_less_than_console,
+    has_less_than_table,
     is_console_of_tracker,
     is_copy,
     may_be_copy,
@@ -309,6 +310,11 @@ class RunAssignment:
                 begin, its_begin = min(sample.rows), min(its.rows)
             elif not related and not copy and self._same_end(log, other, calls) is False:
                 continue  # trainings with one seed, whose policies were the same in the beginning
+            if beside and begin == its_begin:
+                begin, its_begin = (
+                    int(has_less_than_table(sample, its)),
+                    int(has_less_than_table(its, sample)),
+                )
             its_rank = duplicate_logs.rank(other.format, other.found.name)
             its_key = (its_begin, its_rank, -other.size, is_copy(other), other.found.path)
             if its_key < (begin, own_rank, -log.size, is_copy(log), found.path):
