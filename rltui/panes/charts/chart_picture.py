@@ -55,11 +55,12 @@ def chart_picture(
         if other is not None:
             curves.append(_curve(other, other.low, other.high, f"series{at}", fit(name, 24), log=log))
     band = None if others or behind is not None or row.at_step is not None else band_behind(drawn, sisters)
-    if band is not None:
-        scaled = logarithmic_band(band) if log else band
+    if band is not None and log:
+        band = logarithmic_band(band)
+    if band is not None and band.median is not None:
         curves.append(
             PictureCurve(
-                drawn.middles, scaled.median, scaled.low, scaled.high, "dim",
+                drawn.middles, band.median, band.low, band.high, "dim",
                 f"{band.runs} sister runs: median, min–max", dotted=True,
             )
         )  # fmt: skip

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rltui.store.series import Series
 
 ROUNDING = 1e-6  # relative distance of values that 32 bits may round to each other
+DOTTED = 4  # columns of a dotted line, of which half are drawn
 ARRIVALS = "arrivals"  # the x axis of points at one step: their order, from 1
 
 
@@ -168,16 +169,30 @@ ColumnsOf = Callable[["Series"], Columns]  # a series in the columns of the curv
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """(n,) ends in each column, NaN where unknown; `words` is their kind: `min–max`, `±std`."""
+    """(n,) ends in each column, NaN where unknown; `words` is their kind: `min–max`, `±std`.
+
+    That of sister runs has their number and the median of their values.
+    """
 
     words: str
     low: Floats
     high: Floats
+    runs: int = 0
+    median: Floats | None = None
 
     @property
     def range(self) -> tuple[float, float]:
         """The lowest and highest end."""
         return value_range(self.low, self.high)
+
+    @property
+    def dotted_median(self) -> Floats | None:
+        """The median with the gaps of a dotted line."""
+        if self.median is None:
+            return None
+        dotted = self.median.copy()
+        dotted[DOTTED // 2 :: DOTTED] = dotted[DOTTED // 2 + 1 :: DOTTED] = math.nan
+        return dotted
 
     def seen(self, bottom: float, top: float, *, held: bool = False) -> bool:
         """Whether an end is between two values in enough columns for the spread to be recognised as a band.

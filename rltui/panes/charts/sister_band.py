@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 MIN_BAND_RUNS = 2  # with a value in a column: one alone has no spread
 MAX_BAND_RUNS = 32
-DOTTED = 4  # columns of a dotted line, of which half are drawn
 
 
 def seed_sisters(view: RunView, others: Iterable[RunView], digest: Callable[[RunView], str]) -> list[RunView]:
@@ -41,37 +39,10 @@ def sister_series(view: RunView, tag: str, sisters: Iterable[RunView]) -> list[S
     return [one.run.series[key] for one, key in found if key is not None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SisterBand:
-    """Extremes and median of `runs` sister runs by column, (n,); NaN where fewer than two have values."""
+def sister_band(sisters: Iterable[tuple[Floats, Columns]]) -> Spread | None:
+    """Extremes and median of sister runs, each given by its columns and their x (n,), where two have values.
 
-    runs: int
-    low: Floats
-    high: Floats
-    median: Floats
-
-    @property
-    def words(self) -> str:
-        """The description of the band in a legend."""
-        return f"min–max of {self.runs} sister runs, median dotted"
-
-    @property
-    def spread(self) -> Spread:
-        """The band as the spread behind a curve."""
-        return Spread(self.words, self.low, self.high)
-
-    @property
-    def dotted_median(self) -> Floats:
-        """The median with the gaps of a dotted line."""
-        dotted = self.median.copy()
-        dotted[DOTTED // 2 :: DOTTED] = dotted[DOTTED // 2 + 1 :: DOTTED] = math.nan
-        return dotted
-
-
-def sister_band(sisters: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
-    """The band of sister runs, each given by its columns and their x (n,); None with fewer than two.
-
-    Values are interpolated between the points of a run, not extrapolated beyond them.
+    None with fewer than two. Values are interpolated between the points of a run, not extrapolated beyond.
     """
     curves = []
     for x, columns in sisters:
@@ -88,10 +59,11 @@ def sister_band(sisters: Iterable[tuple[Floats, Columns]]) -> SisterBand | None:
         np.where(count >= MIN_BAND_RUNS, values, math.nan)
         for values in (table[0], table[last, every], median)
     )
-    return SisterBand(len(curves), low, high, median)
+    words = f"min–max of {len(curves)} sister runs, median dotted"
+    return Spread(words, low, high, len(curves), median)
 
 
-def band_behind(drawn: Curve, sisters: Sequence[Series]) -> SisterBand | None:
+def band_behind(drawn: Curve, sisters: Sequence[Series]) -> Spread | None:
     """The band of sister runs in the columns of a curve over the run's steps; None with fewer than two."""
     if drawn.own_axis or len(sisters) < MIN_BAND_RUNS:
         return None

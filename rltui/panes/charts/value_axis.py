@@ -18,9 +18,8 @@ from rltui.draw.value_range import (
     value_range,
     widened,
 )
-from rltui.panes.charts.curve import Curve
+from rltui.panes.charts.curve import Curve, Spread
 from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
-from rltui.panes.charts.sister_band import SisterBand
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
 
@@ -44,7 +43,7 @@ class Ranges:
     outliers: bool = False  # whether the user wants to see all of them
     automatic: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
-    bands: dict[str, tuple[object, SisterBand | None]] = field(default_factory=dict)
+    bands: dict[str, tuple[object, Spread | None]] = field(default_factory=dict)
     drawn: dict[object, object] = field(default_factory=dict)
     _data: object = None  # identifies the data of `drawn`
 
@@ -98,9 +97,10 @@ def logarithmic(drawn: Curve) -> Curve:
     return replace(drawn, low=low, high=high, mean=log_of(drawn.mean))
 
 
-def logarithmic_band(band: SisterBand) -> SisterBand:
-    """A band of sister runs with logarithms of its values."""
-    return SisterBand(band.runs, log_of(band.low), log_of(band.high), log_of(band.median))
+def logarithmic_band(band: Spread) -> Spread:
+    """A band with logarithms of its values."""
+    median = None if band.median is None else log_of(band.median)
+    return replace(band, low=log_of(band.low), high=log_of(band.high), median=median)
 
 
 def is_log(row: Row, low: Floats, high: Floats, ranges: Ranges | None) -> bool:

@@ -20,7 +20,7 @@ from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.compared_series import ComparedCurve, ComparedSeries, canvas_spans, compared_curves
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
-from rltui.panes.charts.sister_band import SisterBand, band_behind
+from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
     LOG_LAYER,
@@ -107,10 +107,8 @@ def _draw(
         return CardCurve([_one_row(row, drawn, window, ranges)], steps.line(crosshair))
     band = None if others or len(row.parts) > 1 else _sister_band(row, sisters, drawn, rows, ranges)
     axis, drawn, others, behind = _scaled(row, drawn, others, window, ranges, rows, band)
-    if behind is None:
-        band = None
-    elif band is not None:
-        median = (logarithmic_band(band) if axis.log else band).dotted_median
+    median = None if behind is None else behind.dotted_median
+    if median is not None:
         others = [ComparedCurve("", "dim", replace(drawn, low=median, high=median, mean=median))]
     body = canvas_spans(Canvas(cells, rows), drawn, axis.bottom, axis.top, behind, others)
     notes = ["log"] if axis.log else []
@@ -130,7 +128,7 @@ def _draw(
         )
         shaded = [(text, f"{role}/panel") for text, role in spans] if index in healthy else spans
         lines.append(line((pad(label, AXIS, right=True), "dim"), edge, *shaded))
-    words = "" if band is None else f"band: {band.runs} sister runs"
+    words = "" if behind is None or not behind.runs else f"band: {behind.runs} sister runs"
     return CardCurve(lines, steps.line(crosshair), tuple(notes), words)
 
 
@@ -141,7 +139,7 @@ def _scaled(
     window: StepWindow,
     ranges: Ranges | None,
     rows: int,
-    sisters: SisterBand | None,
+    sisters: Spread | None,
 ) -> tuple[ValueAxis, Curve, list[ComparedCurve], Spread | None]:
     """The value axis, and in its coordinates the curve, those of compared runs, and the spread behind it."""
     log = is_log(row, drawn.low, drawn.high, ranges)
@@ -153,9 +151,9 @@ def _scaled(
             others = [replace(other, curve=logarithmic(other.curve)) for other in others]
             others = [other for other in others if other.curve.has_values]
     needed, cut = data_range(row, drawn.points, [drawn, *(one.curve for one in others)], ranges)
-    behind: Spread | None = None
-    if sisters is not None:
-        behind = (logarithmic_band(sisters) if log else sisters).spread
+    behind = sisters
+    if behind is not None:
+        behind = logarithmic_band(behind) if log else behind
     elif rows >= BAND_ROWS and not others and not log:
         behind = spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, len(drawn.mean)))
     if behind is not None and np.isfinite(behind.high).any():
@@ -173,7 +171,7 @@ def _scaled(
 
 def _sister_band(
     row: Row, sisters: Sequence[Series], drawn: Curve, rows: int, ranges: Ranges | None
-) -> SisterBand | None:
+) -> Spread | None:
     """The band of sister runs, cached until one of them has new points."""
     if rows < BAND_ROWS or row.at_step is not None or not sisters:
         return None

@@ -29,8 +29,7 @@ from rltui.screen.pages.chart.curves import (
     within,
 )
 from rltui.screen.pages.chart.superseded import attempt_marks, superseded_stroke
-from rltui.screen.pages.chart.x_axis import COMMON_AXES, XAxis, x_axis
-from rltui.screen.pages.chart.x_ticks import x_ticks
+from rltui.screen.pages.chart.x_axis import COMMON_AXES, XAxis, x_axis, x_ticks
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView
@@ -54,8 +53,8 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     chart = replace(chart, log=_log_axis(state, chart, main))
     log = bool(chart.log)
     foot = legend.foot(state, axis.axis, width, log=log)
-    if chart.spread == "none":
-        main.middle = None
+    if chart.spread == "none" and main.spread is not None:
+        main.spread = replace(main.spread, median=None)
     behind = area(main, log=log) if chart.spread != "none" else None
     lines = [legend.title(state, row, width)]
     whole = common_range(curves, log=log)

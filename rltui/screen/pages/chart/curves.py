@@ -56,7 +56,6 @@ class ChartCurve:
     bad: Ints  # NaN and infinite values in each column
     own: bool = False
     spread: Spread | None = None  # of the distribution whose mean it is, or of sister runs
-    middle: Floats | None = None  # the median of sister runs
 
     @property
     def range(self) -> Range:
@@ -157,9 +156,7 @@ def curves_of(
         made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
     if len(made) == 1 and made[0].spread is None:
         sisters = run_list.sisters(state, view, everywhere=True)
-        band = sister_band(_sister_cuts(view, row, axis, sisters, low, high, columns))
-        if band is not None:
-            made[0].spread, made[0].middle = band.spread, band.median
+        made[0].spread = sister_band(_sister_cuts(view, row, axis, sisters, low, high, columns))
     return made
 
 
@@ -213,8 +210,8 @@ def strokes(
             values = log_of(values) if log else values
             return values if own is None else _stretched(values, own, stretch)
 
-        if curve.middle is not None:
-            behind.append(Stroke(curve.x, place(curve.middle), "dim", dotted=True))
+        if curve.spread is not None and curve.spread.median is not None:
+            behind.append(Stroke(curve.x, place(curve.spread.median), "dim", dotted=True))
         gap = bridge(np.isfinite(curve.mean).astype(np.int64)) < 0
         smooth = None if curve.smooth is None else place(curve.smooth)
         raw = min_max_stroke(

@@ -16,7 +16,7 @@ from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
-from rltui.screen.pages.chart.x_ticks import Axis, at_text
+from rltui.screen.pages.chart.x_axis import Axis, at_text
 from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for
 from rltui.screen.state import AppState
 

@@ -12,8 +12,7 @@ from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step
 from rltui.panes.charts.value_axis import log_of
 from rltui.screen.pages.chart.curves import min_max_stroke
-from rltui.screen.pages.chart.x_axis import shift_of
-from rltui.screen.pages.chart.x_ticks import Axis
+from rltui.screen.pages.chart.x_axis import Axis, shift_of
 from rltui.session.run_view import RunView
 from rltui.store.points import Points
 from rltui.store.series import Series
