@@ -20,7 +20,7 @@ from rltui.cli.exit_codes import FOUND, UNOPENED
 from rltui.cli.printing import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
 from rltui.common.paths import cache, is_url, local_path
 from rltui.common.problem import Problem
-from rltui.common.text import clean
+from rltui.common.text import clean, some_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -164,9 +164,8 @@ def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = 
         shown or {name for name in names if goes_by(name, text)} or _runs_with_given_name(logs, names, text)
     )
     if len(found) > 1:
-        more = f" and {len(found) - _MAX_NAMES:,} more" if len(found) > _MAX_NAMES else ""
-        which = ", ".join(clean(name) for name in sorted(found)[:_MAX_NAMES])
-        fail(f"run {clean(text)!r} may be any of {which}{more}; name more of its folders, or use a glob")
+        which = some_of([clean(name) for name in sorted(found)], _MAX_NAMES)
+        fail(f"run {clean(text)!r} may be any of {which}; name more of its folders, or use a glob")
     return glob.escape(found.pop()) if found else text
 
 

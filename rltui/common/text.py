@@ -97,6 +97,12 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def some_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def in_sentence(title: str) -> str:
     """A title for use within a sentence: its first letter in lower case, except in acronyms such as `KL`."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title

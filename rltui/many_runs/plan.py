@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rltui.common.problem import Problem
+from rltui.common.text import some_of
 from rltui.logs.delivery import Delivery
 from rltui.logs.found_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, shard_number, with_namesakes
@@ -65,8 +66,7 @@ class LostShard:
     def problem(self, what: str) -> Problem:
         """The diagnostic. what: the work that is missing, such as `not judged`."""
         names = [run.name for run in self.shard]
-        more = f" and {len(names) - MAX_NAMED_RUNS} more" if len(names) > MAX_NAMED_RUNS else ""
-        message = f"{what}: {', '.join(names[:MAX_NAMED_RUNS])}{more}: {self.reason}; run it again"
+        message = f"{what}: {some_of(names, MAX_NAMED_RUNS)}: {self.reason}; run it again"
         return Problem("error", "shard-lost", names[0], message, count=len(names))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width
+from rltui.common.text import cell_width, some_of
 from rltui.draw.cells import wrap
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
@@ -128,7 +128,7 @@ class GlossaryEntry(NamedTuple):
 
 
 def _aliases(framework: str, keys: Sequence[str]) -> str:
-    return f"{framework}: {', '.join(keys[:2])}" + (f" and {len(keys) - 2} more" if len(keys) > 2 else "")
+    return f"{framework}: {some_of(keys, 2)}"
 
 
 def listed(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:

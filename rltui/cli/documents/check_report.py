@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rltui.cli.printing import colored, text_width
 from rltui.common.problem import Problem, ProblemLevel, merged
-from rltui.common.text import cell_width, in_markdown, markdown_table
+from rltui.common.text import cell_width, in_markdown, markdown_table, some_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import (
@@ -124,9 +124,8 @@ def _of_files(same: Sequence[Problem]) -> Problem:
     first, *others = same
     if not others:
         return first
-    more = f" and {len(same) - MAX_RUN_NAMES:,} more" if len(same) > MAX_RUN_NAMES else ""
-    named = ", ".join(one.path for one in same[:MAX_RUN_NAMES])
-    return replace(first, path=f"{len(same):,} files", message=f"{first.message} ({named}{more})")
+    named = some_of([one.path for one in same], MAX_RUN_NAMES)
+    return replace(first, path=f"{len(same):,} files", message=f"{first.message} ({named})")
 
 
 def _common(one: CommonTrouble) -> str:
@@ -142,8 +141,7 @@ def _common(one: CommonTrouble) -> str:
         if first != last:
             steps = f"since steps {format_step(first)} to {format_step(last)}"
         said = f"{count}: {one.title}, {steps}"
-    more = f" and {len(one.runs) - MAX_RUN_NAMES:,} more" if len(one.runs) > MAX_RUN_NAMES else ""
-    return f"{said}  ({', '.join(one.runs[:MAX_RUN_NAMES])}{more})  [{one.kind}]"
+    return f"{said}  ({some_of(one.runs, MAX_RUN_NAMES)})  [{one.kind}]"
 
 
 def _unjudged(verdict: Verdict) -> str:

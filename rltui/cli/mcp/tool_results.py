@@ -27,7 +27,7 @@ from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
-from rltui.common.text import clean
+from rltui.common.text import clean, some_of
 from rltui.logs.follow.read_all import place_all
 from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
@@ -204,7 +204,8 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     found: list[object] = []
     catalogs = catalogs_of(logdirs)
     if catalogs and not any(run == pattern or fnmatch.fnmatchcase(run, pattern) for run in catalogs):
-        fail(f"no samples of a run {clean(pattern)!r}; runs with samples: {_some(catalogs)}", FOUND)
+        named = some_of(sorted(catalogs), _MAX_NAMES)
+        fail(f"no samples of a run {clean(pattern)!r}; runs with samples: {named}", FOUND)
     for run, catalog in catalogs.items():
         if len(found) >= limit:
             break
@@ -268,13 +269,8 @@ def _load(
 
 def _no_matching_run(run: str, names: Collection[str]) -> NoReturn:
     close = get_close_matches(run, names, n=3, cutoff=0.5)
-    hint = f"nearest: {', '.join(close)}" if close else f"there are {_some(names)}"
+    hint = f"nearest: {', '.join(close)}" if close else f"there are {some_of(sorted(names), _MAX_NAMES)}"
     fail(f"no run matches {clean(run)!r}; {hint}; list_runs has all", FOUND)
-
-
-def _some(names: Collection[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(sorted(names)[:_MAX_NAMES]) + more
 
 
 def _one_run(logdirs: Sequence[str], name: str, *, charts: bool = True) -> RunView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, clean, in_markdown, markdown_table, pad
+from rltui.common.text import cell_width, clean, in_markdown, markdown_table, pad, some_of
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
 from rltui.logs.records.record_keys import ended_at_limit
@@ -104,8 +104,7 @@ def top_lines(pane: SamplesPane, width: int, most: int = 4) -> list[Line]:
     for one in pane.problems:
         by_message.setdefault(one.message, []).append(one.path)
     for message, paths in list(by_message.items())[: max(most - len(lines), 0)]:
-        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
-        lines.append(line((" ▲ ", "warn"), (cut(f"{paths[0]}{more}: {message}", width - 4), "text")))
+        lines.append(line((" ▲ ", "warn"), (cut(f"{some_of(paths, 1)}: {message}", width - 4), "text")))
     return lines
 
 
