@@ -9,7 +9,6 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width
 from rltui.draw.numbers import format_value
 from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
-from rltui.rules.evaluated_series.ratio import numerator
 from rltui.rules.finding import Evidence, Finding
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def rows_of_evidence(
 ) -> list[Row]:
     """The metrics of a finding that the run has, in the order of onset."""
     evidence = sorted(finding.evidence, key=lambda one: one.since_step)
-    tags = [numerator(one.tag) for one in evidence] or list(finding.metrics[:MAX_METRICS])
+    tags = [one.tag for one in evidence] or list(finding.metrics[:MAX_METRICS])
     known = dict.fromkeys(tag for tag in tags if tag in view.run.series)
     rows = [
         row for tag in known for row in rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)
@@ -57,7 +56,7 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
             title, change = rows[0].title, change_of_row(rows[0], finding, item)
         else:
             title, change = view.names.name(item.tag).title, item.course()
-        evidence.append(EvidenceRow(item.tag, title, change, item.since_step, rows[0] if rows else None))
+        evidence.append(EvidenceRow(item.name, title, change, item.since_step, rows[0] if rows else None))
     return evidence
 
 

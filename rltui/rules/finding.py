@@ -23,7 +23,8 @@ RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  
 class Evidence(NamedTuple):
     """The change of one metric: its level before, its level now, and the step since which it changed.
 
-    `worst` is its worst level since then, given if the present level is back within the limit.
+    `worst` is its worst level since then, given if the present level is back within the limit. Of a ratio,
+    `tag` is its numerator and `per` its denominator.
     """
 
     tag: str
@@ -32,6 +33,12 @@ class Evidence(NamedTuple):
     since_step: int
     canonical: str | None = None
     worst: float | None = None
+    per: str = ""
+
+    @property
+    def name(self) -> str:
+        """The tag; of a ratio both."""
+        return f"{self.tag} / {self.per}" if self.per else self.tag
 
     def course(self, unit: str = "") -> str:
         """The levels as text: before, worst and now."""
@@ -150,6 +157,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
             "to": item.now,
             "since_step": item.since_step,
             **({} if item.worst is None else {"worst": item.worst}),
+            **({"per": item.per} if item.per else {}),
         }
         for item in finding.evidence
     ]
@@ -167,6 +175,7 @@ def from_json(data: Mapping[str, Any]) -> Finding:
             item["since_step"],
             item["canonical"],
             worst=number_of(item.get("worst")),
+            per=item.get("per", ""),
         )
         for item in data["evidence"]
     ]

@@ -9,7 +9,6 @@ from rltui.common.problem import SEVERITIES, Severity
 from rltui.common.regex import regex
 from rltui.draw.numbers import FEW, format_share, format_short
 from rltui.metrics.glossary_files import glossary
-from rltui.rules.evaluated_series.ratio import numerator
 from rltui.rules.evaluated_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.metric_roles import STEP_TIME
@@ -75,7 +74,7 @@ def _finding(
     """A finding on some series. `numbers`: value, limit, and level before; NaN if unknown."""
     value, limit, before = numbers
     canonical = tuple(dict.fromkeys(ticks.canonical or "" for ticks in series))
-    tags = tuple(dict.fromkeys(numerator(ticks.tag) for ticks in series))
+    tags = tuple(dict.fromkeys(ticks.tag for ticks in series))
     words = {
         "value": _few(value, series[0].canonical) or format_short(value),
         "limit": _format(rule, limit),
@@ -100,7 +99,14 @@ def _finding(
         value=None if math.isnan(value) and rule.kind != NON_FINITE else value,
         limit=_or_none(limit),
         evidence=(
-            Evidence(_tag(rule, tags[0]), _or_none(before), _or_none(value), since, series[0].canonical),
+            Evidence(
+                _tag(rule, tags[0]),
+                _or_none(before),
+                _or_none(value),
+                since,
+                series[0].canonical,
+                per=series[0].per,
+            ),
         ),
         source=rule.source,
     )
@@ -146,6 +152,7 @@ def evidence_of(firing: Firing) -> Evidence:
         firing.since_step,
         firing.ticks.canonical,
         firing.worst if _is_back(firing, now) else None,
+        firing.ticks.per,
     )
 
 
@@ -169,9 +176,8 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
     for part in parts:
         found = evidence_of(part)
-        if found.tag not in evidence:
-            evidence[found.tag] = found
-    tags = tuple(dict.fromkeys(numerator(part.ticks.tag) for part in parts))
+        evidence.setdefault(found.name, found)
+    tags = tuple(dict.fromkeys(part.ticks.tag for part in parts))
     canonical = tuple(dict.fromkeys(item.canonical for item in evidence.values() if item.canonical))
     return Finding(
         id=symptom.id,

@@ -162,6 +162,19 @@ def test_what_is_explained_stands_below() -> None:
     assert "since step" in evaluator.sentence()
 
 
+def test_evidence_on_a_ratio_names_both_series() -> None:
+    """Q values over returns: the finding is on the former, and its evidence names the latter."""
+    series = {
+        "critic.q.mean": np.linspace(50, 20_000, 200),
+        "critic.loss": np.linspace(5, 1000, 200) ** 2,
+        "reward.episode_return.mean": flat(300, noise=0.3),
+    }
+    told = next(each for each in evaluator_of(series).findings() if each.id == "q-beyond-returns")
+    (ratio,) = [each for each in told.evidence if each.per]
+    assert (ratio.tag, ratio.per) == ("critic.q.mean", "reward.episode_return.mean")
+    assert ratio in from_json(as_json(told)).evidence
+
+
 def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
     """A reward that crashed and is as high as before says how low it was beside what it is now."""
     reward = np.concatenate((RISE[:120], flat(0.1, 76), flat(0.9, 4)))

@@ -177,7 +177,7 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
         parts.append("explains: " + ", ".join(other.title or other.id for other in below))
     if finding.symptom:
         parts += [
-            f"{item.tag}  {item.course()}, since step {format_step(item.since_step)}"
+            f"{item.name}  {item.course()}, since step {format_step(item.since_step)}"
             for item in finding.evidence
         ]
     if finding.advice and (finding.rank or finding.id in STATES):
@@ -192,7 +192,7 @@ def _courses(finding: Finding) -> str:
     """The evidence of a symptom for a table cell: ` (kl 0.1 → 5, reward 1 → 0)`."""
     if not finding.symptom or not finding.evidence:
         return ""
-    return f" ({', '.join(f'{item.tag} {item.course()}' for item in finding.evidence)})"
+    return f" ({', '.join(f'{item.name} {item.course()}' for item in finding.evidence)})"
 
 
 def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:

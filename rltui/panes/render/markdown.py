@@ -115,7 +115,7 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
         lines.append(f"- {glyph} **{title}** {finding.since}: {in_markdown(finding.message)}")
         for item in sorted(finding.evidence, key=lambda item: item.since_step):
             since = f"since step {format_step(item.since_step)}"
-            lines.append(f"  - {code_in_markdown(item.tag)} {in_markdown(item.course())}, {since}")
+            lines.append(f"  - {code_in_markdown(item.name)} {in_markdown(item.course())}, {since}")
         if finding.advice:
             lines.append(f"  - {in_markdown(finding.advice)}")
     return [*lines, ""] if lines else []

@@ -12,6 +12,7 @@ import numpy as np
 from rltui.draw.numbers import SHARE, format_change, format_range, format_value
 from rltui.panes.pane_tabs import worst_of
 from rltui.rules.metric_roles import metric_roles
+from rltui.rules.run_status.data_quality import PLACEHOLDER_POINTS
 from rltui.session.tag_index import group_of, quantity_of
 from rltui.session.time_travel import RunAtStep
 
@@ -155,7 +156,7 @@ class Row:
     def unreported(self) -> bool:
         """Whether the writer fills in zeros, or NaN: MFU of unknown devices, spread of discrete actions."""
         canonical = (self.name.canonical if self.name is not None else None) or ""
-        if self.main is None or self.main.count < CONSTANT_POINTS:
+        if self.main is None or self.main.count < PLACEHOLDER_POINTS:
             return False
         if canonical.startswith(metric_roles().nan_if_undefined):
             return self.main.nonfinite == self.main.count

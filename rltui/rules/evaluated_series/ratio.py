@@ -12,21 +12,8 @@ from rltui.common.arrays import Floats, Ints
 # the memory. If a log is read completely before the one with the other side, only the newest are divided.
 WAITING = 1 << 14
 
-# With no-break spaces: keys have plain ones around slashes, such as "Loss / Value loss" of skrl.
-_OVER = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"
-
 _NO_STEPS: Ints = np.empty(0, np.int64)
 _NO_VALUES: Floats = np.empty(0)
-
-
-def ratio_tag(above: str, below: str) -> str:
-    """The name of a ratio, from the tags of its two series."""
-    return f"{above}{_OVER}{below}"
-
-
-def numerator(tag: str) -> str:
-    """The tag of the numerator of a ratio; of other series their tag."""
-    return tag.split(_OVER)[0]
 
 
 class _Side:

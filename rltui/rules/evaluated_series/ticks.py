@@ -74,6 +74,7 @@ class Ticks:
         "nonfinite_count",
         "nonzero_from",
         "notes_spread",
+        "per",
         "points",
         "serial",
         "start",
@@ -82,8 +83,9 @@ class Ticks:
         "value",
     )  # fmt: skip
 
-    def __init__(self, tag: str, canonical: str | None) -> None:
+    def __init__(self, tag: str, canonical: str | None, per: str = "") -> None:
         self.tag = tag
+        self.per = per  # of a ratio: the tag of its denominator; `tag` is that of its numerator
         self.canonical = canonical
         self.stride = 1
         self.n = 0  # ticks held: the used length of the three arrays
@@ -198,7 +200,7 @@ class Ticks:
 
     def unjoined(self) -> Ticks:
         """A copy that keeps the present ticks for rules when these are joined."""
-        found = Ticks(self.tag, self.canonical)
+        found = Ticks(self.tag, self.canonical, self.per)
         found.stride, found.n, found.serial, found.points = self.stride, self.n, self.serial, self.points
         found.value, found.first, found.last = self.value, self.first, self.last
         found.start, found.nonzero_from, found._spread = self.start, self.nonzero_from, self._spread

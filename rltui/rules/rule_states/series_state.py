@@ -7,7 +7,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.rules.evaluated_series.evaluated_moments import Moments, moments_between
 from rltui.rules.evaluated_series.impossible_values import ImpossibleValues, impossible_values
-from rltui.rules.evaluated_series.ratio import Ratio, ratio_tag
+from rltui.rules.evaluated_series.ratio import Ratio
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.evaluated_series.step_seconds import StepSeconds
 from rltui.rules.evaluated_series.ticks import CAP, START, Ticks, widest
@@ -266,7 +266,7 @@ class RatioState:
         if self.ruled is None:
             above, below = self._parts
             assert above is not None and below is not None
-            ticks = Ticks(ratio_tag(above.tag, below.tag), above.canonical)
+            ticks = Ticks(above.tag, above.canonical, below.tag)
             self.ruled = RuledTicks(ticks, self._held_out, self._moment_offset, Rules.of((self.rule,)))
         return self.ruled.feed(steps, values, late)
 

@@ -15,7 +15,7 @@ from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
 
 CLOCK_SLACK = 5.0  # seconds by which the clocks of two machines may differ
-CONSTANT_POINTS = 5  # of one value, from which it is taken as a placeholder
+PLACEHOLDER_POINTS = 5  # of one value, from which it is taken as a placeholder
 GAP_STEPS = 20.0  # usual distances between steps
 
 
@@ -38,7 +38,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     found = []
     if (
         ticks.nonfinite_count == ticks.points
-        and ticks.points >= CONSTANT_POINTS
+        and ticks.points >= PLACEHOLDER_POINTS
         and canonical.startswith(metric_roles().nan_if_undefined)
     ):
         message = f"{tag}: always NaN, taken as not defined for this training"
@@ -63,7 +63,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
     if (
         ticks.zeros
-        and ticks.points >= CONSTANT_POINTS
+        and ticks.points >= PLACEHOLDER_POINTS
         and canonical.startswith(metric_roles().zero_if_unknown)
     ):
         message = f"{tag}: always exactly 0, taken as not reported"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.rows.row import Row
-from rltui.rules.evaluated_series.ratio import numerator
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.run_context.console.moments import Moment
 from rltui.screen import shown_pane, shown_run
@@ -135,7 +134,7 @@ def open_evidence(state: AppState) -> None:
 
 def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
     """For each metric of a finding, the step of its onset."""
-    known = {numerator(one.tag): one.since_step for one in finding.evidence}
+    known = {one.tag: one.since_step for one in finding.evidence}
     return [known.get(row.tag, finding.since_step) for row in rows]
 
 

@@ -16,7 +16,6 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.evidence import change_of_row
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.rows.row import Row
-from rltui.rules.evaluated_series.ratio import numerator
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -106,7 +105,7 @@ def evidence_lines(
     finding: Finding, rows: Sequence[Row], width: int, window: StepWindow, selected: int = -1
 ) -> list[Line]:
     """A line for each metric of a finding, in the order of onset."""
-    evidence = {numerator(one.tag): one for one in finding.evidence}
+    evidence = {one.tag: one for one in finding.evidence}
     steps = [evidence[row.tag].since_step if row.tag in evidence else finding.since_step for row in rows]
     narrow = width < NARROW
     indent = 0 if narrow else INDENT
