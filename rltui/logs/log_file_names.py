@@ -59,6 +59,7 @@ class LogFileNames(NamedTuple):
     no_logs_without_ending: frozenset[str]
     may_print_metrics: Pattern
     telling: Patterns
+    vague: tuple[str, ...]
     evaluation: Patterns
     column: Patterns
     data_sets: Patterns
@@ -128,6 +129,14 @@ def is_json(name: str) -> bool:
 def is_telling(name: str) -> bool:
     """Whether a base name identifies a log, so that its records need no step key."""
     return bool(names().telling.search(name))
+
+
+def without_vague_words(name: str) -> str:
+    """A base name in lower case without what other files than logs have in their names, too."""
+    name = name.lower()
+    for word in names().vague:
+        name = name.replace(word, "")
+    return name
 
 
 def tells_of_training(name: str) -> bool:

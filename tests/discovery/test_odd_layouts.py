@@ -157,3 +157,15 @@ def test_event_files_in_a_hidden_folder_of_their_trainer(tmp_path: Path) -> None
 def test_a_run_in_logdir_itself_is_shown_by_its_folder(run: str, logdirs: list[str], shown: str) -> None:
     """With the folder above if its name is one that every run has."""
     assert shown_name(run, logdirs) == shown
+
+
+def test_what_a_robot_or_one_episode_did_is_no_run(tmp_path: Path) -> None:
+    """A name that only says "log" needs a column that is named after a metric, if there are no steps."""
+    for name, header in {
+        "drive_live_log.csv": "clock_s,speed,yaw_rate",
+        "best_trajectory.csv": "step,energy,reward",
+        "agent_log.csv": "mean_return,epsilon",
+    }.items():
+        row = ",".join(["{0}.5"] * (header.count(",") + 1)).replace("{0}.5", "{0}", "step" in header)
+        write(tmp_path / name, header + "\n" + "".join(f"{row}\n".format(at) for at in range(1, 9)))
+    assert list(_heard(tmp_path).runs()) == ["agent_log"]

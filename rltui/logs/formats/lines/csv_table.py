@@ -283,10 +283,16 @@ def _matches(name: str, head: bytes) -> bool:
         return False
     if not steps and _is_data_set(name, numbers):
         return False
-    typical = log_file_names.is_telling(name.lower().replace("result", "")) or not numbers
-    if not (steps or typical or any(map(log_file_names.names().column.search, numbers))):
+    typical = log_file_names.is_telling(log_file_names.without_vague_words(name)) or not numbers
+    if not (steps or typical or any(map(_is_metric, numbers))):
         return False  # other results, such as of a simulation
     return bool(numbers) or cut
+
+
+def _is_metric(column: str) -> bool:
+    """Whether a column is named like a metric of a training."""
+    known = log_file_names.names()
+    return (known.column.search(column) or known.telling.search(column.lower())) is not None
 
 
 def _is_data_set(name: str, numbers: Sequence[str]) -> bool:
