@@ -83,7 +83,11 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
         room_left = width - used
         fitting = cut_sentence(sentence, max(room_left, 12))
-        if fitting.endswith("…"):
+        onset = head.headline[head.headline.rfind(" (") :] if head.headline else ""
+        dated = onset in sentence and onset not in fitting  # the onset matters more than the whole sentence
+        if dated and cell_width(head.headline) <= room_left:
+            fitting = head.headline
+        elif fitting.endswith("…"):
             fitting = next((one for one in _shorter(head) if cell_width(one) <= room_left), fitting)
         if fitting.endswith("…") and head.acknowledged:
             title = head.headline.rpartition(" (")[0] or head.headline
