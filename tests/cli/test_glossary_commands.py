@@ -149,7 +149,12 @@ def test_all_founding_definitions_are_reached_by_their_own_names() -> None:
 
 
 def test_terms_and_problems_are_explained() -> None:
-    """A term alone has all fields of a metric; beside a metric of the same name it stands below it."""
+    """A term alone has all fields of a metric; beside a metric of the same title it stands below it.
+
+    Above it where only a framework uses the word for the metric.
+    """
+    assert _explain("validation").stdout.startswith("Held-out evaluation\n")
+    assert _explain("entropy").stdout.startswith("Entropy\n=======\n")
     assert "estimate advantages" in _explain("gae").stdout
     assert "Value function" in _explain("value", "function").stdout
     (alone,) = _objects(_explain("GAE", "--json"))

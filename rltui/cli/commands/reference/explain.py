@@ -66,7 +66,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         if len(entries) > 1 and "*" not in key:
             texts.insert(0, _meanings(key, entries))
         if definition is not None:
-            texts.append(as_lines(definition, WIDTH))
+            texts.insert(len(texts) if _names(key, entries) else 0, as_lines(definition, WIDTH))
         for text in texts:
             if not first:
                 emit()
@@ -74,6 +74,11 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
             first = False
     if unknown:
         leave(FOUND)
+
+
+def _names(key: str, entries: list[GlossaryEntry]) -> bool:
+    """Whether a key names these metrics, rather than a term that some framework writes for one of them."""
+    return not key.isalpha() or any(entry.metric.title.lower() == key.lower() for entry in entries)
 
 
 def _meanings(key: str, entries: list[GlossaryEntry]) -> list[str]:
