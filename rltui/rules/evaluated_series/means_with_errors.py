@@ -76,6 +76,8 @@ MAX_WINDOW_SHARE = 0.4  # share of the run that the newest window may be
 # deviation of n normal values may be larger than measured by some 2.5 / sqrt(n). This raises the alarms on
 # flat and rising noise (rare, two-valued, lognormal, correlated) from 20 to 25 in 3600 runs.
 QUIETEST, QUIET_ERRORS = 0.5, 2.5
+START = 10  # parts of the run, of which the first is its start
+FIFTH = 5  # parts of the run, each of which is compared with the start
 USUAL = 0.1  # share of the earlier ticks with a value, from which on its repetition is not quiet
 
 
@@ -153,6 +155,15 @@ class RunMeans:
         found = np.zeros(len(self.ticks))
         found[self._few :] = of_bins(self.sums, self.ticks[self._few :])
         return found
+
+    @cached_property
+    def start_and_best(self) -> tuple[Ints, Ints, Floats, Floats]:
+        """(k,) ticks of the first tenth and of a fifth, the mean of that tenth, the best mean of a fifth."""
+        ticks = self.ticks
+        first, wide = np.maximum(ticks // START, 2), np.maximum(ticks // FIFTH, 1)
+        ends = ticks[:, None] - np.arange(2 * FIFTH - 1) * ((wide + 1) // 2)[:, None]
+        ends = np.maximum(ends, wide[:, None])
+        return first, wide, self.sums[first] / first, self.mean(ends - wide[:, None], ends).max(axis=1)
 
     def levels(self, wide: int) -> Floats:
         """(m,) the means of `wide` consecutive ticks, by the first of them."""

@@ -41,6 +41,7 @@ from rltui.rules.evaluated_series.means_with_errors import (
     BINNED,
     LENGTHS,
     MAX_WINDOW_SHARE,
+    START,
     RunMeans,
     changes,
 )
@@ -77,13 +78,12 @@ PEAK, FORGOTTEN = 10, 50
 RECENT = 10  # parts of the run, of which the last gives the recovery
 # Parts of the run, and ticks at least: where all of the last part are above a level, it is reached.
 LATE, LATE_TICKS = 5, 20
-START, FIRST = 10, 20  # parts of the run, of which the first is its start
+FIRST = 20  # parts of the run, of which the first is its start
 APART = 2  # parts of the run, one of which is between the two levels of a smooth series
 OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
 RATING, RATED = "reward.rating", 70.0  # points of Elo, whose zero means nothing: 40 % of games are won
 MORE_THAN_TWO = 2.5  # episodes or responses that a rate must lose
 EPISODE = 5  # steps of an episode in which actions have consequences
-FIFTH = 5  # parts of the run, each of which is compared with the start
 
 
 def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -304,7 +304,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
         ticks = means.ticks
-        first, wide, start, best = _start_and_best(means)
+        first, wide, start, best = means.start_and_best
         if rule.number("newest", 0.0):
             best = means.mean(ticks - wide, ticks)
         gain = best - start
@@ -360,7 +360,7 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
-        first, wide, start, best = _start_and_best(means)
+        first, wide, start, best = means.start_and_best
         error = means.deviation(np.arange(len(means.ticks))) * np.sqrt(1 / wide + 1 / first)
         sure = best - start > rule.number("sigmas", MIN_GAIN) * error
         on[means.moments] = sure & (best - start >= _little(rule, window, start, best))
@@ -369,15 +369,6 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     if stays_idle(idle, on):
         return None
     return ConditionStates(on, off, value, limit, at_start, before=limit)
-
-
-def _start_and_best(means: RunMeans) -> tuple[Ints, Ints, Floats, Floats]:
-    """(k,) ticks of the first tenth and of a fifth, the mean of the first tenth, the best mean of a fifth."""
-    ticks = means.ticks
-    first, wide = np.maximum(ticks // START, 2), np.maximum(ticks // FIFTH, 1)
-    ends = ticks[:, None] - np.arange(2 * FIFTH - 1) * ((wide + 1) // 2)[:, None]
-    ends = np.maximum(ends, wide[:, None])
-    return first, wide, means.sums[first] / first, means.mean(ends - wide[:, None], ends).max(axis=1)
 
 
 def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> Floats:
