@@ -8,15 +8,15 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints
 
-# Most points of one side that wait for the other. The other side of most ratios never comes, so this bounds
-# the memory. If a log is read completely before the one with the other side, only the newest are divided.
+# Most points of one side that wait for the other, which bounds the memory: the other side of most ratios
+# never comes. If a log is read completely before the one with the other side, only the newest are divided.
 WAITING = 1 << 14
 
 _NO_STEPS: Ints = np.empty(0, np.int64)
 _NO_VALUES: Floats = np.empty(0)
 
 
-class _Side:
+class Waiting:
     """The newest `WAITING` points that wait; the arrays have room for some more."""
 
     def __init__(self) -> None:
@@ -24,6 +24,7 @@ class _Side:
         self._steps, self._values = _NO_STEPS, _NO_VALUES
 
     def add(self, steps: Ints, values: Floats) -> None:
+        """Add points in order of arrival."""
         begin, end = self.count, self.count + len(steps)
         if end > len(self._steps):
             held, waiting = self.all()
@@ -37,21 +38,28 @@ class _Side:
         return float(self._values[0]) if self._steps[0] == step else None
 
     def all(self) -> tuple[Ints, Floats]:
+        """Steps and values of all."""
         newest = slice(max(self.count - WAITING, 0), self.count)
         return self._steps[newest], self._values[newest]
 
     def keep(self, steps: Ints, values: Floats) -> None:
+        """Replace all by these."""
         count = self.count = len(steps)
         room = count + count // 8 + 8 if count else 0
         self._steps, self._values = np.empty(room, np.int64), np.empty(room)
         self._steps[:count], self._values[:count] = steps, values
+
+    def rewind(self, step: int) -> None:
+        """Remove points at or above a step."""
+        steps, values = self.all()
+        self.keep(steps[steps < step], values[steps < step])
 
 
 class Ratio:
     """Joins numerator and denominator by step; returns the ratios in order of step."""
 
     def __init__(self) -> None:
-        self._sides = (_Side(), _Side())
+        self._sides = (Waiting(), Waiting())
 
     def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
         """Add points of one side (0 numerator, 1 denominator). Returns the new ratios."""
@@ -80,8 +88,7 @@ class Ratio:
 
     def rewind(self, side: int, step: int) -> None:
         """Remove waiting points of one side at or above a step."""
-        steps, values = self._sides[side].all()
-        self._sides[side].keep(steps[steps < step], values[steps < step])
+        self._sides[side].rewind(step)
 
 
 def _quotient(above: float, below: float) -> float | None:

@@ -7,7 +7,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.rules.evaluated_series.evaluated_moments import Moments, moments_between
 from rltui.rules.evaluated_series.impossible_values import ImpossibleValues, impossible_values
-from rltui.rules.evaluated_series.ratio import Ratio
+from rltui.rules.evaluated_series.ratio import Ratio, Waiting
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.evaluated_series.step_seconds import StepSeconds
 from rltui.rules.evaluated_series.ticks import CAP, START, Ticks, widest
@@ -241,7 +241,7 @@ class RuledTicks:
 
 
 class RatioState:
-    """The ratio of two series, for one rule."""
+    """The ratio of two series, for one rule. Until both have begun, the one that has keeps its points."""
 
     __slots__ = ("_held_out", "_joined", "_moment_offset", "_parts", "rule", "ruled")
 
@@ -250,13 +250,23 @@ class RatioState:
         self.ruled: RuledTicks | None = None  # None until both sides have points, which most never have
         self._held_out, self._moment_offset = held_out, moment_offset_of(rule.id)
         self._joined = Ratio()
-        self._parts: list[RulePlan | None] = [None, None]  # numerator, denominator
+        self._parts: list[SeriesState | None] = [None, None]  # numerator, denominator
 
     def join(self, series: SeriesState, side: int) -> None:
         """Make a series the numerator (0) or the denominator (1); only the first of each counts."""
-        if self._parts[side] is None:
-            self._parts[side] = series.plan
-            series.ratios = (*series.ratios, (self, side))
+        if self._parts[side] is not None:
+            return
+        self._parts[side] = series
+        other = self._parts[1 - side]
+        if other is None:
+            series.unpaired.append(self)
+            return
+        self._joined.feed(1 - side, *other.waiting.all())
+        other.unpaired.remove(self)
+        if not other.unpaired:
+            other.waiting = Waiting()
+        other.ratios = (*other.ratios, (self, 1 - side))
+        series.ratios = (*series.ratios, (self, side))
 
     def feed(self, side: int, steps: Ints, values: Floats, late: int) -> bool:
         """Add points of one side; as `RuledTicks.feed`."""
@@ -266,7 +276,7 @@ class RatioState:
         if self.ruled is None:
             above, below = self._parts
             assert above is not None and below is not None
-            ticks = Ticks(above.tag, above.canonical, below.tag)
+            ticks = Ticks(above.plan.tag, above.plan.canonical, below.plan.tag)
             self.ruled = RuledTicks(ticks, self._held_out, self._moment_offset, Rules.of((self.rule,)))
         return self.ruled.feed(steps, values, late)
 
@@ -299,7 +309,10 @@ class StepTimeState:
 class SeriesState:
     """The states of all rules on one tag of a run."""
 
-    __slots__ = ("impossible", "nonzero", "number", "plan", "ratios", "ruled", "step_time", "user_states")
+    __slots__ = (
+        "impossible", "nonzero", "number", "plan", "ratios", "ruled", "step_time", "unpaired",
+        "user_states", "waiting",
+    )  # fmt: skip
 
     def __init__(self, plan: RulePlan, number: int) -> None:
         self.plan = plan
@@ -313,6 +326,8 @@ class SeriesState:
             self.nonzero = RuledTicks(ticks, plan.held_out, plan.moment_offset, plan.nonzero_rules)
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
         self.ratios: tuple[tuple[RatioState, int], ...] = ()  # with the side of this series
+        self.unpaired: list[RatioState] = []  # those whose other series has not begun
+        self.waiting = Waiting()  # points for these
         self.impossible: ImpossibleValues | None = None  # values outside the bounds of the metric
         self.step_time: StepTimeState | None = None  # from its wall times
 
@@ -334,6 +349,8 @@ class SeriesState:
             changed |= self.nonzero.feed(steps[kept], values[kept], late)
         for state in self.user_states:
             state.feed(steps, values)
+        if self.unpaired:
+            self.waiting.add(steps, values)
         for ratio, side in self.ratios:
             changed |= ratio.feed(side, steps, values, late)
         return changed
@@ -347,6 +364,7 @@ class SeriesState:
             state.rewind(step)
         if self.impossible is not None and not self.impossible.rewind(step):
             self.impossible = None
+        self.waiting.rewind(step)
         for ratio, side in self.ratios:
             ratio.rewind(side, step)
         if self.step_time is not None:
